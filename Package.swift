@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every Swift target: language mode 6, warnings as errors, and imports that say what they mean.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A wall of the house: what a target may import stands here and in the table of walls (Tests/ArchitectureTests).
+func wall(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+    name: "vedette",
+    products: [.executable(name: "vedette", targets: ["vedette"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    ],
+    targets: [
+        system("CCurl", "libcurl", "libcurl4-openssl-dev"),
+        system("CXML2", "libxml-2.0", "libxml2-dev"),
+        system("CNotify", "libnotify", "libnotify-dev"),
+        system("CPCRE2", "libpcre2-8", "libpcre2-dev"),
+        system("CZlib", "zlib", "zlib1g-dev"),
+        .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+
+        wall("VedetteCore"),
+        wall("VedetteText", ["VedetteCore", "CPCRE2"]),
+        wall("VedetteDocument", ["CXML2", "CJSON"]),
+        wall("VedetteHTTP", ["VedetteCore", "CCurl", "CZlib"]),
+        wall("VedetteSources", ["VedetteCore", "VedetteDocument"]),
+        wall("VedetteSinks", ["VedetteCore"]),
+        wall("VedetteDesktop", ["VedetteCore", "CNotify"]),
+        wall("VedetteJournal", ["VedetteCore", .product(name: "GRDB", package: "GRDB.swift")]),
+        wall("VedetteConfig", ["VedetteCore", "VedetteText", .product(name: "Yams", package: "Yams")]),
+        wall("VedetteEngine", ["VedetteCore"]),
+        .executableTarget(
+            name: "vedette",
+            dependencies: [
+                "VedetteCore", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources", "VedetteSinks",
+                "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Documentation.docc"],
+            swiftSettings: strict
+        ),
+
+        tests("VedetteCoreTests", ["VedetteCore"]),
+        tests("VedetteTextTests", ["VedetteText"]),
+        tests("VedetteDocumentTests", ["VedetteDocument"]),
+        tests("VedetteHTTPTests", ["VedetteHTTP"]),
+        tests("VedetteSourcesTests", ["VedetteSources"]),
+        tests("VedetteSinksTests", ["VedetteSinks", "VedetteDesktop"]),
+        tests("VedetteJournalTests", ["VedetteJournal"]),
+        tests("VedetteConfigTests", ["VedetteConfig", "VedetteSources", "VedetteSinks", "VedetteDesktop"]),
+        tests("VedetteEngineTests", ["VedetteEngine", "VedetteJournal"]),
+        tests("ArchitectureTests", []),
+        tests("EndToEndTests", []),
+    ],
+    cxxLanguageStandard: .cxx17
+)

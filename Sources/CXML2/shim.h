@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CXML2_SHIM_H
+#define CXML2_SHIM_H
+
+// With ICU switched on, libxml2's headers draw in <unicode/ucnv.h>, which collides with the ICU inside Foundation.
+#include <libxml/xmlversion.h>
+#undef LIBXML_ICU_ENABLED
+
+#include <iconv.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/xmlerror.h>
+#include <string.h>
+
+// Macros and globals that Swift cannot see.
+static inline unsigned int cx_sax2_magic(void) { return XML_SAX2_MAGIC; }
+
+// xmlNewParserCtxt gives what no one reads yet; the push parser takes the handler by copy.
+static inline xmlParserCtxtPtr cx_push_parser(xmlSAXHandlerPtr handler, void *user) {
+    return xmlCreatePushParserCtxt(handler, user, NULL, 0, NULL);
+}
+
+// libxml2's own options: entities replaced (else attribute values keep `&#38;` for `&amp;`), no network, the encoding
+// declaration ignored (the bytes are UTF-8 already). Never XML_PARSE_HUGE, DTDLOAD or XINCLUDE.
+static inline int cx_use_options(xmlParserCtxtPtr parser) {
+    return xmlCtxtUseOptions(parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
+}
+
+static inline int cx_is_fatal(const xmlError *error) { return error->level == XML_ERR_FATAL; }
+
+#endif

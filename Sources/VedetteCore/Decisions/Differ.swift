@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a good poll read, whole: every page, repeats taken out.
+public struct Observation: Sendable {
+    /// In document order; each key once.
+    public var items: [Item]
+    public var mode: ReadingMode
+    public var validators: Validators
+    /// Of the only page's body as received; nil when there were several.
+    public var digest: UInt64?
+
+    public init(items: [Item], mode: ReadingMode, validators: Validators = .init(), digest: UInt64? = nil) {
+        (self.items, self.mode, self.validators, self.digest) = (items, mode, validators, digest)
+    }
+}
+
+/// What a good poll makes of a snapshot.
+public struct Difference: Sendable {
+    public var head: SnapshotHead
+    /// Oldest first.
+    public var events: [EventSketch] = []
+    /// Only rows that changed.
+    public var writes: [StoredItem] = []
+    public var deletions: [String] = []
+    /// The snapshot starts anew: what was stored is dropped.
+    public var isNewBaseline = false
+    /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
+    public var isSuspect = false
+}
+
+/// Compares what is seen with what was seen last: (old, new) → events and the rows to write.
+public struct Differ: Sendable {
+    /// A list that turned empty is believed after so many polls that agree…
+    static let agreeingPolls = 3
+    /// …over at least this long.
+    static let agreeingTime = Duration.seconds(300)
+    /// Keys that left a window are remembered this long, and never fewer than `rememberedWindows` windows of them.
+    static let remembered = Duration.seconds(30 * 86_400)
+    static let rememberedWindows = 5
+
+    var source: Source
+    var now: Timestamp
+
+    public init(source: Source, now: Timestamp) { (self.source, self.now) = (source, now) }
+
+    /// A good response whose body is the last one: the same items. It confirms absences.
+    /// - Parameter pending: the stored items that were absent from one good poll, when the head says that there are any.
+    public func confirm(_ head: SnapshotHead, pending: [StoredItem], validators: Validators) -> Difference {
+        var difference = Difference(head: head)
+        difference.head.goodAt = now
+        if !validators.isEmpty { difference.head.validators = validators }
+        for stored in pending.sorted(by: { $0.key < $1.key }) where stored.absentSince != nil {
+            difference.disappear(stored)
+        }
+        difference.head.pendingAbsences = 0
+        difference.head.emptiness = nil
+        return difference
+    }
+
+    public func compare(
+        _ old: SnapshotHead?, stored: [String: StoredItem], with new: Observation
+    ) -> Difference {
+        guard let old, old.identity == source.identity else { return baseline(new, replaces: old != nil) }
+        if new.mode == .list, new.items.isEmpty, old.count > 0, source.empty == .suspect,
+            let held = suspectEmptiness(old)
+        {
+            return held
+        }
+        var difference = Difference(head: head(of: new))
+        difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
+        difference.head.oldest = difference.head.oldest ?? old.oldest
+        let fresh = Set(source.kind.fingerprints.filter { old.fingerprints[$0.key] != $0.value }.keys)
+        var keys = Set<String>(minimumCapacity: new.items.count)
+        let slid = slidBack(new, old: old, stored: stored)
+        for item in new.items {
+            keys.insert(item.key)
+            if let before = stored[item.key] {
+                compare(item, with: before, fresh: fresh, into: &difference)
+            } else {
+                difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
+                if !slid.contains(item.key) { difference.events.append(EventSketch(.appeared, item: item)) }
+            }
+        }
+        judgeAbsences(stored: stored, present: keys, mode: new.mode, wasEmpty: new.items.isEmpty, into: &difference)
+        difference.events = ordered(difference.events)
+        return difference
+    }
+
+    // MARK: The parts of a comparison
+
+    private func head(of new: Observation) -> SnapshotHead {
+        var head = SnapshotHead(
+            identity: source.identity, fingerprints: source.kind.fingerprints, goodAt: now)
+        (head.validators, head.digest, head.count) = (new.validators, new.digest, new.items.count)
+        for item in new.items {
+            if let state = item.state { head.states[state, default: 0] += 1 }
+            guard let time = item.time else { continue }
+            head.newest = max(head.newest ?? time, time)
+            head.oldest = min(head.oldest ?? time, time)
+        }
+        return head
+    }
+
+    private func baseline(_ new: Observation, replaces: Bool) -> Difference {
+        var difference = Difference(head: head(of: new))
+        difference.isNewBaseline = replaces
+        difference.writes = new.items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
+        if source.first == .announce, !replaces {
+            difference.events = ordered(new.items.map { EventSketch(.appeared, item: $0) })
+        }
+        return difference
+    }
+
+    /// Nil once enough polls have agreed for long enough.
+    private func suspectEmptiness(_ old: SnapshotHead) -> Difference? {
+        let past = old.emptiness
+        let seen = SnapshotHead.Emptiness(polls: (past?.polls ?? 0) + 1, since: past?.since ?? now)
+        if seen.polls >= Differ.agreeingPolls, seen.since.advanced(by: Differ.agreeingTime) <= now { return nil }
+        var difference = Difference(head: old)
+        difference.isSuspect = true
+        difference.head.emptiness = seen
+        if past == nil {
+            let problem = Event.Problem(
+                failure: "empty",
+                detail: "the list had \(old.count) items and is empty now; the last snapshot is kept until three polls "
+                    + "over five minutes agree, or until: vedette accept \(source.name)")
+            difference.events = [EventSketch(.suspect, error: problem)]
+        }
+        return difference
+    }
+
+    private func compare(
+        _ item: Item, with before: StoredItem, fresh: Set<String>, into difference: inout Difference
+    ) {
+        let digest = item.digest
+        if digest == before.digest, before.absentSince == nil { return }
+        let old = before.item
+        var changes: [FieldChange] = []
+        if digest != before.digest, let old {
+            changes = self.changes(from: old, to: item, stateSince: before.stateSince, fresh: fresh)
+        }
+        let keepsState = old?.state == item.state
+        difference.writes.append(
+            StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now))
+        if !changes.isEmpty { difference.events.append(EventSketch(.changed, item: item, changes: changes)) }
+    }
+
+    /// State first, then title, then fields by name.
+    private func changes(from old: Item, to new: Item, stateSince: Timestamp, fresh: Set<String>) -> [FieldChange] {
+        var changes: [FieldChange] = []
+        func note(_ field: String, _ from: Value?, _ to: Value?, lasted: Double? = nil) {
+            if from != to, !fresh.contains(field) {
+                changes.append(FieldChange(field: field, from: from, to: to, lasted: lasted))
+            }
+        }
+        let lasted = max(0, now.seconds(since: stateSince))
+        note("state", old["state"], new["state"], lasted: lasted)
+        note("title", old["title"], new["title"])
+        let names = Set(old.fields.map(\.name)).union(new.fields.map(\.name))
+        for name in names.sorted() { note(name, old.fields[name], new.fields[name]) }
+        return changes
+    }
+
+    private func judgeAbsences(
+        stored: [String: StoredItem], present: Set<String>, mode: ReadingMode, wasEmpty: Bool,
+        into difference: inout Difference
+    ) {
+        var remembered: [StoredItem] = []
+        for (key, before) in stored where !present.contains(key) {
+            switch mode {
+            case .list where before.absentSince != nil || wasEmpty: difference.disappear(before)
+            case .list:
+                difference.head.pendingAbsences += 1
+                difference.writes.append(before.absent(since: now))
+            case .window where before.absentSince == nil: difference.writes.append(before.absent(since: now))
+            case .window: remembered.append(before)
+            }
+        }
+        forget(remembered, window: max(present.count, 20), in: &difference)
+    }
+
+    /// Drops what left the window long ago, the longest gone first, beyond what five windows hold.
+    private func forget(_ remembered: [StoredItem], window: Int, in difference: inout Difference) {
+        let most = window * Differ.rememberedWindows
+        guard remembered.count > most else { return }
+        let byAge = remembered.sorted { ($0.absentSince ?? now) < ($1.absentSince ?? now) }
+        for stored in byAge.prefix(remembered.count - most) {
+            guard let since = stored.absentSince, since.advanced(by: Differ.remembered) < now else { break }
+            difference.deletions.append(stored.key)
+        }
+    }
+
+    /// Unknown keys of a window that are not new: they slid back in because something newer was deleted, or a reading
+    /// went further back than the last one. An unknown item between the old end and the newest is news: it came late.
+    private func slidBack(_ new: Observation, old: SnapshotHead, stored: [String: StoredItem]) -> Set<String> {
+        guard new.mode == .window else { return [] }
+        let lastKnown = new.items.lastIndex { stored[$0.key] != nil }
+        var slid = Set<String>()
+        for (i, item) in new.items.enumerated() where stored[item.key] == nil {
+            if let time = item.time, let end = old.oldest {
+                if time < end { slid.insert(item.key) }
+            } else if item.time == nil, let lastKnown, i > lastKnown {
+                slid.insert(item.key)
+            }
+        }
+        return slid
+    }
+
+    /// By item time where both have one, else against the order of the document for a window, which shows its newest
+    /// first, and along it for a list.
+    private func ordered(_ events: [EventSketch]) -> [EventSketch] {
+        let inOrder = source.kind.mode == .window ? events.reversed() : events
+        let allDated = inOrder.allSatisfy { $0.item?.time != nil }
+        guard source.kind.mode == .window, allDated else { return inOrder }
+        return inOrder.enumerated().sorted { a, b in
+            guard let x = a.element.item?.time, let y = b.element.item?.time, x != y else { return a.offset < b.offset }
+            return x < y
+        }.map(\.element)
+    }
+}
+
+extension Difference {
+    fileprivate mutating func disappear(_ stored: StoredItem) {
+        deletions.append(stored.key)
+        if let item = stored.item { events.append(EventSketch(.disappeared, item: item)) }
+    }
+}
+
+extension StoredItem {
+    fileprivate func absent(since now: Timestamp) -> StoredItem {
+        var copy = self
+        copy.absentSince = now
+        return copy
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What happened, before it has an id, a time and a place in the journal.
+public struct EventSketch: Sendable, Hashable {
+    public var kind: Event.Kind
+    public var item: Item?
+    public var changes: [FieldChange]
+    public var error: Event.Problem?
+
+    public init(_ kind: Event.Kind, item: Item? = nil, changes: [FieldChange] = [], error: Event.Problem? = nil) {
+        (self.kind, self.item, self.changes, self.error) = (kind, item, changes, error)
+    }
+
+    public func event(id: Identifier, source: Source, poll: String, at time: Timestamp) -> Event {
+        Event(
+            id: id, kind: kind, time: time, source: source.name, sourceKind: source.kindName, poll: poll, item: item,
+            changes: changes, error: error)
+    }
+}

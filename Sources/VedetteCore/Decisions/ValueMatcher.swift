@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a rule asks of one value. Values compare as strings, as they are written.
+public enum ValueMatcher: Sendable {
+    case oneOf([String])
+    case glob(Glob)
+    case regex(any Pattern, text: String)
+    case contains(String)
+    case above(Double)
+    case below(Double)
+
+    /// A list matches when any of its parts does.
+    public func matches(_ value: Value) throws(PatternError) -> Bool {
+        switch value {
+        case .text(let text): return try matches(text)
+        case .list(let list):
+            for text in list where try matches(text) { return true }
+            return try matches(value.description)
+        }
+    }
+
+    private func matches(_ text: String) throws(PatternError) -> Bool {
+        switch self {
+        case .oneOf(let values): values.contains(text)
+        case .glob(let glob): glob.matches(text)
+        case .regex(let pattern, _): try pattern.matches(text)
+        case .contains(let part): text.contains(part)
+        case .above(let bound): Double(text).map { $0 > bound } ?? false
+        case .below(let bound): Double(text).map { $0 < bound } ?? false
+        }
+    }
+
+    /// As `explain` prints it.
+    public var description: String {
+        switch self {
+        case .oneOf(let values): values.map { "'\($0)'" }.joined(separator: " or ")
+        case .glob(let glob): "glob '\(glob.text)'"
+        case .regex(_, let text): "regex '\(text)'"
+        case .contains(let part): "contains '\(part)'"
+        case .above(let bound): "above \(bound)"
+        case .below(let bound): "below \(bound)"
+        }
+    }
+}
+
+/// `*` any run, `?` one character, `[a-z]` and `[!a-z]` one of a set, `\` takes the next character as it is
+/// (POSIX.1 §2.14.1, without its special treatment of `/` and a leading dot).
+public struct Glob: Sendable, Hashable {
+    private enum Part: Sendable, Hashable {
+        case any
+        case one
+        case literal(Character)
+        case set([ClosedRange<Character>], negated: Bool)
+    }
+
+    public let text: String
+    private let parts: [Part]
+
+    public init(_ text: String) {
+        self.text = text
+        var parts: [Part] = []
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "*": if parts.last != .any { parts.append(.any) }
+            case "?": parts.append(.one)
+            case "\\": parts.append(.literal(rest.popFirst() ?? "\\"))
+            case "[":
+                let set = Glob.set(&rest)
+                parts.append(set ?? .literal("["))
+            default: parts.append(.literal(character))
+            }
+        }
+        self.parts = parts
+    }
+
+    /// True when `text` has a character that a glob gives a meaning.
+    public static func isGlob(_ text: String) -> Bool { text.contains { "*?[".contains($0) } }
+
+    private static func set(_ rest: inout Substring) -> Part? {
+        guard let close = rest.dropFirst().firstIndex(of: "]") else { return nil }
+        var body = rest[..<close]
+        rest = rest[rest.index(after: close)...]
+        let negated = body.first == "!" || body.first == "^"
+        if negated { body.removeFirst() }
+        var ranges: [ClosedRange<Character>] = []
+        while let low = body.popFirst() {
+            if body.first == "-", let high = body.dropFirst().first, low <= high {
+                body.removeFirst(2)
+                ranges.append(low...high)
+            } else {
+                ranges.append(low...low)
+            }
+        }
+        return .set(ranges, negated: negated)
+    }
+
+    /// Linear in text × parts: a star remembers only the last place it stood.
+    public func matches(_ text: String) -> Bool {
+        let characters = Array(text)
+        var (at, part) = (0, 0)
+        var star: (at: Int, part: Int)?
+        while at < characters.count {
+            if part < parts.count, parts[part] == .any {
+                star = (at, part)
+                part += 1
+            } else if part < parts.count, Glob.accepts(parts[part], characters[at]) {
+                (at, part) = (at + 1, part + 1)
+            } else if let last = star {
+                star = (last.at + 1, last.part)
+                (at, part) = (last.at + 1, last.part + 1)
+            } else {
+                return false
+            }
+        }
+        return parts[part...].allSatisfy { $0 == .any }
+    }
+
+    private static func accepts(_ part: Part, _ character: Character) -> Bool {
+        switch part {
+        case .any: false
+        case .one: true
+        case .literal(let literal): literal == character
+        case .set(let ranges, let negated): ranges.contains { $0.contains(character) } != negated
+        }
+    }
+}

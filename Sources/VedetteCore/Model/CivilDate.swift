@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A date and time of day in UTC, proleptic Gregorian calendar.
+public struct CivilDate: Sendable, Hashable {
+    public var year: Int
+    public var month: Int
+    public var day: Int
+    public var hour: Int
+    public var minute: Int
+    public var second: Int
+    public var millisecond: Int
+
+    public init(
+        year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, millisecond: Int = 0
+    ) {
+        (self.year, self.month, self.day) = (year, month, day)
+        (self.hour, self.minute, self.second, self.millisecond) = (hour, minute, second, millisecond)
+    }
+
+    public init(_ time: Timestamp) {
+        let (days, rest) = time.milliseconds.flooredQuotient(86_400_000)
+        // Days are counted from 0000-03-01 in eras of 400 years, so that the leap day is a year's last day.
+        let shifted = Int(days) + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let ms = Int(rest)
+        (hour, minute) = (ms / 3_600_000, ms / 60_000 % 60)
+        (second, millisecond) = (ms / 1000 % 60, ms % 1000)
+    }
+
+    /// Nil for a day that no calendar has. Second 60 (a leap second) counts as the next minute's 0.
+    public var timestamp: Timestamp? {
+        guard (1...12).contains(month), (1...CivilDate.days(in: month, of: year)).contains(day),
+            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second), (-9999...9999).contains(year)
+        else { return nil }
+        let y = month <= 2 ? year - 1 : year
+        let era = (y >= 0 ? y : y - 399) / 400
+        let yearOfEra = y - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
+        return Timestamp(milliseconds: Int64(seconds) * 1000 + Int64(millisecond))
+    }
+
+    static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        default: 31
+        }
+    }
+}
+
+extension Timestamp {
+    /// RFC 3339 in UTC with milliseconds: `2026-11-21T02:00:00.123Z`.
+    public var rfc3339: String {
+        let d = CivilDate(self)
+        func pad(_ n: Int, _ width: Int) -> String {
+            let text = String(n)
+            return String(repeating: "0", count: max(0, width - text.count)) + text
+        }
+        return "\(pad(d.year, 4))-\(pad(d.month, 2))-\(pad(d.day, 2))"
+            + "T\(pad(d.hour, 2)):\(pad(d.minute, 2)):\(pad(d.second, 2)).\(pad(d.millisecond, 3))Z"
+    }
+
+    /// Reads an RFC 3339 date-time; the space that RFC 3339 §5.6 allows in place of `T` too. Nil if it is none.
+    public init?(rfc3339 text: some StringProtocol) {
+        var scanner = DigitScanner(Array(text.utf8))
+        guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
+            let day = scanner.digits(2), scanner.skip("T", "t", " "), let hour = scanner.digits(2), scanner.skip(":"),
+            let minute = scanner.digits(2), scanner.skip(":"), let second = scanner.digits(2)
+        else { return nil }
+        let millisecond = scanner.skip(".") ? scanner.fraction() : 0
+        guard let millisecond, let offset = scanner.zone(), scanner.isAtEnd,
+            let time = CivilDate(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second,
+                millisecond: millisecond
+            ).timestamp
+        else { return nil }
+        self.init(milliseconds: time.milliseconds - Int64(offset) * 60_000)
+    }
+}
+
+/// Reads the fixed-width digits of a date.
+struct DigitScanner {
+    private let bytes: [UInt8]
+    private var at = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { at == bytes.count }
+
+    mutating func digits(_ count: Int) -> Int? {
+        guard at + count <= bytes.count else { return nil }
+        var value = 0
+        for byte in bytes[at..<at + count] {
+            guard (48...57).contains(byte) else { return nil }
+            value = value * 10 + Int(byte - 48)
+        }
+        at += count
+        return value
+    }
+
+    mutating func skip(_ any: Unicode.Scalar...) -> Bool {
+        guard at < bytes.count, any.contains(Unicode.Scalar(bytes[at])) else { return false }
+        at += 1
+        return true
+    }
+
+    /// Milliseconds of a fraction of any length; nil without a digit.
+    mutating func fraction() -> Int? {
+        var (value, scale, count) = (0, 100, 0)
+        while at < bytes.count, (48...57).contains(bytes[at]) {
+            value += Int(bytes[at] - 48) * scale
+            (scale, count, at) = (scale / 10, count + 1, at + 1)
+        }
+        return count == 0 ? nil : value
+    }
+
+    /// Minutes east of UTC: `Z`, `+02:00`, `-0530`.
+    mutating func zone() -> Int? {
+        if skip("Z", "z") { return 0 }
+        let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+        guard sign != 0, let hours = digits(2) else { return nil }
+        _ = skip(":")
+        guard let minutes = digits(2), hours < 24, minutes < 60 else { return nil }
+        return sign * (hours * 60 + minutes)
+    }
+}
+
+extension Int64 {
+    fileprivate func flooredQuotient(_ divisor: Int64) -> (Int64, Int64) {
+        let (q, r) = quotientAndRemainder(dividingBy: divisor)
+        return r < 0 ? (q - 1, r + divisor) : (q, r)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Messages of one source to one sink go out in order, so they wait in one lane.
+public struct DeliveryLane: Sendable, Hashable {
+    public var source: String
+    public var sink: String
+
+    public init(source: String, sink: String) { (self.source, self.sink) = (source, sink) }
+}
+
+/// One message owed.
+public struct Delivery: Sendable, Hashable {
+    /// The journal's number: the order of release. 0 until it is committed.
+    public var id: Int64
+    public var message: Message
+    public var created: Timestamp
+    /// Attempts so far.
+    public var attempts: Int
+    /// Not before this wall time.
+    public var due: Timestamp
+    /// What came of the last attempt.
+    public var reason: String?
+
+    public init(
+        id: Int64 = 0, message: Message, created: Timestamp, attempts: Int = 0, due: Timestamp, reason: String? = nil
+    ) {
+        (self.id, self.message, self.created) = (id, message, created)
+        (self.attempts, self.due, self.reason) = (attempts, due, reason)
+    }
+
+    public var lane: DeliveryLane { DeliveryLane(source: message.event.source, sink: message.sink) }
+}
+
+/// Where a delivery stands. The last three are ends: it is never attempted again by itself.
+public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
+    case pending
+    /// Waits for `due` after a failed attempt.
+    case retry
+    /// Its sink rests until a person acts.
+    case paused
+    case sent
+    case dead
+    case suppressed
+
+    public var isOwed: Bool {
+        switch self {
+        case .pending, .retry, .paused: true
+        case .sent, .dead, .suppressed: false
+        }
+    }
+}
+
+/// What came of one attempt to deliver, as the journal keeps it.
+public struct Attempt: Sendable, Hashable {
+    public var delivery: Int64
+    public var state: DeliveryState
+    public var attempts: Int
+    /// For `retry`: when the next one is due.
+    public var due: Timestamp
+    public var at: Timestamp
+    public var reason: String?
+
+    public init(
+        delivery: Int64, state: DeliveryState, attempts: Int, due: Timestamp, at: Timestamp, reason: String?
+    ) {
+        (self.delivery, self.state, self.attempts) = (delivery, state, attempts)
+        (self.due, self.at, self.reason) = (due, at, reason)
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Event {
+    /// The CloudEvents 1.0 envelope of design §5: the same object in `stdout`, `tail --json`, webhooks and `replay`.
+    public var json: JSON {
+        .members([
+            "specversion": .string("1.0"),
+            "id": .string(id.description),
+            "source": .string("/sources/" + source),
+            "type": .string(kind.rawValue),
+            "subject": item.map { .string($0.key) },
+            "time": .string(time.rfc3339),
+            "datacontenttype": .string("application/json"),
+            "data": .members([
+                "source": .string(source),
+                "kind": .string(sourceKind),
+                "seq": .number(seq),
+                "poll": .string(poll),
+                "item": item?.json,
+                "changes": changes.isEmpty ? nil : .array(changes.map(\.json)),
+                "error": error.map {
+                    .members(["class": .string($0.failure), "detail": .string($0.detail)])
+                },
+            ]),
+        ])
+    }
+
+    /// Reads an event back from its own JSON; nil when it is none.
+    public init?(json: JSON) {
+        guard let id = json["id"]?.string, let kind = json["type"]?.string.flatMap(Kind.init(rawValue:)),
+            let time = json["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }), let data = json["data"],
+            let source = data["source"]?.string, let sourceKind = data["kind"]?.string,
+            let seq = data["seq"]?.int64, let poll = data["poll"]?.string
+        else { return nil }
+        self.init(
+            id: Identifier(id), seq: seq, kind: kind, time: time, source: source, sourceKind: sourceKind, poll: poll,
+            item: data["item"].flatMap(Item.init(json:)),
+            changes: data["changes"]?.array?.compactMap(FieldChange.init(json:)) ?? [],
+            error: data["error"].map {
+                Problem(failure: $0["class"]?.string ?? "", detail: $0["detail"]?.string ?? "")
+            }
+        )
+    }
+}
+
+extension Item {
+    public var json: JSON {
+        .members([
+            "key": .string(key),
+            "title": title.map(JSON.string),
+            "state": state.map(JSON.string),
+            "url": url.map(JSON.string),
+            "time": time.map { .string($0.rfc3339) },
+            "fields": fields.isEmpty ? nil : fields.json,
+            "notes": notes.isEmpty ? nil : notes.json,
+        ])
+    }
+
+    public init?(json: JSON) {
+        guard let key = json["key"]?.string else { return nil }
+        self.init(
+            key: key, title: json["title"]?.string, state: json["state"]?.string, url: json["url"]?.string,
+            time: json["time"]?.string.flatMap { Timestamp(rfc3339: $0) },
+            fields: Fields(json: json["fields"]), notes: Fields(json: json["notes"])
+        )
+    }
+}
+
+extension Fields {
+    var json: JSON { .object(map { JSON.Member(name: $0.name, value: $0.value.json) }) }
+
+    init(json: JSON?) {
+        self.init()
+        for member in json?.members ?? [] { self[member.name] = Value(json: member.value) }
+    }
+}
+
+extension Value {
+    public var json: JSON {
+        switch self {
+        case .text(let text): .string(text)
+        case .list(let list): .array(list.map(JSON.string))
+        }
+    }
+
+    public init?(json: JSON) {
+        switch json {
+        case .string(let text), .number(let text): self = .text(text)
+        case .bool(let flag): self = .text(flag ? "true" : "false")
+        case .array(let list): self = .list(list.compactMap(\.string))
+        case .null, .object: return nil
+        }
+    }
+}
+
+extension FieldChange {
+    var json: JSON {
+        .members([
+            "field": .string(field),
+            "from": from?.json ?? .null,
+            "to": to?.json ?? .null,
+            "lasted": lasted.map { .number(rounded: $0) },
+        ])
+    }
+
+    init?(json: JSON) {
+        guard let field = json["field"]?.string else { return nil }
+        self.init(
+            field: field, from: json["from"].flatMap(Value.init(json:)), to: json["to"].flatMap(Value.init(json:)),
+            lasted: json["lasted"]?.double)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The durable state: snapshots, events, deliveries. The only queue there is.
+public protocol Journal: Sendable {
+    /// Every source that was ever polled and is still kept.
+    func sourceRecords() async throws(JournalError) -> [SourceRecord]
+
+    /// The snapshot's items, those remembered as absent included.
+    func items(of source: String) async throws(JournalError) -> [String: StoredItem]
+
+    /// Commits what polls changed, all of it in one transaction (I1), and returns it with `seq`s and delivery ids.
+    func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
+
+    /// Writes the records of polls that changed nothing but due times and validators.
+    func touch(_ records: [SourceRecord]) async throws(JournalError)
+
+    /// The lanes in which something is owed.
+    func owedLanes() async throws(JournalError) -> [DeliveryLane]
+
+    /// The oldest deliveries owed in a lane, in the order of their release, from the first id above `after`.
+    func owed(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
+
+    /// Writes what came of attempts, in one transaction.
+    func record(_ attempts: [Attempt]) async throws(JournalError)
+
+    /// Deletes events older than `before` that nothing owed speaks of, deliveries that ended before it, and sources
+    /// that are not in `keeping` and were last polled before `abandoned`.
+    func prune(eventsBefore: Timestamp, keeping sources: Set<String>, abandoned: Timestamp) async throws(JournalError)
+}
+
+public struct JournalError: Error, Sendable, Hashable {
+    public enum Reason: Sendable, Hashable {
+        /// Another `run` holds the lock.
+        case locked(pid: Int32?)
+        case full
+        case readOnly
+        case corrupt
+        /// Written by a later version.
+        case newer
+        case missing
+        case busy
+        case inputOutput
+    }
+
+    public var reason: Reason
+    /// One clear sentence with the file and the remedy.
+    public var detail: String
+
+    public init(_ reason: Reason, _ detail: String) { (self.reason, self.detail) = (reason, detail) }
+}
+
+/// All that one poll changed.
+public struct PollRecord: Sendable {
+    public var record: SourceRecord
+    /// True when the snapshot starts anew: every stored item of the source is dropped first.
+    public var isNewBaseline: Bool
+    public var writes: [StoredItem]
+    public var deletions: [String]
+    public var events: [Event]
+    /// Deliveries name their event by its id.
+    public var deliveries: [Delivery]
+
+    public init(
+        record: SourceRecord, isNewBaseline: Bool = false, writes: [StoredItem] = [], deletions: [String] = [],
+        events: [Event] = [], deliveries: [Delivery] = []
+    ) {
+        (self.record, self.isNewBaseline, self.writes) = (record, isNewBaseline, writes)
+        (self.deletions, self.events, self.deliveries) = (deletions, events, deliveries)
+    }
+}
+
+/// What a commit numbered.
+public struct Committed: Sendable {
+    public var events: [Event]
+    public var deliveries: [Delivery]
+
+    public init(events: [Event], deliveries: [Delivery]) { (self.events, self.deliveries) = (events, deliveries) }
+}

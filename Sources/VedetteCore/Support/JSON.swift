@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value (RFC 8259) that keeps the order of its members and the text of its numbers. It writes events and reads
+/// back what the journal holds; strangers' bodies are read elsewhere, by a parser made for them.
+public indirect enum JSON: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case number(String)
+    case string(String)
+    case array([JSON])
+    case object([Member])
+
+    public struct Member: Sendable, Hashable {
+        public var name: String
+        public var value: JSON
+
+        public init(name: String, value: JSON) { (self.name, self.value) = (name, value) }
+    }
+
+    /// Members whose value is nil are left out.
+    public static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
+        .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
+    }
+
+    public static func number(_ number: some BinaryInteger) -> JSON { .number(String(number)) }
+
+    /// Seconds and the like: at most three decimals, none when whole.
+    public static func number(rounded value: Double) -> JSON {
+        let thousandths = Int64((value * 1000).rounded())
+        return .number(thousandths % 1000 == 0 ? String(thousandths / 1000) : String(Double(thousandths) / 1000))
+    }
+
+    public subscript(name: String) -> JSON? {
+        if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
+    }
+
+    public var string: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    public var int64: Int64? {
+        if case .number(let text) = self { Int64(text) } else { nil }
+    }
+
+    public var double: Double? {
+        if case .number(let text) = self { Double(text) } else { nil }
+    }
+
+    public var array: [JSON]? {
+        if case .array(let array) = self { array } else { nil }
+    }
+
+    public var members: [Member]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// One line without white space.
+    public var bytes: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(256)
+        write(to: &out)
+        return out
+    }
+
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    private func write(to out: inout [UInt8]) {
+        switch self {
+        case .null: out.append(contentsOf: "null".utf8)
+        case .bool(let flag): out.append(contentsOf: (flag ? "true" : "false").utf8)
+        case .number(let text): out.append(contentsOf: text.utf8)
+        case .string(let text): JSON.write(text, to: &out)
+        case .array(let values):
+            out.append(UInt8(ascii: "["))
+            for (i, value) in values.enumerated() {
+                if i > 0 { out.append(UInt8(ascii: ",")) }
+                value.write(to: &out)
+            }
+            out.append(UInt8(ascii: "]"))
+        case .object(let members):
+            out.append(UInt8(ascii: "{"))
+            for (i, member) in members.enumerated() {
+                if i > 0 { out.append(UInt8(ascii: ",")) }
+                JSON.write(member.name, to: &out)
+                out.append(UInt8(ascii: ":"))
+                member.value.write(to: &out)
+            }
+            out.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func write(_ text: String, to out: inout [UInt8]) {
+        out.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(contentsOf: [UInt8(ascii: "\\"), byte])
+            case 10: out.append(contentsOf: #"\n"#.utf8)
+            case 0..<32, 127:
+                let hex = String(byte, radix: 16)
+                out.append(contentsOf: (byte < 16 ? #"\u000"# : #"\u00"#).utf8)
+                out.append(contentsOf: hex.utf8)
+            default: out.append(byte)
+            }
+        }
+        out.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text that is not JSON.
+public struct JSONSyntaxError: Error, Sendable, Hashable {
+    /// In bytes.
+    public var offset: Int
+}
+
+extension JSON {
+    /// Reads one strict JSON text.
+    public init(parsing bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {
+        var parser = JSONParser(bytes: Array(bytes))
+        self = try parser.document()
+    }
+}
+
+private struct JSONParser {
+    let bytes: [UInt8]
+    var at = 0
+    var depth = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var problem: JSONSyntaxError { JSONSyntaxError(offset: at) }
+
+    mutating func document() throws(JSONSyntaxError) -> JSON {
+        let value = try value()
+        skipSpace()
+        guard at == bytes.count else { throw problem }
+        return value
+    }
+
+    mutating func skipSpace() {
+        while at < bytes.count, [32, 10, 13, 9].contains(bytes[at]) { at += 1 }
+    }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        guard at < bytes.count, bytes[at] == UInt8(ascii: character) else { return false }
+        at += 1
+        return true
+    }
+
+    mutating func word(_ word: String, _ value: JSON) throws(JSONSyntaxError) -> JSON {
+        guard bytes[at...].starts(with: word.utf8) else { throw problem }
+        at += word.utf8.count
+        return value
+    }
+
+    mutating func value() throws(JSONSyntaxError) -> JSON {
+        skipSpace()
+        guard at < bytes.count, depth < 64 else { throw problem }
+        depth += 1
+        defer { depth -= 1 }
+        switch bytes[at] {
+        case UInt8(ascii: "{"): return try object()
+        case UInt8(ascii: "["): return try array()
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        default: return try number()
+        }
+    }
+
+    mutating func object() throws(JSONSyntaxError) -> JSON {
+        at += 1
+        var members: [JSON.Member] = []
+        if take("}") { return .object(members) }
+        repeat {
+            skipSpace()
+            guard at < bytes.count, bytes[at] == UInt8(ascii: "\"") else { throw problem }
+            let name = try string()
+            guard take(":") else { throw problem }
+            members.append(JSON.Member(name: name, value: try value()))
+        } while take(",")
+        guard take("}") else { throw problem }
+        return .object(members)
+    }
+
+    mutating func array() throws(JSONSyntaxError) -> JSON {
+        at += 1
+        var values: [JSON] = []
+        if take("]") { return .array(values) }
+        repeat { values.append(try value()) } while take(",")
+        guard take("]") else { throw problem }
+        return .array(values)
+    }
+
+    mutating func number() throws(JSONSyntaxError) -> JSON {
+        let start = at
+        while at < bytes.count, "+-.eE0123456789".utf8.contains(bytes[at]) { at += 1 }
+        let text = String(decoding: bytes[start..<at], as: UTF8.self)
+        guard Double(text) != nil else { throw problem }
+        return .number(text)
+    }
+
+    mutating func string() throws(JSONSyntaxError) -> String {
+        at += 1
+        var out: [UInt8] = []
+        while at < bytes.count {
+            let byte = bytes[at]
+            at += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: out, as: UTF8.self)
+            case UInt8(ascii: "\\"): try escape(&out)
+            case 0..<32: throw problem
+            default: out.append(byte)
+            }
+        }
+        throw problem
+    }
+
+    mutating func escape(_ out: inout [UInt8]) throws(JSONSyntaxError) {
+        guard at < bytes.count else { throw problem }
+        let byte = bytes[at]
+        at += 1
+        switch byte {
+        case UInt8(ascii: "n"): out.append(10)
+        case UInt8(ascii: "t"): out.append(9)
+        case UInt8(ascii: "r"): out.append(13)
+        case UInt8(ascii: "b"): out.append(8)
+        case UInt8(ascii: "f"): out.append(12)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(byte)
+        case UInt8(ascii: "u"): try scalar(&out)
+        default: throw problem
+        }
+    }
+
+    mutating func scalar(_ out: inout [UInt8]) throws(JSONSyntaxError) {
+        var code = try hex()
+        if (0xD800..<0xDC00).contains(code), bytes[at...].starts(with: #"\u"#.utf8) {
+            at += 2
+            let low = try hex()
+            guard (0xDC00..<0xE000).contains(low) else { throw problem }
+            code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(code) else { throw problem }
+        out.append(contentsOf: String(Character(scalar)).utf8)
+    }
+
+    mutating func hex() throws(JSONSyntaxError) -> UInt32 {
+        guard at + 4 <= bytes.count,
+            let code = UInt32(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16)
+        else { throw problem }
+        at += 4
+        return code
+    }
+}

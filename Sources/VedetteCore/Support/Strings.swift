@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StringProtocol {
+    /// Without white space at both ends.
+    public func trimmed() -> String {
+        var text = self[...]
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
+}
+
+/// What was probably meant: the candidate nearest to `word`, if it is near enough to be worth a question.
+public func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
+    let near = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }.min { $0 < $1 }
+    guard let (distance, candidate) = near, distance <= max(1, word.count / 3) else { return nil }
+    return candidate
+}
+
+/// Edits between two words (optimal string alignment: insert, delete, replace, swap of neighbours).
+func distance(_ a: String, _ b: String) -> Int {
+    let (a, b) = (Array(a.unicodeScalars), Array(b.unicodeScalars))
+    var rows = [Array(0...b.count)]
+    for i in a.indices {
+        var row = [i + 1]
+        for j in b.indices {
+            var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+            row.append(best)
+        }
+        rows.append(row)
+    }
+    return rows[a.count][b.count]
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An absolute http or https URL, taken apart as far as polling needs.
+public struct WebURL: Sendable, Hashable {
+    public let text: String
+    public let scheme: String
+    /// `host` or `host:port`, in lower case.
+    public let authority: String
+    public let path: String
+    /// Without its `?`; nil when there is none.
+    public let query: String?
+
+    /// Nil for anything but an absolute http or https URL with a host and without `user:password@`.
+    public init?(_ text: String) {
+        guard !text.unicodeScalars.contains(where: { $0.value <= 32 || $0.value == 127 }),
+            let colon = text.range(of: "://")
+        else { return nil }
+        let scheme = text[..<colon.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        let rest = text[colon.upperBound...].prefix { $0 != "#" }
+        let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
+        let authority = rest[..<end].lowercased()
+        guard !authority.isEmpty, !authority.contains("@"), !authority.hasPrefix(":") else { return nil }
+        let tail = rest[end...]
+        let question = tail.firstIndex(of: "?")
+        self.text = text
+        (self.scheme, self.authority) = (scheme, authority)
+        path = String(tail[..<(question ?? tail.endIndex)])
+        query = question.map { String(tail[tail.index(after: $0)...]) }
+    }
+
+    /// Scheme and authority with the port always named: what a credential is given for (RFC 6454).
+    public var origin: String {
+        let hasPort = authority.last != "]" && authority.contains(":") && !authority.hasSuffix(":")
+        return "\(scheme)://\(authority)" + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
+    }
+
+    /// `text` with query parameters set: one of the same name is replaced, order kept.
+    public func setting(_ parameters: [(name: String, value: String)]) -> String {
+        var pairs = (query ?? "").split(separator: "&").map(String.init)
+        for (name, value) in parameters {
+            let pair = "\(WebURL.encoded(name))=\(WebURL.encoded(value))"
+            let prefix = WebURL.encoded(name) + "="
+            if let at = pairs.firstIndex(where: { $0.hasPrefix(prefix) }) {
+                pairs[at] = pair
+            } else {
+                pairs.append(pair)
+            }
+        }
+        let base = "\(scheme)://\(authority)\(path.isEmpty ? "/" : path)"
+        return pairs.isEmpty ? base : base + "?" + pairs.joined(separator: "&")
+    }
+
+    /// Percent-encoded but for the unreserved characters of RFC 3986 §2.3.
+    public static func encoded(_ text: String) -> String {
+        var out = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if byte < 128, scalar.properties.isAlphabetic || (48...57).contains(byte) || "-._~".utf8.contains(byte) {
+                out.unicodeScalars.append(scalar)
+            } else {
+                out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return out
+    }
+
+    /// A reference resolved against this URL (RFC 3986 §5.2); nil when the result is not http or https.
+    public func resolving(_ reference: String) -> WebURL? {
+        let reference = reference.trimmed()
+        if WebURL.hasScheme(reference) { return WebURL(reference) }
+        let root = "\(scheme)://\(authority)"
+        if reference.hasPrefix("//") { return WebURL("\(scheme):\(reference)") }
+        if reference.isEmpty || reference.hasPrefix("#") { return self }
+        if reference.hasPrefix("?") { return WebURL(root + (path.isEmpty ? "/" : path) + reference) }
+        let split = reference.firstIndex { "?#".contains($0) } ?? reference.endIndex
+        let (name, tail) = (String(reference[..<split]), String(reference[split...]))
+        let merged =
+            name.hasPrefix("/") ? name : String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) + "/" + name
+        return WebURL(root + WebURL.withoutDots(merged) + tail)
+    }
+
+    private static func hasScheme(_ reference: String) -> Bool {
+        guard let colon = reference.firstIndex(of: ":"), let first = reference.first, first.isASCII, first.isLetter
+        else { return false }
+        return reference[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
+
+    /// RFC 3986 §5.2.4.
+    private static func withoutDots(_ path: String) -> String {
+        var out: [Substring] = []
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        for (i, part) in parts.enumerated() {
+            let isLast = i == parts.count - 1
+            switch part {
+            case ".": if isLast { out.append("") }
+            case "..":
+                if out.count > 1 { out.removeLast() }
+                if isLast { out.append("") }
+            default: out.append(part)
+            }
+        }
+        return out.joined(separator: "/")
+    }
+}
+
+extension String {
+    func range(of part: String) -> Range<String.Index>? {
+        var at = startIndex
+        while at < endIndex {
+            if self[at...].hasPrefix(part) { return at..<index(at, offsetBy: part.count) }
+            at = index(after: at)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNotify
+
+/// This process's connection to the session bus, which libnotify shares. To be used on the notifier's thread.
+struct SessionBus {
+    private static let notifications = "org.freedesktop.Notifications"
+    /// A daemon that is asked for its name or capabilities answers at once or is stopped.
+    private static let patience: CInt = 5000
+
+    private let connection: OpaquePointer
+
+    init() throws(DesktopProblem) {
+        let (connection, error) = callingGLib { g_bus_get_sync(G_BUS_TYPE_SESSION, nil, $0) }
+        guard let connection else { throw .noBus(error?.words ?? "unknown reason") }
+        // By default GLib ends the process with SIGTERM when the bus goes, for instance at log-out.
+        g_dbus_connection_set_exit_on_close(connection, 0)
+        self.connection = connection
+    }
+
+    var isClosed: Bool { g_dbus_connection_is_closed(connection) != 0 }
+
+    func release() { g_object_unref(UnsafeMutableRawPointer(connection)) }
+
+    /// The unique name of the running daemon, which no other will ever have on this bus; nil when none runs.
+    func daemon() throws(DesktopProblem) -> String? {
+        let (reply, error) = call(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "GetNameOwner",
+            cn_one_string(SessionBus.notifications))
+        guard let reply else {
+            if error?.isMissingName == true { return nil }
+            throw .noBus(error?.words ?? "unknown reason")
+        }
+        return SessionBus.first(of: reply) { String(cString: g_variant_get_string($0, nil)) }
+    }
+
+    /// What the daemon can do. Starts one where the system knows how to.
+    func capabilities() throws(DesktopProblem) -> Set<String> {
+        let (reply, error) = call(
+            SessionBus.notifications, "/org/freedesktop/Notifications", "GetCapabilities", nil)
+        guard let reply else { throw .noDaemon(error?.words ?? "unknown reason") }
+        return SessionBus.first(of: reply) { list in
+            var names: Set<String> = []
+            for i in 0..<g_variant_n_children(list) {
+                guard let name = g_variant_get_child_value(list, i) else { continue }
+                names.insert(String(cString: g_variant_get_string(name, nil)))
+                g_variant_unref(name)
+            }
+            return names
+        }
+    }
+
+    /// - Parameter name: also the interface, for both objects that are asked.
+    private func call(
+        _ name: String, _ path: String, _ method: String, _ parameters: OpaquePointer?
+    ) -> (OpaquePointer?, GLibError?) {
+        let reply = name == SessionBus.notifications ? "(as)" : "(s)"
+        let type = g_variant_type_new(reply)
+        defer { g_variant_type_free(type) }
+        return callingGLib {
+            g_dbus_connection_call_sync(
+                connection, name, path, name, method, parameters, type, G_DBUS_CALL_FLAGS_NONE, SessionBus.patience,
+                nil, $0)
+        }
+    }
+
+    /// Reads the only value of a reply and lets go of the reply.
+    private static func first<Result>(of reply: OpaquePointer, _ read: (OpaquePointer) -> Result) -> Result? {
+        defer { g_variant_unref(reply) }
+        guard let value = g_variant_get_child_value(reply, 0) else { return nil }
+        defer { g_variant_unref(value) }
+        return read(value)
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNotify
+
+/// A bubble that the daemon knows, and the object through which libnotify follows it. Only for the notifier's thread.
+final class Shown {
+    let key: Bubble.Key
+    let notifier: Notifier
+    /// What the button opens.
+    var link: String?
+    /// Grows with every use, for letting go of the one that is longest out of use.
+    var lastUse = 0
+    private let notification: UnsafeMutablePointer<NotifyNotification>
+
+    init(_ key: Bubble.Key, of notifier: Notifier) {
+        (self.key, self.notifier) = (key, notifier)
+        notification = notify_notification_new("Vedette", nil, nil)
+        // The callbacks of `notification` hold no reference to this object: it owns the notification, whose only
+        // reference it is, so they end with it.
+        cn_on_closed(notification, { _, shown in Shown.with(shown) { $0.closed($1) } }, context)
+        notify_notification_set_hint(notification, "desktop-entry", g_variant_new_string("vedette"))
+    }
+
+    /// Leaves the bubble itself on the screen.
+    deinit { g_object_unref(notification) }
+
+    private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Blocks until the daemon has answered, up to 25 s.
+    /// - Returns: the words of the error, if there was one.
+    func show(_ bubble: Bubble, capabilities: Set<String>, icon: String) -> GLibError? {
+        let body = BubbleText.body(bubble.body, isMarkup: capabilities.contains("body-markup"))
+        notify_notification_update(notification, BubbleText.title(bubble.title), body, icon)
+        notify_notification_set_urgency(notification, NotifyUrgency(UInt32(bubble.urgency.rawValue)))
+        notify_notification_set_category(notification, bubble.category)
+        notify_notification_clear_actions(notification)
+        link = bubble.link
+        if link != nil, capabilities.contains("actions") {
+            addAction("default")
+            addAction("open")
+        }
+        return callingGLib { notify_notification_show(notification, $0) }.error
+    }
+
+    private func addAction(_ name: String) {
+        notify_notification_add_action(
+            notification, name, "Open", { _, _, shown in Shown.with(shown) { $0.opened($1) } }, context, nil)
+    }
+
+    private static func with(
+        _ context: UnsafeMutableRawPointer?, _ call: (isolated Notifier, Bubble.Key) -> Void
+    ) {
+        guard let context else { return }
+        let shown = Unmanaged<Shown>.fromOpaque(context).takeUnretainedValue()
+        let key = shown.key
+        shown.notifier.assumeIsolated { call($0, key) }
+    }
+}

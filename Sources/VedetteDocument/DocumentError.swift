@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a document was not read. Nothing of it may be used: a cut or broken document is a failed poll, never a shorter list.
+public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The class of the error, for counters and for the reason of a failed poll.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// No bytes, or white space alone.
+        case empty
+        /// The document ends before its root is closed.
+        case truncated
+        /// The document breaks the grammar of its format.
+        case syntax
+        /// Nested deeper than the limit.
+        case tooDeep = "too deep"
+        /// Beyond a limit on rows, elements, attributes or text.
+        case tooLarge = "too large"
+        /// Well-formed, but not of the shape that was configured.
+        case wrongShape = "wrong shape"
+        /// Another format than the one asked for: a login page instead of JSON.
+        case wrongType = "wrong type"
+        /// Declares entities or default attributes, which are refused unread.
+        case entityDeclared = "entity declared"
+        /// A character encoding that is unknown or does not fit the bytes.
+        case encoding
+    }
+
+    public let kind: Kind
+    /// One clear sentence without the place.
+    public let reason: String
+    /// Where in the document, in bytes from 0, when it is known.
+    public let offset: Int?
+
+    public init(_ kind: Kind, _ reason: String, offset: Int? = nil) {
+        self.kind = kind
+        self.reason = reason
+        self.offset = offset
+    }
+
+    public var description: String {
+        guard let offset else { return reason }
+        return "\(reason) (byte \(offset))"
+    }
+}
+
+/// A small illness that was healed: the document is complete, but its author should hear of it.
+public enum DocumentWarning: String, Sendable, CaseIterable, Comparable, CustomStringConvertible {
+    case badEncoding = "bytes that do not fit the character encoding were replaced by U+FFFD"
+    case loneSurrogate = "half a surrogate pair was replaced by U+FFFD"
+    case controlCharacters = "control characters were removed"
+    case bareAmpersand = "an '&' that begins no reference was read as text"
+    case htmlEntity = "HTML entities that XML does not define were read as their characters"
+    case leadingSpace = "white space before the XML declaration was skipped"
+    case trailingContent = "text after the root element was ignored"
+    case namespace = "a namespace prefix is not declared"
+
+    public var description: String { rawValue }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJSON
+
+/// What stands in a cell.
+public enum JSONKind: UInt8, Sendable {
+    case missing, null, `false`, `true`, number, string, array, object
+
+    init(_ cell: cj_cell) { self = JSONKind(rawValue: cell.kind) ?? .missing }
+}
+
+/// A cell with a text of its own, valid for as long as it is wanted.
+public enum JSONCell: Hashable, Sendable {
+    /// The path leads nowhere.
+    case missing
+    case null
+    case bool(Bool)
+    /// Exactly as it was written: `9007199254740993`, `1e400`, `1.10`.
+    case number(String)
+    case string(String)
+    /// An array or an object as its JSON text.
+    case raw(String)
+
+    /// The text of a string, number or boolean, the JSON text of an array or object; nil when missing or null.
+    public var text: String? {
+        switch self {
+        case .missing, .null: nil
+        case .bool(let value): value ? "true" : "false"
+        case .number(let text), .string(let text), .raw(let text): text
+        }
+    }
+}
+
+/// The cells of one row while it is being read. Its bytes end with the closure that was given the row.
+public struct JSONRow: ~Copyable {
+    let cells: UnsafePointer<cj_cell>?
+    let body: UnsafeBufferPointer<UInt8>
+    let unescaped: UnsafePointer<UInt8>?
+    /// The row's place in the items array, from 0.
+    public let index: Int
+    public let count: Int
+
+    public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }
+
+    /// The bytes of a cell as UTF-8, escapes undone, without allocation: a string without its quotes, a number as written, an
+    /// array or object as its JSON text. Empty when missing. Do not keep them beyond the row.
+    public func bytes(_ column: Int) -> UnsafeBufferPointer<UInt8> {
+        let cell = cell(column)
+        guard let start = cell.unescaped == 0 ? body.baseAddress : unescaped else { return UnsafeBufferPointer(start: nil, count: 0) }
+        return UnsafeBufferPointer(start: start + Int(cell.offset), count: Int(cell.length))
+    }
+
+    /// The cell's text as `JSONCell.text` gives it; nil when missing or null.
+    public func string(_ column: Int) -> String? {
+        switch kind(column) {
+        case .missing, .null: nil
+        default: String(decoding: bytes(column), as: UTF8.self)
+        }
+    }
+
+    public subscript(_ column: Int) -> JSONCell {
+        var text: String { String(decoding: bytes(column), as: UTF8.self) }
+        return switch kind(column) {
+        case .missing: .missing
+        case .null: .null
+        case .false: .bool(false)
+        case .true: .bool(true)
+        case .number: .number(text)
+        case .string: .string(text)
+        case .array, .object: .raw(text)
+        }
+    }
+
+    private func cell(_ column: Int) -> cj_cell {
+        precondition(column >= 0 && column < count, "a column outside the reader's columns")
+        return cells.map { $0[column] } ?? cj_cell()
+    }
+}
+
+extension JSONCell {
+    /// The elements of an array that a cell holds as JSON text: texts of strings, numbers and booleans, JSON text of what is
+    /// nested; null elements are left out. Of anything that is no array: its own text alone, or nothing.
+    public var elements: [String] {
+        guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
+        var body = Array(json.utf8)
+        var elements: [String] = []
+        let reader = JSONReader(items: nil, columns: [.root])
+        // The text was cut from a document that was valid as a whole, so it cannot fail.
+        _ = try? reader.read(&body) { row in
+            if let text = row.string(0) { elements.append(text) }
+        }
+        return elements
+    }
+}

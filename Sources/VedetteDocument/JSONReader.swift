@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJSON
+
+/// How much of a JSON document is accepted.
+public struct JSONLimits: Hashable, Sendable {
+    /// Arrays and objects inside each other (at most 1000).
+    public var depth = 128
+    public var rows = 1_000_000
+    /// Bytes of one string or name, as written.
+    public var stringBytes = 16 << 20
+
+    public init() {}
+}
+
+/// Reads the rows of a JSON document and a few values beside them, in one walk that validates everything (RFC 8259).
+///
+/// The plan of paths is compiled once and the parser's memory is kept from document to document, so keep a reader where it
+/// is used often. It belongs to one thread or actor at a time. The same path may be given more than once; of members with the
+/// same name the last one counts.
+public final class JSONReader {
+    private let reader: OpaquePointer
+    private let items: JSONPath?
+    private let columns: Int
+    private let documentColumns: Int
+
+    /// What a whole document gave beside its rows.
+    public struct Summary: Sendable {
+        public let rows: Int
+        /// One cell for each of the reader's `document` paths.
+        public let document: [JSONCell]
+        public let warnings: [DocumentWarning]
+    }
+
+    /// - Parameters:
+    ///   - items: the array whose elements are rows. Without it the root: an array of rows, or an object that is the one row.
+    ///   - columns: paths inside a row.
+    ///   - document: paths from the root, for a status or the next page beside the rows.
+    public init(
+        items: JSONPath? = nil, columns: [JSONPath], document: [JSONPath] = [], limits: JSONLimits = JSONLimits()
+    ) {
+        let bounds = cj_limits(
+            depth: UInt32(clamping: limits.depth), rows: UInt32(clamping: limits.rows),
+            string_bytes: UInt32(clamping: limits.stringBytes))
+        guard let reader = cj_reader_new(bounds) else { preconditionFailure("no memory for a JSON reader") }
+        self.reader = reader
+        self.items = items
+        self.columns = columns.count
+        documentColumns = document.count
+        add(items ?? .root, inRow: false)
+        cj_end_items(reader)
+        for path in columns {
+            add(path, inRow: true)
+            cj_end_cell(reader)
+        }
+        for path in document {
+            add(path, inRow: false)
+            cj_end_cell(reader)
+        }
+    }
+
+    deinit { cj_reader_free(reader) }
+
+    private func add(_ path: JSONPath, inRow: Bool) {
+        cj_begin(reader, inRow ? 1 : 0)
+        for var step in path.steps {
+            let isIndex = step.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } && (step == "0" || !step.hasPrefix("0"))
+            let index = isIndex ? Int64(step) ?? -1 : -1
+            step.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { name in
+                    // An empty name has no address, but the C side wants one.
+                    withUnsafePointer(to: CChar(0)) { cj_step(reader, name.baseAddress ?? $0, name.count, index) }
+                }
+            }
+        }
+    }
+
+    /// Reads a whole document and then hands out its rows in order; when it throws, no row was handed out.
+    ///
+    /// The body grows by 64 bytes while it is read (no copy when it has that capacity), and is replaced by its healed form when
+    /// it held bad UTF-8 or half a surrogate pair.
+    public func read(_ body: inout [UInt8], row: (borrowing JSONRow) throws -> Void) throws -> Summary {
+        let warnings = try load(&body)
+        let rows = cj_row_count(reader)
+        let document = try body.withUnsafeBufferPointer { bytes in
+            for index in 0..<rows {
+                let cells = JSONRow(
+                    cells: cj_rows(reader).map { $0 + index * columns }, body: bytes, unescaped: cj_unescaped(reader),
+                    index: index, count: columns)
+                try row(cells)
+            }
+            return documentCells(bytes)
+        }
+        return Summary(rows: rows, document: document, warnings: warnings)
+    }
+
+    private func documentCells(_ body: UnsafeBufferPointer<UInt8>) -> [JSONCell] {
+        let row = JSONRow(
+            cells: cj_document(reader), body: body, unescaped: cj_unescaped(reader), index: 0, count: documentColumns)
+        var cells: [JSONCell] = []
+        for column in 0..<documentColumns { cells.append(row[column]) }
+        return cells
+    }
+
+    private func load(_ body: inout [UInt8]) throws(DocumentError) -> [DocumentWarning] {
+        if body.starts(with: [0xEF, 0xBB, 0xBF]) { body.removeFirst(3) }
+        try JSONDiagnosis.checkStart(body)
+        guard let error = parse(&body) else { return [] }
+        guard error.kind == .encoding, let healed = JSONRepair.heal(body) else { throw error }
+        body = healed.body
+        if let error = parse(&body) { throw error }
+        return healed.warnings
+    }
+
+    /// The walk. Cells are offsets, so they stay right when the padding goes and when the array moves.
+    private func parse(_ body: inout [UInt8]) -> DocumentError? {
+        let count = body.count
+        // simdjson reads past the end and believes what stands there: an older, longer body must not shine through.
+        body.append(contentsOf: repeatElement(0, count: Int(CJ_PADDING)))
+        let status = body.withUnsafeBufferPointer { bytes in
+            bytes.baseAddress.map { Int(cj_read(reader, $0, count)) } ?? CJ_SYNTAX
+        }
+        body.removeLast(Int(CJ_PADDING))
+        return status == CJ_OK ? nil : error(status, body)
+    }
+
+    private func error(_ status: Int, _ body: [UInt8]) -> DocumentError {
+        let place = items.map { "items path '\($0)'" } ?? "the root"
+        return switch status {
+        case CJ_TOO_DEEP: DocumentError(.tooDeep, "the JSON is nested deeper than the limit")
+        case CJ_TOO_MANY_ROWS: DocumentError(.tooLarge, "the JSON has more rows than the limit")
+        case CJ_STRING_TOO_LONG: DocumentError(.tooLarge, "a JSON string is longer than the limit")
+        case CJ_DOCUMENT_TOO_LONG: DocumentError(.tooLarge, "the JSON document is larger than 4 GiB")
+        case CJ_MEMORY: DocumentError(.tooLarge, "there is not enough memory for the JSON document")
+        case CJ_ITEMS_MISSING: DocumentError(.wrongShape, "\(place) leads nowhere in the JSON document")
+        case CJ_ITEMS_NULL: DocumentError(.wrongShape, "\(place) leads to null, not to an array")
+        case CJ_ITEMS_OBJECT:
+            DocumentError(.wrongShape, "\(place) leads to an object, not to an array; rows are the elements of an array")
+        case CJ_ITEMS_SCALAR: DocumentError(.wrongShape, "\(place) leads to a single value, not to an array")
+        default: JSONDiagnosis.explain(body)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Lets polls that finish together share one transaction: while one is being written, the next ones gather.
+actor Committer {
+    private let journal: any Journal
+    private let log: any Log
+    private let executor: any SerialExecutor
+    private var waiting:
+        [(record: PollRecord, continuation: CheckedContinuation<Result<Committed, JournalError>, Never>)] = []
+    private var isWriting = false
+    private var finishers: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(journal: any Journal, log: any Log, executor: any SerialExecutor) {
+        (self.journal, self.log, self.executor) = (journal, log, executor)
+    }
+
+    func commit(_ record: PollRecord) async throws(JournalError) -> Committed {
+        let result = await withCheckedContinuation { continuation in
+            waiting.append((record, continuation))
+            if !isWriting {
+                isWriting = true
+                Task { await self.write() }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Returns when everything handed in is written.
+    func finish() async {
+        guard isWriting else { return }
+        await withCheckedContinuation { finishers.append($0) }
+    }
+
+    private func write() async {
+        while !waiting.isEmpty {
+            let batch = waiting
+            waiting = []
+            do throws(JournalError) {
+                let committed = try await journal.commit(batch.map(\.record))
+                for (entry, committed) in zip(batch, committed) {
+                    entry.continuation.resume(returning: .success(committed))
+                }
+            } catch {
+                for entry in batch { entry.continuation.resume(returning: .failure(error)) }
+            }
+        }
+        isWriting = false
+        for finisher in finishers { finisher.resume() }
+        finishers = []
+    }
+}

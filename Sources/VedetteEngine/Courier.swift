@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// The delivery shell: attempts what is owed, per lane in order, and writes what came of it.
+public actor Courier {
+    /// Outcomes that wait to be written; with more, no new attempt starts, so a crash repeats few messages.
+    static let mostUnwritten = 512
+
+    private let surroundings: Surroundings
+    private let policy: RetryPolicy
+    private var sinks: [String: any Sink]
+    private var outbox = Outbox()
+    private var unwritten: [Attempt] = []
+    private var isWriting = false
+    private var isStopping = false
+    private var isOnce = false
+    private var isCutOff = false
+    private var attempts: [Int64: Task<Void, Never>] = [:]
+    private var alarm: Task<Void, Never>?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    public private(set) var sent = 0
+    public private(set) var unsent = 0
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        surroundings.executor.asUnownedSerialExecutor()
+    }
+
+    public init(_ surroundings: Surroundings, sinks: [String: any Sink], policy: RetryPolicy = .init()) {
+        (self.surroundings, self.sinks, self.policy) = (surroundings, sinks, policy)
+    }
+
+    /// Finds what earlier runs left owed.
+    public func restore() async throws(JournalError) {
+        for lane in try await surroundings.journal.owedLanes() { outbox.laneFound(lane) }
+        work()
+    }
+
+    /// Takes up what was just committed.
+    public func owe(_ deliveries: [Delivery]) {
+        outbox.committed(deliveries)
+        work()
+    }
+
+    /// Another set of sinks. What is owed to one that went away ends with that reason.
+    public func reload(sinks: [String: any Sink]) async {
+        let old = self.sinks
+        self.sinks = sinks
+        for name in sinks.keys { outbox.resumed(sink: name) }
+        for name in old.keys where sinks[name] == nil { outbox.resumed(sink: name) }
+        work()
+        for sink in old.values { await sink.close() }
+    }
+
+    /// `outbox retry`: a paused sink is tried again, what waits is due now.
+    public func retry(sink: String) {
+        outbox.resumed(sink: sink)
+        work()
+    }
+
+    /// Attempts each owed delivery once, whatever its time, and returns when nothing more can be attempted now.
+    public func drainOnce() async {
+        isOnce = true
+        work()
+        await quiet { $0.outbox.isDrained && !$0.isWriting }
+    }
+
+    /// Lets attempts under way finish until `deadline`, cancels the rest (they stay owed), writes every outcome.
+    public func stop(by deadline: BootTime) async {
+        isStopping = true
+        alarm?.cancel()
+        let clock = surroundings.clock
+        let limit = Task {
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            self.cutOff()
+        }
+        await quiet { ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting) || $0.isCutOff }
+        limit.cancel()
+        for sink in sinks.values { await sink.close() }
+    }
+
+    /// What is still under way stays owed.
+    private func cutOff() {
+        isCutOff = true
+        for attempt in attempts.values { attempt.cancel() }
+        settle()
+    }
+
+    // MARK: Attempts
+
+    private func work() {
+        guard !isStopping, unwritten.count < Courier.mostUnwritten else { return }
+        let now = surroundings.clock.now()
+        let (orders, wake) = outbox.orders(at: now.wall)
+        for order in orders {
+            switch order {
+            case .attempt(let delivery): attempt(delivery)
+            case .load(let lane, let after): Task { await self.load(lane, after: after) }
+            }
+        }
+        if let wake, !isOnce { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
+        settle()
+    }
+
+    private func setAlarm(at deadline: BootTime) {
+        alarm?.cancel()
+        let clock = surroundings.clock
+        alarm = Task {
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            self.work()
+        }
+    }
+
+    private func load(_ lane: DeliveryLane, after: Int64) async {
+        do throws(JournalError) {
+            var deliveries = try await surroundings.journal.owed(in: lane, after: after, limit: Outbox.ahead)
+            let now = surroundings.clock.now()
+            for i in deliveries.indices {
+                if isOnce { deliveries[i].due = now.wall }
+                // The wall clock may have jumped since it was stored.
+                deliveries[i].due = now.wall(at: now.boot(at: deliveries[i].due, most: RetryPolicy.longest))
+            }
+            outbox.loaded(deliveries, in: lane)
+        } catch {
+            surroundings.log.log(.error, "what is owed to '\(lane.sink)' was not read: \(error.detail)")
+            try? await surroundings.clock.sleep(until: surroundings.clock.now().boot.advanced(by: .seconds(5)))
+            outbox.loadFailed(in: lane)
+        }
+        work()
+    }
+
+    private func attempt(_ delivery: Delivery) {
+        let sink = sinks[delivery.message.sink]
+        attempts[delivery.id] = Task {
+            let outcome =
+                await sink?.deliver(delivery.message)
+                ?? .rejected(reason: "the sink '\(delivery.message.sink)' is no longer configured")
+            self.attempted(delivery, outcome)
+        }
+    }
+
+    private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
+        let wasCancelled = attempts[delivery.id]?.isCancelled == true
+        attempts[delivery.id] = nil
+        defer { settle() }
+        if wasCancelled, outcome != .delivered { return }
+        let attempt = policy.attempt(
+            delivery, outcome, at: surroundings.clock.now().wall, chance: surroundings.chance.fraction())
+        outbox.attempted(attempt, in: delivery.lane)
+        unwritten.append(attempt)
+        if attempt.state == .sent { sent += 1 } else { unsent += 1 }
+        if let reason = attempt.reason {
+            let level: LogLevel = attempt.state == .retry ? .info : .warning
+            surroundings.log.log(level, "\(delivery.message.sink): \(attempt.state.rawValue): \(reason)")
+        }
+        if !isWriting {
+            isWriting = true
+            Task { await self.write() }
+        }
+        work()
+    }
+
+    private func write() async {
+        while !unwritten.isEmpty {
+            let batch = unwritten
+            do throws(JournalError) {
+                try await surroundings.journal.record(batch)
+                unwritten.removeFirst(batch.count)
+            } catch {
+                surroundings.log.log(.error, "outcomes of deliveries were not written: \(error.detail)")
+                if isStopping || isOnce { break }
+                try? await surroundings.clock.sleep(until: surroundings.clock.now().boot.advanced(by: .seconds(5)))
+            }
+        }
+        isWriting = false
+        work()
+        settle()
+    }
+
+    // MARK: Waiting
+
+    private func quiet(_ isQuiet: (isolated Courier) -> Bool) async {
+        while !isQuiet(self) { await withCheckedContinuation { waiters.append($0) } }
+    }
+
+    private func settle() {
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+}

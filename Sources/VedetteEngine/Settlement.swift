@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What a poll's result makes of the source's record: pure, so that the shell only commits it.
+struct Settlement {
+    let source: Source
+    private(set) var record: SourceRecord
+    let now: Timestamp
+    let chance: any Chance
+    private(set) var events: [EventSketch] = []
+    private(set) var writes: [StoredItem] = []
+    private(set) var deletions: [String] = []
+    private(set) var isNewBaseline = false
+    /// Nothing but due times and validators changed.
+    private(set) var isTouch = false
+
+    init(source: Source, record: SourceRecord, now: Timestamp, chance: any Chance) {
+        (self.source, self.record, self.now, self.chance) = (source, record, now, chance)
+    }
+
+    mutating func failed(_ failure: Failure, detail: String, retryAfter: Duration?) {
+        if let event = record.health.pollFailed(failure, detail: detail, fails: source.fails, at: now) {
+            events.append(event)
+        }
+        record.due = now.advanced(
+            by: source.pace.delay(failures: record.health.failures, chance: chance.fraction()))
+        record.notBefore = retryAfter.map { now.advanced(by: Pace.clamped(retryAfter: $0)) }
+    }
+
+    mutating func unchanged(_ validators: Validators, stored: [String: StoredItem], freshFor: Duration?) {
+        guard let head = record.snapshot else { return }
+        let wasFailing = record.health.failures > 0
+        let pending = stored.values.filter { $0.absentSince != nil }
+        let difference = Differ(source: source, now: now).confirm(
+            head, pending: head.pendingAbsences > 0 ? pending : [], validators: validators)
+        read(difference, freshFor: freshFor)
+        isTouch =
+            events.isEmpty && deletions.isEmpty && !wasFailing && head.pendingAbsences == 0 && head.emptiness == nil
+    }
+
+    mutating func read(_ difference: Difference, freshFor: Duration?) {
+        if let event = record.health.pollSucceeded(at: now) { events.append(event) }
+        events += difference.events
+        (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
+        record.snapshot = difference.head
+        record.notBefore = nil
+        record.due = now.advanced(
+            by: source.pace.delay(states: difference.head.states, freshFor: freshFor, chance: chance.fraction()))
+    }
+
+    func onceResult(isBaseline: Bool) -> OnceResult {
+        if let problem = record.health.problem { return .failed(source: source.name, detail: problem.detail) }
+        return .good(items: record.snapshot?.count ?? 0, isBaseline: isBaseline, events: events.count)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+public import VedetteCore
+
+/// Times for people, in the time zone of this machine.
+public enum LocalTime {
+    /// `10:42:07` on the day of `now`, else `2026-11-21 10:42:07`.
+    public static func text(_ time: Timestamp, now: Timestamp) -> String {
+        let (then, today) = (parts(time), parts(now))
+        let clock = "\(pad(then.tm_hour)):\(pad(then.tm_min)):\(pad(then.tm_sec))"
+        if then.tm_year == today.tm_year, then.tm_yday == today.tm_yday { return clock }
+        return "\(then.tm_year + 1900)-\(pad(then.tm_mon + 1))-\(pad(then.tm_mday)) \(clock)"
+    }
+
+    private static func parts(_ time: Timestamp) -> tm {
+        var seconds = time_t(time.milliseconds / 1000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        return parts
+    }
+
+    private static func pad(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

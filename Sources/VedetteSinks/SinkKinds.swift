@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// The table of sink kinds. A new kind is one file and one row here; `desktop` has a module of its own.
+public enum SinkKinds {
+    public static let all: [SinkKindEntry] = [StdoutKind.entry, WebhookKind.entry]
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+public import VedetteCore
+
+/// Events on standard output: one JSON object per line, or one line for people.
+public enum StdoutKind {
+    public static let entry = SinkKindEntry(
+        name: "stdout", summary: "Writes each message to standard output, one line each.",
+        options: [
+            OptionSpec(
+                "format", .choice(["json", "line"]),
+                "`json`: the event, one object per line; `line`: one line for people.",
+                standard: "line on a terminal, else json")
+        ],
+        make: { options throws(OptionProblem) in
+            let isTerminal = isatty(STDOUT_FILENO) != 0
+            let format = options.text("format").flatMap(StdoutSink.Format.init) ?? (isTerminal ? .line : .json)
+            return { _, services in
+                let clock = services.clock
+                let line = EventLine { LocalTime.text($0, now: clock.now().wall) }
+                return StdoutSink(writer: .standardOutput, format: format, line: line)
+            }
+        })
+}
+
+final class StdoutSink: Sink {
+    enum Format: String, Sendable { case json, line }
+
+    private let writer: BlockingWriter
+    private let format: Format
+    private let line: EventLine
+    private let isClosed = Atomic(false)
+
+    init(writer: BlockingWriter, format: Format, line: EventLine) {
+        (self.writer, self.format, self.line) = (writer, format, line)
+    }
+
+    func deliver(_ message: Message) async -> Outcome {
+        if isClosed.load(ordering: .relaxed) { return .rejected(reason: "stdout is closed") }
+        switch await writer.write(bytes(of: message) + [10]) {
+        case .written: return .delivered
+        case .closed:
+            isClosed.store(true, ordering: .relaxed)
+            return .rejected(reason: "stdout is closed")
+        case .failed(let words): return .retry(reason: "stdout cannot be written: \(words)", after: nil)
+        case .cancelled: return .retry(reason: "stopped before standard output took the line", after: nil)
+        }
+    }
+
+    private func bytes(of message: Message) -> [UInt8] {
+        switch format {
+        case .json: message.event.json.bytes
+        case .line: Array(line.text(message.event).utf8)
+        }
+    }
+}

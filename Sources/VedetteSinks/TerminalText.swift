@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text of strangers on a terminal.
+public enum TerminalText {
+    /// One line in which nothing moves the cursor, changes colours, rings or reorders what is read: control characters,
+    /// line separators and bidirectional controls become visible escapes (`\n`, `\x1b`, `\u202e`).
+    /// - Parameter limit: in Unicode scalars; what is beyond becomes `…`.
+    public static func safe(_ text: String, limit: Int = 500) -> String {
+        var out = String.UnicodeScalarView()
+        for (i, scalar) in text.unicodeScalars.enumerated() {
+            if i == limit {
+                out.append("…")
+                break
+            }
+            if isHarmless(scalar) { out.append(scalar) } else { out.append(contentsOf: escape(scalar).unicodeScalars) }
+        }
+        return String(out)
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return (32..<127).contains(scalar.value) }
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return false
+        default: return !scalar.properties.isBidiControl
+        }
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\n": return #"\n"#
+        case "\r": return #"\r"#
+        case "\t": return #"\t"#
+        default:
+            let hex = String(scalar.value, radix: 16)
+            let (prefix, width) = scalar.value < 256 ? (#"\x"#, 2) : (#"\u"#, 4)
+            return prefix + String(repeating: "0", count: max(0, width - hex.count)) + hex
+        }
+    }
+}

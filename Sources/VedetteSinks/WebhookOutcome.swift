@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// What a receiver's answer means for a delivery: Standard Webhooks 1.0 and CloudEvents' HTTP webhooks, where they agree.
+/// No reason quotes the receiver's body, the URL or a header.
+public enum WebhookOutcome {
+    /// - Parameter retryAfter: the value of Retry-After.
+    public static func of(status: Int, retryAfter: String?, now: Timestamp) -> Outcome {
+        switch status {
+        case 200..<300: .delivered
+        case 300..<400: .rejected(reason: "the receiver answered \(status): redirects are not followed; correct the url")
+        case 401, 403: .paused(reason: "the receiver answered \(status): check the sink's credentials")
+        case 407: .paused(reason: "the proxy answered 407: check the proxy's credentials")
+        case 410: .disabled(reason: "the receiver answered 410: it is gone for good")
+        // Request timeout, misdirected, too early, too many: said of the attempt, not of the message.
+        case 408, 421, 425, 429: retry(status, retryAfter, now)
+        case 400..<500: .rejected(reason: "the receiver answered \(status): it will not take this message")
+        default: retry(status, retryAfter, now)
+        }
+    }
+
+    /// No answer that can be used: whether the receiver took the message is unknown, so the same id is sent again.
+    public static func of(_ error: FetchError) -> Outcome {
+        if error.failure == .cancelled { return .retry(reason: "stopped before the receiver answered", after: nil) }
+        return .retry(reason: "\(error.failure.rawValue): \(error.detail)", after: nil)
+    }
+
+    private static func retry(_ status: Int, _ retryAfter: String?, _ now: Timestamp) -> Outcome {
+        .retry(
+            reason: "the receiver answered \(status)",
+            after: retryAfter.flatMap { RetryAfter.duration($0, now: now) })
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// A strict subset of Mustache (mustache(5)): `{{name}}`, sections, inverted sections, dotted names and comments. Texts
+/// are plain, so nothing is escaped and `{{{name}}}` and `{{&name}}` mean the same as `{{name}}`; whoever puts the result
+/// into markup, JSON or a header escapes it there. A name is always looked up whole, never along the stack of sections.
+///
+/// What Mustache lets pass in silence is an error here: unknown names, `{{}}`, partials, changed delimiters.
+public struct MustacheTemplate: Template {
+    indirect enum Part: Sendable {
+        case text(String)
+        case value(String)
+        /// `{{.}}`: the element of the section around it.
+        case element
+        case section(String, isInverted: Bool, [Part])
+    }
+
+    private let parts: [Part]
+
+    /// Longest template that is taken, in bytes.
+    public static let maximumLength = 16 << 10
+    /// Sections inside sections.
+    public static let maximumNesting = 16
+
+    public init(_ text: String, names: TemplateVocabulary) throws(TemplateError) {
+        parts = try TemplateParser.parse(text, names: names)
+    }
+
+    public func render(_ context: TemplateContext) -> String {
+        var renderer = Renderer(context: context)
+        renderer.render(parts, element: nil)
+        return renderer.text
+    }
+}
+
+/// Bounded, because a list inside itself, inside itself, grows as a power of its length.
+private struct Renderer {
+    let context: TemplateContext
+    var text = ""
+    var stepsLeft = 100_000
+    var bytesLeft = 1 << 20
+
+    mutating func render(_ parts: [MustacheTemplate.Part], element: String?) {
+        for part in parts {
+            guard stepsLeft > 0 else { return }
+            stepsLeft -= 1
+            switch part {
+            case .text(let literal): append(literal)
+            case .value(let name): append(context[name]?.description ?? "")
+            case .element: append(element ?? "")
+            case .section(let name, let isInverted, let inner):
+                let elements = elements(of: name)
+                if isInverted {
+                    if elements.isEmpty { render(inner, element: element) }
+                } else {
+                    for element in elements { render(inner, element: element) }
+                }
+            }
+        }
+    }
+
+    /// None when the value is absent or empty.
+    private func elements(of name: String) -> [String] {
+        switch context[name] {
+        case nil, .text(""): []
+        case .text(let text): [text]
+        case .list(let list): list
+        }
+    }
+
+    private mutating func append(_ more: String) {
+        bytesLeft -= more.utf8.count
+        if bytesLeft < 0 { stepsLeft = 0 } else { text += more }
+    }
+}

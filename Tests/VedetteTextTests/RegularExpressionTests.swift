@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+import VedetteText
+
+struct RegularExpressionTests {
+    @Test(
+        "a pattern is found anywhere, in characters and not in bytes",
+        arguments: [
+            ("^prod", "prod-1", true), ("^prod", "my-prod", false), ("prod", "my-prod", true),
+            ("^.$", "è", true), (#"^\w+$"#, "größe", true), (#"\bready\b"#, "not ready yet", true),
+            ("", "", true), ("", "x", true), ("x", "", false), ("^a.*b$", "a\nb", false), ("(?s)^a.*b$", "a\nb", true),
+            ("(?i)READY", "Ready for use", true), ("a\0b", "a\0b", true), (#"\p{Lu}"#, "é É", true),
+        ])
+    func finds(pattern: String, text: String, expected: Bool) throws {
+        #expect(try RegularExpression(pattern).matches(text) == expected)
+    }
+
+    @Test("case is ignored when asked, also beyond ASCII")
+    func ignoresCase() throws {
+        #expect(try RegularExpression("GRÖSSE", ignoringCase: true).matches("grösse"))
+        #expect(try !RegularExpression("GRÖSSE").matches("grösse"))
+    }
+
+    @Test(
+        "a bad pattern says where, in characters, and what to do",
+        arguments: [
+            ("prod-(", 6, #"missing closing parenthesis; close it, or write '\(' for the character itself"#),
+            ("è(", 2, #"missing closing parenthesis; close it, or write '\(' for the character itself"#),
+            ("[z-a]", 3, "range out of order in character class; write the lower end first"),
+            (
+                "a[b", 3,
+                #"missing terminating ] for character class; close it, or write '\[' for the character itself"#
+            ),
+            ("*.log", 0, #"quantifier does not follow a repeatable item; write '.*' for anything, '\*' for the character itself"#),
+        ])
+    func explains(pattern: String, offset: Int, detail: String) {
+        #expect(throws: PatternError("bad regular expression: " + detail, offset: offset)) {
+            try RegularExpression(pattern)
+        }
+    }
+
+    @Test("a single code unit cannot be matched, since half a character is none")
+    func refusesCodeUnits() {
+        #expect(throws: PatternError.self) { try RegularExpression(#"\C"#) }
+    }
+
+    @Test("runaway backtracking is an error, never 'no match'")
+    func limits() throws {
+        let pattern = try RegularExpression("(a+)+$")
+        let error = #expect(throws: PatternError.self) {
+            try pattern.matches(String(repeating: "a", count: 30) + "b")
+        }
+        #expect(error?.detail.contains("'(a+)+$' takes too long") == true)
+        #expect(error?.offset == nil)
+    }
+
+    @Test("a pattern cannot raise its own limit")
+    func limitsCannotBeRaised() throws {
+        let pattern = try RegularExpression("(*LIMIT_MATCH=4000000000)(a+)+$")
+        #expect(throws: PatternError.self) { try pattern.matches(String(repeating: "a", count: 30) + "b") }
+    }
+
+    @Test("a long text that is too deep for the JIT's stack is matched by the interpreter or refused, never a crash")
+    func deep() throws {
+        let pattern = try RegularExpression("^(?:(a)|b)*c")
+        let text = String(repeating: "ab", count: 50_000) + "c"
+        do { #expect(try pattern.matches(text)) } catch let error { #expect(error.detail.contains("takes too long")) }
+    }
+
+    @Test("a pattern longer than 8 KiB is refused")
+    func tooLong() {
+        #expect(throws: PatternError.self) { try RegularExpression(String(repeating: "a", count: 8193)) }
+    }
+
+    @Test("one pattern serves many tasks at once")
+    func concurrent() async throws {
+        let pattern = try RegularExpression(#"prod-(\d+)"#)
+        let found = try await withThrowingTaskGroup(of: Int.self) { group in
+            for task in 0..<8 {
+                group.addTask { try (0..<200).count { try pattern.matches("prod-\($0 * task)") } }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(found == 1600)
+    }
+}

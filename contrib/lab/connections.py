@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-in for the Updates API of IBM Lotus / HCL Connections: Atom pages, the later JSON stream, and their quirks."""
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from html import escape
+from urllib.parse import urlencode
+
+from stories import parse, stamp
+from wire import Recorder, Reply
+
+ATOM = {"/news/atom/stories/public": None, "/news/atomfba/stories/public": None, "/news/atom/stories/statusupdates": "profiles"}
+STREAM = "/connections/opensocial/basic/rest/activitystreams/@public/@all/@all"
+DOCTYPE = ('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
+           '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n<html lang="en-us" dir="ltr">')
+LOGIN = DOCTYPE + ('<head><title>Sign in</title></head><body><form method="post" action="/news/j_security_check"><input '
+                   'name="j_username"/><input type="password" name="j_password"/></form></body></html>\n')
+PAGE = DOCTYPE + "<head><title>%s</title></head><body><p>%s</p></body></html>\n"
+ERROR = """<?xml version="1.0" encoding="utf-8"?>
+<error xmlns="http://www.ibm.com/xmlns/prod/sn">
+  <code>%d</code>
+  <message>Identifier: LC0123456789ABCDEF
+%s</message>
+  <displaymessage></displaymessage>
+  <errortype></errortype>
+  <trace>java.lang.Exception: Identifier: LC0123456789ABCDEF</trace>
+</error>
+"""
+NAMESPACES = ('xmlns="http://www.w3.org/2005/Atom" xmlns:snx="http://www.ibm.com/xmlns/prod/sn" '
+              'xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/" xmlns:activity="http://activitystrea.ms/spec/1.0/"')
+ENTRY = """  <entry>
+    <id>{s.id}</id>
+    <title type="text">{title}</title>
+    <updated>{updated}</updated>
+    <published>{published}</published>
+    <author>
+      <name>{author}</name>
+      <email>{s.email}</email>
+      <snx:userid>{s.userid}</snx:userid>
+      <snx:userState>active</snx:userState>
+    </author>
+    <category scheme="http://www.ibm.com/xmlns/prod/sn/type" term="{s.type}"/>
+    <category scheme="http://www.ibm.com/xmlns/prod/sn/component" term="{s.source}" label="{label}"/>
+    <category scheme="http://www.ibm.com/xmlns/prod/sn/event" term="{s.event}"/>
+    <link rel="alternate" type="text/html" href="{base}/{s.source}/html/item?id={s.object}&amp;from=news"/>
+    <link rel="http://www.ibm.com/xmlns/prod/sn/container" type="text/html" href="{base}/{s.source}/html/container?id={s.container}"/>
+    <content type="html">{content}</content>
+    <activity:verb>http://activitystrea.ms/schema/1.0/post</activity:verb>
+    <activity:object>
+      <id>urn:lsid:ibm.com:{s.source}:{s.type}-{s.object}</id>
+      <title type="text">{title}</title>
+    </activity:object>
+    <activity:target>
+      <id>urn:lsid:ibm.com:{s.source}:container-{s.container}</id>
+    </activity:target>
+  </entry>
+"""
+
+
+class Connections:
+    """`served` holds every page given, `requests` every request, both in order."""
+
+    def __init__(self, stories):
+        self.stories, self.lock = stories, threading.Lock()
+        self.served, self.requests, self.pending_drift, self.failures, self.steps = Recorder(), Recorder(10_000), [], [], 0
+        # user and password: basic auth. next_drops_ps: rel=next forgets ps. no_links: no paging links at all.
+        # short_pages: each full page holds one story fewer than ps. padding: blank lines in front and behind.
+        self.settings = {"user": None, "password": None, "login": False, "chunked": True, "gzip": False, "etag": False,
+                         "next_drops_ps": False, "no_links": False, "short_pages": False, "padding": False,
+                         "since_inclusive": False}
+
+    def __call__(self, request, connection):
+        self.requests.add(request.as_json())
+        failure = self.take_failure(request.count("page", 1))
+        if failure:
+            return refusal(failure["status"], failure["message"], failure["retry_after"])
+        if not self.admits(request):
+            return refusal(401, "Authentication is required.")
+        if self.settings["login"]:
+            return Reply(200, LOGIN, "text/html;charset=UTF-8")
+        if request.method != "GET" or request.path not in list(ATOM) + [STREAM]:
+            return refusal(404, "There is nothing at this address.")
+        try:
+            reply = self.stream(request) if request.path == STREAM else self.atom(request)
+        except ValueError as error:
+            return refusal(400, str(error))
+        reply.chunked = self.settings["chunked"]
+        return reply.compressed() if self.settings["gzip"] and request.wants_gzip and reply.status == 200 else reply
+
+    def admits(self, request):
+        if self.settings["user"] is None:
+            return True
+        expected = "%s:%s" % (self.settings["user"], self.settings["password"])
+        return request.header("Authorization") == "Basic " + base64.b64encode(expected.encode()).decode()
+
+    def atom(self, request):
+        size, page = min(whole(request, "ps", 20), 100), whole(request, "page", 1)
+        found = self.select(request, request.query.get("source"), "since", ATOM[request.path])
+        rows = found[(page - 1) * size:page * size]
+        more = len(found) > page * size
+        if self.settings["short_pages"] and len(rows) == size:
+            rows = self.shortened(found, page, size)
+            more = len(found) > page * (size - 1)
+        self.served.add({"path": request.path, "page": page, "stories": [[s.id, stamp(s.updated)] for s in rows]})
+        body = self.feed(request, found, rows, page, size, more).encode()
+        tag = 'W/"%d-%s"' % (len(body), stamp(found[0].updated) if found else "none")
+        if page == 1:
+            self.drift_now()
+        headers = [("Content-Language", "en"), ("X-APIVersion", "2.0"), ("X-ServerTime", str(int(time.time() * 1000))),
+                   ("X-LConn-Auth", "false"), ("Cache-Control", "private, must-revalidate, max-age=0")]
+        if self.settings["etag"]:
+            headers.append(("ETag", tag))
+            if request.header("If-None-Match") == tag:
+                return Reply(304, headers=headers)
+        return Reply(200, body, "application/atom+xml", headers)
+
+    def shortened(self, found, page, size):
+        return found[(page - 1) * (size - 1):page * (size - 1)]
+
+    def select(self, request, source, since, only=None):
+        query = request.query
+        after, before = when(query, since), when(query, "before")
+        found = self.stories.select(source, None, before, query.get("userid"), query.get("email"), query.get("container"))
+        found = [s for s in found if only in (None, s.source)]
+        if after is None:
+            return found
+        return [s for s in found if s.updated > after or (self.settings["since_inclusive"] and s.updated == after)]
+
+    def feed(self, request, found, rows, page, size, more):
+        base, language = request.base, request.query.get("lang", "en").replace("_", "-")
+        last = max(1, -(-len(found) // size))
+        updated = stamp(found[0].updated) if found else "2026-11-18T09:25:17.666Z"
+        parts = ['<?xml version="1.0" encoding="UTF-8"?>\n', "\n" * 40 if self.settings["padding"] else "",
+                 '<feed %s xml:lang="%s">\n' % (NAMESPACES, escape(language)),
+                 '  <generator uri="http://www.ibm.com/xmlns/prod/sn" version="2.5">Lotus Connections - News Story service'
+                 '</generator>\n  <id>urn:lsid:ibm.com:news:stories-public</id>\n  <title type="text">Public updates</title>\n'
+                 '  <updated>%s</updated>\n  <author><name>Lotus Connections - News Story service</name></author>\n' % updated]
+        pages = [("self", page)]
+        if not self.settings["no_links"]:
+            pages += [("first", 1)] + ([("previous", page - 1)] if page > 1 else []) \
+                + ([("next", page + 1)] if more else []) + [("last", last)]
+        parts += [self.link(request, base, relation, number, size) for relation, number in pages]
+        parts.append('  <link rel="alternate" type="text/html" href="%s/homepage/web/updates/"/>\n' % base)
+        for name, value in (("totalResults", len(found)), ("startIndex", (page - 1) * size + 1), ("itemsPerPage", size)):
+            parts.append("  <opensearch:%s>%d</opensearch:%s>\n" % (name, value, name))
+        parts += [entry(story, base) for story in rows]
+        return "".join(parts) + "</feed>\n" + ("\n" * 40 if self.settings["padding"] else "")
+
+    def link(self, request, base, relation, number, size):
+        query = dict(request.query, page=number, ps=size)
+        if relation == "next" and self.settings["next_drops_ps"]:
+            del query["ps"]
+        return '  <link rel="%s" type="application/atom+xml" href="%s"/>\n' % (
+            relation, escape("%s%s?%s" % (base, request.path, urlencode(query))))
+
+    def stream(self, request):
+        size, start = whole(request, "count", 20), request.count("startIndex", 0)
+        found = self.select(request, None, "updatedSince")
+        rows = found[start:start + size]
+        self.served.add({"path": STREAM, "page": start // size + 1, "stories": [[s.id, stamp(s.updated)] for s in rows]})
+        body = {"startIndex": start, "totalResults": -1, "connections": {"snapshot": stamp(self.stories.now()),
+                "isAdmin": "false"}, "filtered": True, "title": "IBM Connections - Public stories", "itemsPerPage": size,
+                "sorted": True, "list": [activity(story, request.base) for story in rows]}
+        return Reply(200, json.dumps(body, indent=2, ensure_ascii=False), "application/json;charset=UTF-8")
+
+    # Control
+
+    def set(self, **settings):
+        unknown = set(settings) - set(self.settings)
+        if unknown:
+            raise TypeError("no setting %s" % ", ".join(sorted(unknown)))
+        self.settings.update(settings)
+        return self.settings
+
+    def drift(self, n=1, delete=0, edit=None):
+        """Once, right after the next page 1 was read: n new stories, the top `delete` gone, one edited (position or id)."""
+        with self.lock:
+            self.pending_drift.append((int(n), int(delete), edit))
+            return {"armed": len(self.pending_drift)}
+
+    def drift_now(self):
+        with self.lock:
+            drift = self.pending_drift.pop(0) if self.pending_drift else None
+        if drift:
+            n, delete, edit = drift
+            for _ in range(delete):
+                self.stories.delete(0)
+            if edit is not None:
+                self.stories.edit(edit)
+            self.stories.add(n)
+
+    def fail(self, status=500, times=1, page=None, message="The request could not be handled.", retry_after=None):
+        """The next `times` requests (for `page` only, if given) are answered with `status`; times 0 clears all."""
+        with self.lock:
+            failure = {"status": int(status), "times": int(times), "page": page, "message": message, "retry_after": retry_after}
+            self.failures = self.failures + [failure] if int(times) else []
+            return self.failures
+
+    def take_failure(self, page):
+        with self.lock:
+            failure = next((f for f in self.failures if f["page"] in (None, page)), None)
+            if failure:
+                failure["times"] -= 1
+                if failure["times"] == 0:
+                    self.failures.remove(failure)
+            return failure
+
+    def step(self):
+        """One step of the demo: now and then a status update, more rarely something else or an edit."""
+        self.steps += 1
+        if self.steps % 3 == 0:
+            self.stories.add(source="profiles", title="build %d is green" % (self.steps // 3))
+        if self.steps % 8 == 0:
+            self.stories.add(source="blogs")
+        if self.steps % 10 == 0:
+            self.stories.edit(2)
+        return {"steps": self.steps}
+
+
+def refusal(status, message, retry_after=None):
+    """400 speaks XML, the others HTML, as the servers do."""
+    headers = [("Retry-After", str(retry_after))] if retry_after is not None else []
+    if status == 400:
+        return Reply(400, ERROR % (400, escape(message)), "application/xml", headers)
+    if status == 401:
+        headers.append(("WWW-Authenticate", 'Basic realm="lconn"'))
+    if status == 404:
+        headers += [("$WSEP", ""), ("Pragma", "no-cache")]
+    titles = {401: "Sign in", 403: "Access Denied", 404: "Not found"}
+    return Reply(status, PAGE % (titles.get(status, "Error %d" % status), escape(message)), "text/html;charset=UTF-8", headers)
+
+
+def whole(request, name, default):
+    text = request.query.get(name, str(default))
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError("The value of the %s parameter is not a positive number." % name)
+    return int(text)
+
+
+def when(query, name):
+    try:
+        return parse(query[name]) if query.get(name) else None
+    except ValueError:
+        raise ValueError("The value of the %s parameter is not a date." % name)
+
+
+def entry(story, base):
+    return ENTRY.format(s=story, base=base, title=escape(story.title), author=escape(story.author),
+                        content=escape(story.content), label=story.source.capitalize(), updated=stamp(story.updated),
+                        published=stamp(story.published))
+
+
+def activity(story, base):
+    id = story.id.replace("ibm.com:news:", "lconn.ibm.com:%s." % story.source).replace("story-", "story:")
+    url = "%s/%s/html/item?id=%s" % (base, story.source, story.object)
+    context = {"isPublic": "true", "eventType": story.event, "eventId": id, "numLikes": "0", "numComments": "0",
+               "published": stamp(story.published), "itemUrl": url}
+    return {"generator": {"id": story.source, "displayName": "IBM Connections - " + story.source.capitalize()},
+            "actor": {"objectType": "person", "id": "urn:lsid:lconn.ibm.com:profiles.person:" + story.userid.upper(),
+                      "displayName": story.author},
+            "verb": "post",
+            "connections": {"isPublic": "true", "containerId": story.container, "plainTitle": story.title},
+            "openSocial": {"embed": {"context": context}},
+            "title": '<span class="vcard">%s</span>' % escape(story.title), "id": id, "published": stamp(story.published),
+            "updated": stamp(story.updated),
+            "object": {"summary": "", "objectType": "note", "displayName": story.title, "url": url}}
