@@ -38,6 +38,7 @@ enum BubbleText {
         guard let end = text.unicodeScalars.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex),
             end != text.endIndex
         else { return text }
+        if String.Index(end, within: text) != nil { return text[..<end] + "…" }
         let whole = text.index(text.startIndex, offsetBy: text[..<end].count - 1)
         return String(whole > text.startIndex ? text[..<whole] : text[..<end]) + "…"
     }

@@ -65,9 +65,10 @@ struct SessionBus {
     }
 
     /// Reads the only value of a reply and lets go of the reply.
-    private static func first<Result>(of reply: OpaquePointer, _ read: (OpaquePointer) -> Result) -> Result? {
+    private static func first<Result>(of reply: OpaquePointer, _ read: (OpaquePointer) -> Result) -> Result {
         defer { g_variant_unref(reply) }
-        guard let value = g_variant_get_child_value(reply, 0) else { return nil }
+        // Never nil: the reply has the type that was asked for.
+        let value: OpaquePointer = g_variant_get_child_value(reply, 0)
         defer { g_variant_unref(value) }
         return read(value)
     }

@@ -48,7 +48,7 @@ final class Shown {
     }
 
     private static func with(
-        _ context: UnsafeMutableRawPointer?, _ call: (isolated Notifier, Bubble.Key) -> Void
+        _ context: UnsafeMutableRawPointer?, _ call: @Sendable (isolated Notifier, Bubble.Key) -> Void
     ) {
         guard let context else { return }
         let shown = Unmanaged<Shown>.fromOpaque(context).takeUnretainedValue()

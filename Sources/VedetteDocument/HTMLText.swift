@@ -100,7 +100,8 @@ public enum HTMLText {
         }
         if !inline.contains(name) { out.space() }
         let end = endOfTag(bytes, at + 1)
-        return !isEnd && (name == "script" || name == "style") ? after("</\(name)", bytes, end) : end
+        guard !isEnd, name == "script" || name == "style" else { return end }
+        return endOfTag(bytes, after("</\(name)", bytes, end))
     }
 
     private static func endOfTag(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
@@ -136,7 +137,8 @@ public enum HTMLText {
     }
 
     private static let inline: Set<String> = [
-        "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q", "s",
+        "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark",
+        "q", "s",
         "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
     ]
 }

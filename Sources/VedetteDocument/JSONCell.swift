@@ -45,7 +45,9 @@ public struct JSONRow: ~Copyable {
     /// array or object as its JSON text. Empty when missing. Do not keep them beyond the row.
     public func bytes(_ column: Int) -> UnsafeBufferPointer<UInt8> {
         let cell = cell(column)
-        guard let start = cell.unescaped == 0 ? body.baseAddress : unescaped else { return UnsafeBufferPointer(start: nil, count: 0) }
+        guard let start = cell.unescaped == 0 ? body.baseAddress : unescaped else {
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
         return UnsafeBufferPointer(start: start + Int(cell.offset), count: Int(cell.length))
     }
 
@@ -83,8 +85,12 @@ extension JSONCell {
         guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
         var body = Array(json.utf8)
         var elements: [String] = []
-        let reader = JSONReader(items: nil, columns: [.root])
-        // The text was cut from a document that was valid as a whole, so it cannot fail.
+        var limits = JSONLimits()
+        limits.depth = 1000
+        limits.rows = .max
+        limits.stringBytes = .max
+        let reader = JSONReader(columns: [.root], limits: limits)
+        // The text was cut from a document that was valid as a whole, and within its limits: it cannot fail.
         _ = try? reader.read(&body) { row in
             if let text = row.string(0) { elements.append(text) }
         }

@@ -20,7 +20,8 @@ struct JSONDiagnosis {
             let what = Sniffer.isHTML(body[start...]) ? "an HTML page (a login page?)" : "XML"
             throw DocumentError(.wrongType, "JSON was expected, but the response is \(what)", offset: start)
         case 0xFE, 0xFF, 0:
-            throw DocumentError(.encoding, "JSON must be UTF-8 (RFC 8259), this looks like UTF-16 or binary", offset: start)
+            throw DocumentError(
+                .encoding, "JSON must be UTF-8 (RFC 8259), this looks like UTF-16 or binary", offset: start)
         case UInt8(ascii: "\""), UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             throw DocumentError(.wrongShape, "the JSON is a single value, not an array or an object", offset: start)
         default:
@@ -114,10 +115,14 @@ struct JSONDiagnosis {
 
     private mutating func word() throws(DocumentError) {
         let start = at
-        while at < bytes.count, !JSONDiagnosis.isSpace(bytes[at]), !Array(",:[]{}\"".utf8).contains(bytes[at]) { at += 1 }
+        while at < bytes.count, !JSONDiagnosis.isSpace(bytes[at]), !Array(",:[]{}\"".utf8).contains(bytes[at]) {
+            at += 1
+        }
         if at == bytes.count { throw cut }
         let word = bytes[start..<at]
-        if ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) || JSONNumber.isValid(word) { return }
+        if ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) || JSONNumber.isValid(word) {
+            return
+        }
         at = start
         throw wrong(word.isEmpty ? "a value was expected" : "this is no JSON value")
     }

@@ -134,7 +134,8 @@ public final class JSONReader {
         case CJ_ITEMS_MISSING: DocumentError(.wrongShape, "\(place) leads nowhere in the JSON document")
         case CJ_ITEMS_NULL: DocumentError(.wrongShape, "\(place) leads to null, not to an array")
         case CJ_ITEMS_OBJECT:
-            DocumentError(.wrongShape, "\(place) leads to an object, not to an array; rows are the elements of an array")
+            DocumentError(
+                .wrongShape, "\(place) leads to an object, not to an array; rows are the elements of an array")
         case CJ_ITEMS_SCALAR: DocumentError(.wrongShape, "\(place) leads to a single value, not to an array")
         default: JSONDiagnosis.explain(body)
         }

@@ -43,7 +43,9 @@ enum JSONRepair {
     }
 
     private static func escape(_ bytes: [UInt8], _ at: Int) -> UInt32? {
-        guard at + 6 <= bytes.count, bytes[at] == UInt8(ascii: "\\"), bytes[at + 1] == UInt8(ascii: "u") else { return nil }
+        guard at + 6 <= bytes.count, bytes[at] == UInt8(ascii: "\\"), bytes[at + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
         var unit: UInt32 = 0
         for byte in bytes[at + 2..<at + 6] {
             guard let digit = hexValue(byte) else { return nil }

@@ -7,10 +7,10 @@ enum XMLCallbacks {
     static var table: xmlSAXHandler {
         var table = xmlSAXHandler()
         table.initialized = cx_sax2_magic()
-        table.startElementNs = { user, local, _, namespace, declared, _, count, _, attributes in
+        table.startElementNs = { user, local, prefix, namespace, declared, _, count, _, attributes in
             guard let engine = XMLCallbacks.engine(user), let local else { return }
             engine.start(
-                local: local, namespace: namespace, declared: Int(declared),
+                local: local, prefix: prefix, namespace: namespace, declared: Int(declared),
                 attributes: XMLAttributes(fields: attributes, count: Int(count)))
         }
         table.endElementNs = { user, local, _, _ in

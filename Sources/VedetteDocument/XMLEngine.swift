@@ -53,7 +53,8 @@ final class XMLEngine {
         self.parser = nil
         if let failure { throw failure }
         if !rootClosed {
-            throw DocumentError(.truncated, "the XML document is cut off before its root element ends", offset: bytes.count)
+            throw DocumentError(
+                .truncated, "the XML document is cut off before its root element ends", offset: bytes.count)
         }
     }
 
@@ -84,27 +85,34 @@ final class XMLEngine {
         } else if !isFatal {
             if code == Int(XML_NS_ERR_UNDEFINED_NAMESPACE.rawValue) { warnings.append(.namespace) }
         } else if !ending {
+            // libxml2 calls its own limits (10 MB for one comment or value) internal errors.
+            let isLimit = code == Int(XML_ERR_INTERNAL_ERROR.rawValue)
+            let what = isLimit ? "the XML document is beyond a limit" : "the XML document is malformed"
             let offset = parser.map { Int(xmlByteConsumed($0)) }
-            fail(DocumentError(.syntax, "the XML document is malformed: \(message)", offset: offset))
+            fail(DocumentError(isLimit ? .tooLarge : .syntax, "\(what): \(message)", offset: offset))
         }
     }
 
     func start(
-        local: UnsafePointer<UInt8>, namespace: UnsafePointer<UInt8>?, declared: Int, attributes: XMLAttributes
+        local: UnsafePointer<UInt8>, prefix: UnsafePointer<UInt8>?, namespace: UnsafePointer<UInt8>?, declared: Int,
+        attributes: XMLAttributes
     ) {
         depth += 1
         elements += 1
         if let error = overLimit(declared, attributes.count) { return fail(error) }
+        enterScope(declared, attributes)
         if swallowed > 0 {
             if action == .markup { collected.start(local, attributes) }
             return checkText()
         }
-        enterScope(declared, attributes)
         if depth == 1, XMLEngine.isHTML(local) {
             return fail(DocumentError(.wrongType, "XML was expected, but the response is an HTML page (a login page?)"))
         }
+        // A prefix that is not declared is not "no namespace": `media:title` is not RSS's `title`.
+        let isForeign = prefix != nil && namespace == nil
         let element = XMLElement(
-            token: token(local, namespace), depth: depth, engine: self, local: local, namespaceURI: namespace,
+            token: isForeign ? .unknown : token(local, namespace), depth: depth, engine: self, local: local,
+            namespaceURI: namespace,
             attributes: attributes)
         do throws(DocumentError) {
             action = try handler.start(element)
@@ -131,7 +139,7 @@ final class XMLEngine {
     private func enterScope(_ declared: Int, _ attributes: XMLAttributes) {
         var base: String?
         var language: String?
-        for index in 0..<attributes.count where attributes.prefix(index) != nil {
+        for index in 0..<attributes.count where swallowed == 0 && attributes.prefix(index) != nil {
             guard attributes.namespace(index).map({ strcmp($0, "http://www.w3.org/XML/1998/namespace") == 0 }) == true
             else { continue }
             let value = String(decoding: attributes.value(index), as: UTF8.self)
@@ -165,16 +173,16 @@ final class XMLEngine {
 
     func end(local: UnsafePointer<UInt8>) {
         defer { depth -= 1 }
+        if let scope = scopes.last, scope.depth == depth {
+            namespaces -= scope.namespaces
+            scopes.removeLast()
+        }
         if swallowed > 0, depth > swallowed {
             if action == .markup { collected.end(local) }
             return
         }
         let token = open.popLast() ?? .unknown
         if depth == 1 { rootClosed = true }
-        if let scope = scopes.last, scope.depth == depth {
-            namespaces -= scope.namespaces
-            scopes.removeLast()
-        }
         let ended = swallowed > 0 ? action : .enter
         swallowed = 0
         action = .enter

@@ -44,8 +44,10 @@ public struct XMLElement: ~Copyable {
 
     /// The value's bytes, without allocation.
     public func attributeBytes(_ token: XMLToken) -> UnsafeBufferPointer<UInt8>? {
-        for index in 0..<attributes.count where engine.token(attributes.local(index), attributes.namespace(index)) == token {
-            return attributes.value(index)
+        for index in 0..<attributes.count {
+            let namespace = attributes.namespace(index)
+            if namespace == nil, attributes.prefix(index) != nil { continue }
+            if engine.token(attributes.local(index), namespace) == token { return attributes.value(index) }
         }
         return nil
     }
@@ -93,7 +95,9 @@ struct XMLAttributes {
 
     private func field(_ index: Int, _ part: Int) -> UnsafePointer<UInt8> {
         // libxml2's contract of startElementNs: these three are never NULL.
-        guard let pointer = fields?[index * 5 + part] else { preconditionFailure("an attribute without a name or value") }
+        guard let pointer = fields?[index * 5 + part] else {
+            preconditionFailure("an attribute without a name or value")
+        }
         return pointer
     }
 }

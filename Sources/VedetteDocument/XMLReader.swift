@@ -36,7 +36,9 @@ public struct XMLReader: Sendable {
         _ body: [UInt8], charset: String? = nil, handler: any XMLHandler
     ) throws(DocumentError) -> [DocumentWarning] {
         var prepared = try XMLText.decode(body, charset: charset)
-        if prepared.bytes.count > limits.bytes { throw DocumentError(.tooLarge, "the XML document is larger than the limit") }
+        if prepared.bytes.count > limits.bytes {
+            throw DocumentError(.tooLarge, "the XML document is larger than the limit")
+        }
         try Self.checkStart(prepared.text)
         try XMLIllness.heal(&prepared, attributes: limits.attributes)
         let engine = XMLEngine(vocabulary, limits, handler)

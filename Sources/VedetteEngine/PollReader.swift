@@ -56,7 +56,12 @@ struct PollReader: Sendable {
             !server.headers.contains { $0.name.lowercased() == asked.name.lowercased() }
         }
         headers += server.headers
-        headers.append(Header("User-Agent", server.userAgent ?? userAgent))
+        if let agent = server.userAgent {
+            headers.removeAll { $0.name.lowercased() == "user-agent" }
+            headers.append(Header("User-Agent", agent))
+        } else if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
+            headers.append(Header("User-Agent", userAgent))
+        }
         return Request(
             method: ask.method, url: ask.url, headers: headers, body: ask.body, credentials: server.credentials,
             tls: server.tls, session: server.name.isEmpty ? "source " + source.name : server.name, lane: lane)

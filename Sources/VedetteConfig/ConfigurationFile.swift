@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import VedetteCore
+
+/// One file as it lies on disk.
+struct ConfigurationFile: Sendable {
+    /// As diagnostics print it.
+    var path: String
+    var text: String
+    /// Only its owner can read it: then it may hold secrets.
+    var isPrivate: Bool
+
+    /// Larger files are refused.
+    static let maximumSize = 4 << 20
+
+    /// The directory that relative paths in the file start from.
+    var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+
+    /// Every `*.yaml` in `directory` and in `rules/` below it. One that cannot be read is an error, not an absence.
+    static func all(in directory: String, _ findings: Findings) -> [ConfigurationFile] {
+        let names = list(directory, findings) + list(directory + "/rules", findings, isOptional: true).map { "rules/" + $0 }
+        let base = directory.hasSuffix("/") ? directory : directory + "/"
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { read(base + $0, findings) }
+    }
+
+    private static func list(_ directory: String, _ findings: Findings, isOptional: Bool = false) -> [String] {
+        if isOptional, access(directory, F_OK) != 0 { return [] }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            findings.error(Place(file: directory), "this directory cannot be read; check its permissions")
+            return []
+        }
+        // An editor's lock and swap files begin with a dot.
+        let visible = names.filter { !$0.hasPrefix(".") }
+        for name in visible where name.hasSuffix(".yml") {
+            findings.warn(Place(file: directory + "/" + name), "only *.yaml is read; rename it")
+        }
+        return visible.filter { $0.hasSuffix(".yaml") }
+    }
+
+    private static func read(_ path: String, _ findings: Findings) -> ConfigurationFile? {
+        let place = Place(file: path)
+        switch BoundedFile.read(path, most: maximumSize) {
+        case .failure(let problem):
+            findings.error(place, problem.detail)
+            return nil
+        case .success(let file):
+            guard let text = String(validating: file.bytes, as: UTF8.self) else {
+                findings.error(position(ofBadByteIn: file.bytes, place), "the file is not UTF-8 here; save it as UTF-8")
+                return nil
+            }
+            return ConfigurationFile(path: path, text: text, isPrivate: file.mode & 0o077 == 0)
+        }
+    }
+
+    /// Where the longest valid beginning ends.
+    private static func position(ofBadByteIn bytes: [UInt8], _ place: Place) -> Place {
+        var decoder = UTF8()
+        var rest = bytes.makeIterator()
+        var place = Place(file: place.file, line: 1, column: 1)
+        while case .scalarValue(let scalar) = decoder.decode(&rest) {
+            if scalar == "\n" { (place.line, place.column) = (place.line + 1, 1) } else { place.column += 1 }
+        }
+        return place
+    }
+}

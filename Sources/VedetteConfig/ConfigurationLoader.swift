@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+public import VedetteCore
+
+/// Reads the configuration: every `*.yaml` in the directory and in `rules/` below it, in bytewise order of path.
+public struct ConfigurationLoader: Sendable {
+    private let directory: String?
+    private let kinds: Kinds
+    private let environment: [String: String]
+
+    /// - Parameters:
+    ///   - directory: what `--config` says; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
+    ///   - environment: where `env:` and the search look.
+    public init(
+        directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        self.directory = directory
+        kinds = Kinds(sources: sourceKinds, sinks: sinkKinds)
+        self.environment = environment
+    }
+
+    /// Blocks on files, and for at most 10 s on each `command:` of a secret.
+    public func load() -> Loaded {
+        let findings = Findings()
+        guard let directory = findDirectory(findings) else { return Loaded(diagnostics: findings.sorted()) }
+        let files = ConfigurationFile.all(in: directory, findings)
+        if files.isEmpty, !findings.hasErrors {
+            findings.error(Place(file: directory), "no *.yaml file is here; write one, or name another directory with --config")
+        }
+        var loaded = load(files, findings)
+        loaded.directory = directory
+        return loaded
+    }
+
+    /// Reads files that are in memory already.
+    func load(_ files: [ConfigurationFile], _ findings: Findings = Findings()) -> Loaded {
+        let configuration = Assembly(kinds: kinds, environment: environment, findings: findings).assemble(files)
+        return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
+    }
+
+    private func findDirectory(_ findings: Findings) -> String? {
+        if let directory {
+            if isDirectory(directory) { return directory }
+            findings.error(Place(file: directory), "this directory does not exist; name another one with --config")
+            return nil
+        }
+        let candidates = [userDirectory, "/etc/vedette"].compactMap { $0 }
+        if let found = candidates.first(where: isDirectory) { return found }
+        findings.error(
+            Place(file: candidates[0]),
+            "no configuration: \(candidates.joined(separator: " and ")) do not exist; "
+                + "make one, or name a directory with --config")
+        return nil
+    }
+
+    /// A relative `$XDG_CONFIG_HOME` is ignored, an empty one is none (XDG base directory specification 0.8).
+    private var userDirectory: String? {
+        if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") { return home + "/vedette" }
+        return environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.config/vedette" : nil }
+    }
+
+    private func isDirectory(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+}
+
+/// The tables of kinds.
+struct Kinds: Sendable {
+    var sources: [SourceKindEntry]
+    var sinks: [SinkKindEntry]
+}

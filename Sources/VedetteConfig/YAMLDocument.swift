@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import Yams
+
+/// One file as a tree, or the reason why it is none.
+enum YAMLDocument {
+    /// Nil for an empty file and for one that is no YAML, which is a finding.
+    static func root(of file: ConfigurationFile, budget: Budget, _ findings: Findings) -> YAMLNode? {
+        if AliasGuard.isBomb(file.text) {
+            findings.error(
+                Place(file: file.path, line: 1, column: 1),
+                "its aliases (*name) repeat too much, in a key at that; write the text out")
+            return nil
+        }
+        do {
+            // The basic resolver takes every scalar for text: no 1.0, no `on`, no pattern tried on each key.
+            let parser = try Parser(yaml: file.text, resolver: .basic)
+            guard let node = try parser.singleRoot() else { return nil }
+            let source = YAMLSource(file: file, budget: budget)
+            return YAMLNode(node: node, source: source)
+        } catch {
+            report(error, file, findings)
+            return nil
+        }
+    }
+
+    private static func report(_ error: any Error, _ file: ConfigurationFile, _ findings: Findings) {
+        switch error as? YamlError {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let place = Place(file: file.path, line: mark.line, column: mark.column)
+            findings.error(place, "bad YAML: " + explain(problem, context))
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let place = Place(file: file.path, line: context.mark.line, column: context.mark.column)
+            let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
+            findings.error(place, "\(names) stands twice in this map; keep one")
+        case .reader(let problem, let offset, _, _):
+            findings.error(place(of: offset ?? 0, in: file), "bad YAML: \(problem); remove the character")
+        default:
+            findings.error(Place(file: file.path), "bad YAML: it cannot be read")
+        }
+    }
+
+    /// libyaml's words, and the commonest remedy.
+    private static func explain(_ problem: String, _ context: YamlError.Context?) -> String {
+        let remedies = [
+            ("mapping values are not allowed", "quote a text that holds ': '"),
+            ("did not find expected key", "check the indentation above"),
+            ("found character that cannot start any token", "quote the text, and indent with spaces, not tabs"),
+            ("found undefined alias", "quote a text that begins with '*'"),
+            ("did not find expected alphabetic or numeric character", "quote a text that begins with '*' or '&'"),
+            ("but found another document", "write one document per file"),
+            ("found unexpected end of stream", "close the quote"),
+            ("did not find expected ',' or '}'", "close the brace, or quote a text that holds braces"),
+            ("did not find expected ',' or ']'", "close the bracket, or quote a text that holds brackets"),
+            ("could not find expected ':'", "write 'key: value', with a space behind the colon"),
+        ]
+        let remedy = remedies.first { problem.contains($0.0) }.map { "; \($0.1)" } ?? ""
+        let since = context.map { " (\($0.text), line \($0.mark.line))" } ?? ""
+        return problem + since + remedy
+    }
+
+    private static func place(of offset: Int, in file: ConfigurationFile) -> Place {
+        var place = Place(file: file.path, line: 1, column: 1)
+        for character in file.text.prefix(offset) {
+            if character.isNewline { (place.line, place.column) = (place.line + 1, 1) } else { place.column += 1 }
+        }
+        return place
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import Yams
+
+/// What the nodes of one file share.
+final class YAMLSource {
+    let file: ConfigurationFile
+    let budget: Budget
+    /// For the place of a character inside a scalar.
+    private(set) lazy var lines = file.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        .map { Array($0) }
+
+    init(file: ConfigurationFile, budget: Budget) { (self.file, self.budget) = (file, budget) }
+}
+
+/// How many nodes may be looked at in one load, aliases counted as often as they are used: a list of aliases of lists of
+/// aliases is small on disk only.
+final class Budget {
+    private var left = 2_000_000
+    private var isReported = false
+
+    func spend(_ count: Int, at place: Place, _ findings: Findings) -> Bool {
+        left -= count
+        if left < 0, !isReported {
+            isReported = true
+            findings.error(place, "the files hold more than 2000000 values once aliases (*name) are replaced; remove some")
+        }
+        return left >= 0
+    }
+}
+
+/// A node with its file.
+struct YAMLNode {
+    let node: Node
+    let source: YAMLSource
+
+    var place: Place {
+        guard let mark = node.mark else { return Place(file: source.file.path) }
+        return Place(file: source.file.path, line: mark.line, column: mark.column)
+    }
+
+    /// `key:` without a value.
+    var isAbsent: Bool {
+        guard let scalar = node.scalar else { return false }
+        return scalar.string.isEmpty && scalar.style == .plain
+    }
+
+    /// The text as it is written; nil for a map, a list and an absent value.
+    var text: String? { isAbsent ? nil : node.scalar?.string }
+
+    var isMap: Bool { node.mapping != nil }
+    var isList: Bool { node.sequence != nil }
+
+    /// What it is, in a sentence.
+    var noun: String {
+        if isAbsent { return "nothing" }
+        switch node {
+        case .mapping: return "a map"
+        case .sequence: return "a list"
+        default: return "a text"
+        }
+    }
+
+    /// `!name`, which nothing here understands; nil without one.
+    var foreignTag: String? {
+        guard let name = node.scalar?.tag.description ?? node.mapping?.tag.description ?? node.sequence?.tag.description,
+            name.hasPrefix("!"), name != "!"
+        else { return nil }
+        return name
+    }
+
+    func with(_ other: Node) -> YAMLNode { YAMLNode(node: other, source: source) }
+}
+
+/// One pair of a map.
+struct YAMLEntry {
+    var name: String
+    var key: YAMLNode
+    var value: YAMLNode
+}
+
+extension YAMLNode {
+    /// The elements of a list; a finding when it is none.
+    func elements(_ what: String, _ findings: Findings) -> [YAMLNode]? {
+        guard let sequence = node.sequence else {
+            findings.error(place, "\(what) must be a list, not \(noun)")
+            return nil
+        }
+        guard source.budget.spend(sequence.count + 1, at: place, findings) else { return nil }
+        return sequence.map { with($0) }
+    }
+
+    /// The pairs of a map, those of `<<:` behind its own; a finding when it is none.
+    func entries(_ what: String, _ findings: Findings) -> [YAMLEntry]? {
+        guard let mapping = node.mapping else {
+            findings.error(place, "\(what) must be a map, not \(noun)")
+            return nil
+        }
+        if let tag = foreignTag { findings.error(place, "the tag '\(tag)' means nothing here; remove it") }
+        guard source.budget.spend(mapping.count + 1, at: place, findings) else { return nil }
+        var entries: [YAMLEntry] = []
+        var merged: [YAMLEntry] = []
+        for (key, value) in mapping {
+            let key = with(key)
+            guard let name = key.text, !name.isEmpty else {
+                findings.error(key.place, "a key must be a text, not \(key.isAbsent ? "nothing" : key.noun)")
+                continue
+            }
+            if name == "<<", key.node.scalar?.style == .plain {
+                merged += with(value).merged(findings)
+            } else {
+                entries.append(YAMLEntry(name: name, key: key, value: with(value)))
+            }
+        }
+        var names = Set(entries.map(\.name))
+        return entries + merged.filter { names.insert($0.name).inserted }
+    }
+
+    /// What `<<: *name` or `<<: [*a, *b]` brings: of two values the first (yaml.org/type/merge).
+    private func merged(_ findings: Findings) -> [YAMLEntry] {
+        let maps = isList ? elements("'<<'", findings) ?? [] : [self]
+        return maps.flatMap { map -> [YAMLEntry] in
+            guard !map.hasMerge else {
+                findings.error(map.place, "a merged map cannot merge another one; name both in a list: '<<: [*a, *b]'")
+                return []
+            }
+            return map.entries("what '<<' merges", findings) ?? []
+        }
+    }
+
+    private var hasMerge: Bool { node.mapping?.contains { $0.key.scalar?.string == "<<" } ?? false }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Successive bodies as successive polls, in memory: what `replay` prints and the source kinds' tests expect.
+public struct Replay: Sendable {
+    public let source: Source
+    private var record: SourceRecord
+    private var stored: [String: StoredItem] = [:]
+
+    public init(_ source: Source) {
+        self.source = source
+        record = SourceRecord(name: source.name)
+    }
+
+    /// The items present after the last good poll.
+    public var items: [Item] {
+        stored.values.filter { $0.absentSince == nil }.compactMap(\.item).sorted { $0.key < $1.key }
+    }
+
+    /// One poll of the pages given; pages that the poll would not have asked for are left unread.
+    /// - Returns: what happened, and the illnesses that were mended. A failed poll is an event only after `fails` of them.
+    public mutating func poll(_ pages: [PageBody], at now: Timestamp) -> (events: [EventSketch], failure: ReadError?) {
+        do throws(ReadError) {
+            let observation = try read(pages)
+            let recovered = record.health.pollSucceeded(at: now)
+            let difference = Differ(source: source, now: now).compare(
+                record.snapshot, stored: stored, with: observation)
+            take(difference)
+            return ([recovered].compactMap { $0 } + difference.events, nil)
+        } catch {
+            let event = record.health.pollFailed(error.failure, detail: error.detail, fails: source.fails, at: now)
+            return ([event].compactMap { $0 }, error)
+        }
+    }
+
+    private func read(_ pages: [PageBody]) throws(ReadError) -> Observation {
+        let isKnown = record.snapshot != nil
+        var walk = PageWalk(
+            mode: source.kind.mode, url: pages.first?.url ?? "", known: isKnown ? stored : nil,
+            newest: record.snapshot?.newest)
+        for (i, page) in pages.enumerated() {
+            guard !page.bytes.isEmpty else { throw ReadError(.empty, "page \(i + 1) is empty") }
+            var body = page
+            body.number = i + 1
+            switch walk.pageRead(try source.kind.read(&body)) {
+            case .done: return Observation(items: walk.items, mode: source.kind.mode)
+            case .gap(let detail): throw ReadError(.pageGap, detail)
+            case .fetch: continue
+            }
+        }
+        return Observation(items: walk.items, mode: source.kind.mode)
+    }
+
+    private mutating func take(_ difference: Difference) {
+        record.snapshot = difference.head
+        if difference.isNewBaseline { stored = [:] }
+        for key in difference.deletions { stored[key] = nil }
+        for row in difference.writes { stored[row.key] = row }
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// The table of source kinds: a new kind is its file and its row here.
+public enum SourceKinds {
+    public static let all: [SourceKindEntry] = [CloudBurst.entry, Feed.entry, JSONResource.entry]
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import VedetteDocument
+
+struct HTMLTextTests {
+    @Test(
+        "HTML becomes one line of text",
+        arguments: [
+            ("<p>One</p><p>two<br>three</p>", "One two three"), ("a <b>bo</b>ld\n\t x ", "a bold x"),
+            ("1 < 2 &amp;&lt;b&gt; &#39;&#x27;&#146;", "1 < 2 &<b> ''’"), ("a&nbsp;&nbsp;b&hellip;", "a b…"),
+            ("<script>if (a < b) {}</script>x<STYLE>p{}</Style >y", "x y"), ("x<!-- <p> -->y", "xy"),
+            ("<a href=\"x>y\">link</a>", "link"), ("AT&T &unknown; &", "AT&T &unknown; &"), ("", ""), ("<", "<"),
+            ("a<", "a<"), ("<p", ""), ("&#0;&#xD800;&#99999999;", "\u{FFFD}\u{FFFD}\u{FFFD}"),
+            ("don't </p>be", "don't be"),
+            ("<!doctype html><?x?>é", "é"),
+        ])
+    func plain(html: String, text: String) {
+        #expect(HTMLText.plain(html) == text)
+    }
+
+    @Test("what is too long is cut between characters")
+    func limit() {
+        #expect(HTMLText.plain("ééééé", limit: 8) == "éé…")
+        #expect(HTMLText.plain("12345678", limit: 8) == "12345678")
+        #expect(HTMLText.plain("x", limit: 0) == "…")
+        #expect(HTMLText.collapse("  a \n b<c> ", limit: 8) == "a b<c>")
+    }
+}

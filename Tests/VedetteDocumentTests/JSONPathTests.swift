@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import VedetteDocument
+
+struct JSONPathTests {
+    @Test("names are joined by dots, a literal dot and backslash are escaped, and the text comes back")
+    func parses() throws {
+        #expect(try JSONPath("nics.0.ip_address").steps == ["nics", "0", "ip_address"])
+        #expect(try JSONPath(#"labels.app\.kubernetes\.io/name"#).steps == ["labels", "app.kubernetes.io/name"])
+        #expect(try JSONPath("").steps.isEmpty)
+        for text in [#"a\.b.c"#, #"a\\b"#, "å.0", "OS-EXT-STS:task_state"] {
+            #expect(try JSONPath(text).description == text)
+        }
+    }
+
+    @Test(
+        "a path that cannot be read says where and what to write instead",
+        arguments: [
+            ("a..b", 2, "'\\.'"), (".a", 0, "'\\.'"), ("a.", 2, "'\\.'"), (#"å\n"#, 2, "followed by"),
+            ("a[0]", 1, "'.0'"),
+        ])
+    func refuses(text: String, offset: Int, remedy: String) {
+        do {
+            _ = try JSONPath(text)
+            Issue.record("'\(text)' was accepted")
+        } catch {
+            #expect(error.offset == offset)
+            #expect(error.description.contains(remedy))
+        }
+    }
+}

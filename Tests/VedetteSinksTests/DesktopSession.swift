@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+/// A desktop of its own: a bus, an X server without a screen, and dunst. Every process is ended by its id.
+final class DesktopSession {
+    static let programs = ["dbus-daemon", "gdbus", "Xvfb", "dunst", "dunstctl"]
+    static let missing = programs.filter { find($0) == nil }
+
+    /// One address for all sessions, told to libnotify through this process's environment once, before its first use.
+    private static let directory: URL = {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "vedette-desktop-\(getpid())")
+        let bin = directory.appending(path: "bin")
+        do {
+            try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
+            // Stands for the browser: says which URL it was given, to whoever reads the pipe.
+            let browser = bin.appending(path: "xdg-open")
+            try "#!/bin/sh\nprintf '%s\\n' \"$@\" > '\(directory.path)/opened'\n"
+                .write(to: browser, atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser.path)
+        } catch { Issue.record(error) }
+        mkfifo(directory.path + "/opened", 0o600)
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(directory.path)/bus", 1)
+        setenv("PATH", bin.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"), 1)
+        return directory
+    }()
+
+    /// The id that dunst gives its first bubble.
+    let firstID: Int64 = 2
+
+    private var bus: Process?
+    private var screen: Process?
+    private var daemon: Process?
+    private(set) var display = ""
+
+    /// Nothing runs yet; the address leads nowhere.
+    init() throws {
+        try? FileManager.default.removeItem(atPath: DesktopSession.directory.path + "/bus")
+        // No <servicedir>: nothing is started by asking for it.
+        try """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig><type>session</type><listen>unix:path=\(DesktopSession.directory.path)/bus</listen>
+        <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+        <allow own="*"/></policy></busconfig>
+        """.write(toFile: DesktopSession.directory.path + "/bus.conf", atomically: false, encoding: .utf8)
+        try "[global]\nmarkup = full\nhistory_length = 50\nidle_threshold = 0\n"
+            .write(toFile: DesktopSession.directory.path + "/dunstrc", atomically: false, encoding: .utf8)
+    }
+
+    deinit {
+        for process in [daemon, screen, bus] { DesktopSession.end(process) }
+    }
+
+    func startBus() throws {
+        (bus, _) = try start(
+            "dbus-daemon", "--config-file=\(DesktopSession.directory.path)/bus.conf", "--nofork", "--print-address")
+        if screen == nil {
+            let number: String
+            (screen, number) = try start("Xvfb", "-displayfd", "1", "-screen", "0", "800x400x24", "-nolisten", "tcp")
+            display = ":" + number
+        }
+    }
+
+    func stopBus() {
+        DesktopSession.end(daemon)
+        DesktopSession.end(bus)
+    }
+
+    func startDaemon() throws {
+        daemon = try spawn("dunst", ["-conf", DesktopSession.directory.path + "/dunstrc"]).process
+        try run("gdbus", "wait", "--session", "--timeout", "20", "org.freedesktop.Notifications")
+    }
+
+    func killDaemon() { DesktopSession.end(daemon) }
+
+    /// As if it hung.
+    func freezeDaemon() throws {
+        let id = try #require(daemon?.processIdentifier)
+        kill(id, SIGSTOP)
+        var status: CInt = 0
+        waitpid(id, &status, WUNTRACED | CInt(WNOWAIT))
+    }
+
+    /// Bubbles on the screen.
+    func displayed() throws -> String { try run("dunstctl", "count", "displayed") }
+
+    /// Closes every bubble and returns what they were, latest first.
+    func shown() throws -> [Bubble] {
+        if ProcessInfo.processInfo.environment["DBG"] != nil { try run("import", "-window", "root", "/tmp/h-sinks/shot-\(Int.random(in: 0..<100000)).png") }
+        try run("dunstctl", "close-all")
+        let text = try run("dunstctl", "history")
+        if ProcessInfo.processInfo.environment["DBG"] != nil { print(text) }
+        let rows = try JSON(parsing: text.utf8)["data"]?.array?.first?.array ?? []
+        return rows.map { row in
+            func field(_ name: String) -> JSON? { row[name]?["data"] }
+            return Bubble(
+                id: field("id")?.int64 ?? -1, title: field("summary")?.string ?? "", body: field("body")?.string ?? "",
+                urgency: field("urgency")?.string ?? "", category: field("category")?.string ?? "",
+                icon: field("icon_path")?.string ?? "")
+        }
+    }
+
+    struct Bubble: Equatable {
+        var id: Int64
+        var title: String
+        var body: String
+        var urgency: String
+        var category: String
+        var icon: String
+    }
+
+    /// Presses the bubble's first button, and waits for what the browser was given.
+    func pressOpen() throws -> String {
+        try run("dunstctl", "action", "0")
+        let pipe = try #require(FileHandle(forReadingAtPath: DesktopSession.directory.path + "/opened"))
+        return String(decoding: pipe.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    @discardableResult
+    func run(_ program: String, _ arguments: String...) throws -> String {
+        let (process, output) = try spawn(program, arguments)
+        let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(program) \(arguments): \(text)")
+        return text.trimmed()
+    }
+
+    /// A program that tells on its first line that it is ready.
+    private func start(_ program: String, _ arguments: String...) throws -> (Process, line: String) {
+        let (process, output) = try spawn(program, arguments)
+        var line: [UInt8] = []
+        while let byte = try output.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
+        try #require(!line.isEmpty, "\(program) did not start")
+        return (process, String(decoding: line, as: UTF8.self))
+    }
+
+    private func spawn(_ program: String, _ arguments: [String]) throws -> (process: Process, output: FileHandle) {
+        let process = Process()
+        process.executableURL = DesktopSession.find(program)
+        process.arguments = arguments
+        process.environment = [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": DesktopSession.directory.path, "DISPLAY": display,
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(DesktopSession.directory.path)/bus", "LC_ALL": "C.UTF-8",
+        ]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return (process, pipe.fileHandleForReading)
+    }
+
+    private static func end(_ process: Process?) {
+        guard let process, process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    private static func find(_ program: String) -> URL? {
+        ["/usr/local/bin", "/usr/bin", "/bin"].map { URL(filePath: $0).appending(path: program) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+import VedetteDesktop
+
+@Suite(
+    "desktop, on a real daemon", .serialized,
+    .enabled(if: DesktopSession.missing.isEmpty, "not installed: \(DesktopSession.missing.joined(separator: ", "))"))
+struct DesktopTests {
+    let session: DesktopSession
+    let clock = StillClock()
+    let sink: DesktopSink
+
+    init() throws {
+        session = try DesktopSession()
+        sink = DesktopSink(clock: clock)
+    }
+
+    /// The first call after a bus was lost may only find that out.
+    func deliver(_ message: Message) async -> Outcome {
+        let outcome = await sink.deliver(message)
+        return outcome.isRetry ? await sink.deliver(message) : outcome
+    }
+
+    @Test("without a bus the message is tried again later, and once there is one it is shown")
+    func noBus() async throws {
+        for _ in 0..<2 {
+            let outcome = await deliver(.of())
+            guard case .retry(let reason, let after) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(reason.hasPrefix("no session bus ("))
+            #expect(after == .seconds(30))
+        }
+        try session.startBus()
+        let absent = await deliver(.of())
+        #expect(absent.reason?.hasPrefix("the notification daemon does not answer (") == true)
+        #expect(absent.isRetry)
+        try session.startDaemon()
+        #expect(await deliver(.of()) == .delivered)
+        #expect(try session.displayed() == "1")
+    }
+
+    @Test("an item's bubble is replaced in place, another item has its own")
+    func replaced() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        #expect(await deliver(.of(title: "prod-1: Starting", text: "one")) == .delivered)
+        #expect(await sink.deliver(.of(id: "msg_2", title: "prod-1: Ready", text: "two")) == .delivered)
+        #expect(try session.displayed() == "1")
+        let other = Event.changed(key: "60")
+        #expect(await sink.deliver(.of(other, id: "msg_3", title: "prod-2", priority: .high)) == .delivered)
+        #expect(try session.displayed() == "2")
+        let shown = try session.shown().sorted { $0.id < $1.id }
+        #expect(shown.map(\.id) == [session.firstID, session.firstID + 1])
+        #expect(shown.map(\.title) == ["prod-1: Ready", "prod-2"])
+        #expect(shown.map(\.urgency) == ["NORMAL", "CRITICAL"])
+        #expect(shown.map(\.category) == ["x-vedette.changed", "x-vedette.changed"])
+    }
+
+    @Test("a bubble that was closed is followed by a new one")
+    func closed() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        #expect(await deliver(.of()) == .delivered)
+        #expect(try session.shown().map(\.id) == [session.firstID])
+        #expect(await sink.deliver(.of()) == .delivered)
+        #expect(try session.displayed() == "1")
+        #expect(try session.shown().map(\.id).max() == session.firstID + 1)
+    }
+
+    @Test("a stranger's markup is shown, not obeyed; hostile titles are delivered")
+    func markup() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        let text = "<b>bold</b> & <a href=\"file:///etc/passwd\">x</a>"
+        #expect(await deliver(.of(title: "<i>t</i>", text: text)) == .delivered)
+        let bubble = try #require(try session.shown().first)
+        #expect(bubble.title == "<i>t</i>")
+        #expect(bubble.body == "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href=\"file:///etc/passwd\"&gt;x&lt;/a&gt;")
+        for title in hostileTitles {
+            #expect(await sink.deliver(.of(.changed(title: title), title: title, text: title)) == .delivered)
+        }
+    }
+
+    @Test("Open gives the item's address to the browser, as one argument")
+    func open() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        let url = "https://lab.example/systems?id=59&x='$(id)'"
+        #expect(await deliver(.of(.changed(url: url))) == .delivered)
+        #expect(try session.pressOpen() == url + "\n")
+    }
+
+    @Test("a restarted daemon gets new bubbles: no id of the old one is used")
+    func restarted() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        for key in ["1", "2", "3"] { #expect(await deliver(.of(.changed(key: key))) == .delivered) }
+        session.killDaemon()
+        try session.startDaemon()
+        #expect(await sink.deliver(.of(.changed(key: "3"))) == .delivered)
+        #expect(try session.shown().map(\.id) == [session.firstID])
+    }
+
+    @Test("a daemon that hangs holds up nobody: a cancelled delivery ends at once and stays owed")
+    func frozen() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        try session.freezeDaemon()
+        let waiting = Task { [sink] in await sink.deliver(.of()) }
+        waiting.cancel()
+        #expect(await waiting.value.isRetry)
+        session.killDaemon()
+    }
+
+    @Test("what waited for a desktop for more than an hour comes as one summary")
+    func summary() async throws {
+        #expect(await deliver(.of(title: "first")).isRetry)
+        clock.advance(by: .seconds(7200))
+        try session.startBus()
+        try session.startDaemon()
+        #expect(await deliver(.of(title: "first")) == .delivered)
+        #expect(await sink.deliver(.of(.changed(key: "60"), title: "second")) == .delivered)
+        let fresh = Event.changed(key: "61", time: "2026-11-21T11:59:00Z")
+        #expect(await sink.deliver(.of(fresh, title: "third")) == .delivered)
+        let shown = try session.shown().sorted { $0.id < $1.id }
+        #expect(shown.map(\.title) == ["2 older messages", "third"])
+        #expect(shown.first?.body == "first\nsecond")
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteSinks
+
+@Suite("the line for people")
+struct EventLineTests {
+    let line = EventLine { _ in "10:42:07" }
+
+    @Test("a change of state reads as a sentence")
+    func state() {
+        #expect(line.text(.changed()) == "10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)")
+    }
+
+    @Test("every kind of event has its words")
+    func kinds() {
+        let item = Item(key: "59", state: "Stopped")
+        let error = Event.Problem(failure: "timeout", detail: "no answer within 30 s")
+        func words(_ event: Event) -> String { String(line.text(event).dropFirst("10:42:07  lab-systems  ".count)) }
+        #expect(words(.about(.appeared, item: item)) == "59  appeared, Stopped")
+        #expect(words(.about(.appeared, item: Item(key: "5", title: "New post"))) == "New post  appeared")
+        #expect(words(.about(.disappeared, item: item)) == "59  disappeared, was Stopped")
+        #expect(words(.about(.failing, error: error)) == "failing: no answer within 30 s [timeout]")
+        #expect(words(.about(.recovered)) == "recovered")
+        #expect(words(.about(.test)) == "test")
+        for kind in Event.Kind.allCases { #expect(!words(.about(kind)).isEmpty) }
+    }
+
+    @Test("other fields are named; absent and empty values are told apart")
+    func fields() {
+        var event = Event.changed(from: nil, to: "", lasted: nil)
+        event.changes.append(FieldChange(field: "owner", from: "ann", to: .list(["bob", "eve"])))
+        #expect(EventLine.happening(of: event) == "(none) → (empty), owner: ann → bob, eve")
+    }
+
+    @Test("colours are ours alone, and can be left out")
+    func colours() {
+        let event = Event.changed(title: "\u{1B}[31mred")
+        #expect(line.text(event).contains(#"\x1b[31mred"#))
+        #expect(!line.text(event).contains("\u{1B}"))
+        let coloured = EventLine(isColoured: true) { _ in "10:42:07" }.text(event)
+        #expect(coloured.hasPrefix("\u{1B}[2m10:42:07\u{1B}[0m  \u{1B}[36mlab-systems\u{1B}[0m  "))
+        #expect(coloured.contains(#"\x1b[31mred"#))
+    }
+
+    @Test(
+        "a terminal obeys nothing in a stranger's text",
+        arguments: [
+            ("plain Größe 日本 👩‍👩‍👧", "plain Größe 日本 👩‍👩‍👧"), ("a\r\n\tb", #"a\r\n\tb"#), ("\u{1B}[2J\u{7}", #"\x1b[2J\x07"#),
+            ("\u{9B}31m\u{7F}\u{0}", #"\x9b31m\x7f\x00"#), ("\u{202E}exe\u{2066}\u{200F}", #"\u202eexe\u2066\u200f"#),
+            ("\u{2028}\u{2029}", #"\u2028\u2029"#),
+        ])
+    func terminal(_ text: String, _ safe: String) {
+        #expect(TerminalText.safe(text) == safe)
+    }
+
+    @Test("long text is cut where it is told to be")
+    func cut() {
+        #expect(TerminalText.safe("abcdef", limit: 3) == "abc…")
+        #expect(TerminalText.safe("abc", limit: 3) == "abc")
+    }
+
+    @Test(
+        "how long it lasted is told in its two largest units",
+        arguments: [
+            (-1, "less than 1 s"), (0.4, "less than 1 s"), (59.9, "59 s"), (60, "1 min"), (252.4, "4 min 12 s"),
+            (3600, "1 h"), (7500, "2 h 5 min"), (270_000, "3 d 3 h"), (1e300, "11574074074 d 1 h"),
+        ])
+    func lasted(_ seconds: Double, _ text: String) {
+        #expect(LastedText.of(seconds: seconds) == text)
+    }
+
+    @Test("a local time of another day carries its date")
+    func localTime() {
+        let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        #expect(LocalTime.text(now, now: now).utf8.count == 8)
+        #expect(LocalTime.text(now.advanced(by: .seconds(-172_800)), now: now).hasPrefix("2026-11-19 "))
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import VedetteCore
+
+@testable import VedetteSources
+
+enum Fixture {
+    static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fixtures")
+
+    static func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: directory.appending(path: name)))
+    }
+
+    static func page(_ name: String, url: String = "https://connections.example.org/news/atom/stories/public") throws
+        -> PageBody
+    {
+        PageBody(bytes: try bytes(name), url: url)
+    }
+
+    static func kind(_ name: String, _ options: [String: OptionValue] = [:]) throws -> any SourceKind {
+        guard let entry = SourceKinds.all.first(where: { $0.name == name }) else { throw ReadError(.shape, name) }
+        return try entry.make(Options(options))
+    }
+
+    static func source(_ name: String, _ options: [String: OptionValue] = [:]) throws -> Source {
+        Source(
+            name: name, kindName: name, kind: try kind(name, options), server: Server(name: ""),
+            url: "https://appliance.example.org", pace: Pace(every: .seconds(60)))
+    }
+}
+
+extension Timestamp {
+    static func poll(_ number: Int) -> Timestamp { Timestamp(milliseconds: 1_795_000_000_000 + Int64(number) * 60_000) }
+}
