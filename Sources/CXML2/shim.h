@@ -15,12 +15,12 @@
 // Macros and globals that Swift cannot see.
 static inline unsigned int cx_sax2_magic(void) { return XML_SAX2_MAGIC; }
 
-// xmlNewParserCtxt gives what no one reads yet; the push parser takes the handler by copy.
+// Without first bytes: the options must be set before the parser sees any. It copies the handler.
 static inline xmlParserCtxtPtr cx_push_parser(xmlSAXHandlerPtr handler, void *user) {
     return xmlCreatePushParserCtxt(handler, user, NULL, 0, NULL);
 }
 
-// libxml2's own options: entities replaced (else attribute values keep `&#38;` for `&amp;`), no network, the encoding
+// Entities replaced (else attribute values keep `&#38;` for `&amp;`), no network, the encoding
 // declaration ignored (the bytes are UTF-8 already). Never XML_PARSE_HUGE, DTDLOAD or XINCLUDE.
 static inline int cx_use_options(xmlParserCtxtPtr parser) {
     return xmlCtxtUseOptions(parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);

@@ -11,14 +11,14 @@ public struct ConfigurationLoader: Sendable {
 
     /// - Parameters:
     ///   - directory: what `--config` says; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
-    ///   - environment: where `env:` and the search look.
+    ///   - environment: where `env:` and the search look; nil is that of this process.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String]? = nil
     ) {
         self.directory = directory
         kinds = Kinds(sources: sourceKinds, sinks: sinkKinds)
-        self.environment = environment
+        self.environment = environment ?? ProcessInfo.processInfo.environment
     }
 
     /// Blocks on files, and for at most 10 s on each `command:` of a secret.

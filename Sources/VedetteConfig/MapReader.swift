@@ -49,6 +49,9 @@ struct MapReader {
         return entry.value
     }
 
+    /// The value of a key, also when nothing is written behind it.
+    func value(_ name: String) -> YAMLNode? { values[name]?.value }
+
     /// Whether the key is written at all.
     func has(_ name: String) -> Bool { values[name] != nil }
 

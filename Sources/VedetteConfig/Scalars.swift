@@ -73,25 +73,19 @@ struct Scalars {
         return text
     }
 
-    private static let durations: [(unit: String, milliseconds: Int64)] = [
-        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
-    ]
-
     /// `200ms`, `15s`, `5m`, `1h`, `30d`.
     func duration(_ node: YAMLNode, _ what: String, atLeast least: Duration = .zero) -> Duration? {
         guard let text = text(node, what) else { return nil }
-        guard let milliseconds = amount(text, Scalars.durations.map { ($0.unit, $0.milliseconds) }),
-            milliseconds <= 3650 * 86_400_000
-        else {
+        guard let duration = Duration(configured: text), duration <= .seconds(3650 * 86_400) else {
             findings.error(
                 node.place, "\(what) must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '\(text)'")
             return nil
         }
-        guard milliseconds >= least.wholeMilliseconds else {
+        guard duration >= least else {
             findings.error(node.place, "\(what) is at least \(least.wholeMilliseconds)ms, not '\(text)'")
             return nil
         }
-        return .milliseconds(milliseconds)
+        return duration
     }
 
     private static let sizes: [(unit: String, bytes: Int64)] = [
@@ -101,18 +95,12 @@ struct Scalars {
     /// `500MB`, `1GB`.
     func size(_ node: YAMLNode, _ what: String) -> Int64? {
         guard let text = text(node, what) else { return nil }
-        guard let bytes = amount(text, Scalars.sizes.map { ($0.unit, $0.bytes) }), bytes > 0 else {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let unit = Scalars.sizes.first { $0.unit == text.dropFirst(digits.count) }
+        guard let unit, let number = Int64(digits), number > 0, number <= 1_000_000 else {
             findings.error(node.place, "\(what) must be a size as '500MB' or '1GB', not '\(text)'")
             return nil
         }
-        return bytes
-    }
-
-    private func amount(_ text: String, _ units: [(String, Int64)]) -> Int64? {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard let number = Int64(digits), let unit = units.first(where: { $0.0 == text.dropFirst(digits.count) })
-        else { return nil }
-        let (product, overflow) = number.multipliedReportingOverflow(by: unit.1)
-        return overflow ? nil : product
+        return number * unit.bytes
     }
 }

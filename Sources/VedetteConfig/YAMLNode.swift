@@ -71,6 +71,24 @@ struct YAMLNode {
     }
 
     func with(_ other: Node) -> YAMLNode { YAMLNode(node: other, source: source) }
+
+    var isEmpty: Bool { node.mapping?.isEmpty ?? node.sequence?.isEmpty ?? isAbsent }
+
+    /// What is written behind a key of a map, for a look ahead that finds nothing wrong.
+    func child(_ name: String) -> YAMLNode? {
+        node.mapping?.first { $0.key.scalar?.string == name }.map { with($0.value) }
+    }
+
+    func child(_ index: Int) -> YAMLNode? {
+        guard let sequence = node.sequence, sequence.indices.contains(index) else { return nil }
+        return with(sequence[index])
+    }
+
+    /// Keys, values and elements, one level down.
+    var children: [YAMLNode] {
+        if let sequence = node.sequence { return sequence.map(with) }
+        return node.mapping?.flatMap { [with($0.key), with($0.value)] } ?? []
+    }
 }
 
 /// One pair of a map.

@@ -27,7 +27,8 @@ func callingGLib<Result>(
     guard let error else { return (result, nil) }
     defer { g_error_free(error) }
     return (
-        result, GLibError(words: String(cString: error.pointee.message), isMissingName: cn_is_name_has_no_owner(error) != 0)
+        result,
+        GLibError(words: String(cString: error.pointee.message), isMissingName: cn_is_name_has_no_owner(error) != 0)
     )
 }
 

@@ -9,6 +9,9 @@ actor Committer {
     private let executor: any SerialExecutor
     private var waiting:
         [(record: PollRecord, continuation: CheckedContinuation<Result<Committed, JournalError>, Never>)] = []
+    /// The newest record of each source whose poll changed nothing, to be written after the commits at hand: one writer
+    /// for both, so that an old record never overwrites a newer one.
+    private var touched: [String: SourceRecord] = [:]
     private var isWriting = false
     private var finishers: [CheckedContinuation<Void, Never>] = []
 
@@ -21,12 +24,21 @@ actor Committer {
     func commit(_ record: PollRecord) async throws(JournalError) -> Committed {
         let result = await withCheckedContinuation { continuation in
             waiting.append((record, continuation))
-            if !isWriting {
-                isWriting = true
-                Task { await self.write() }
-            }
+            touched[record.record.name] = nil
+            startWriting()
         }
         return try result.get()
+    }
+
+    func touch(_ records: [SourceRecord]) {
+        for record in records { touched[record.name] = record }
+        if !touched.isEmpty { startWriting() }
+    }
+
+    private func startWriting() {
+        guard !isWriting else { return }
+        isWriting = true
+        Task { await self.write() }
     }
 
     /// Returns when everything handed in is written.
@@ -36,20 +48,35 @@ actor Committer {
     }
 
     private func write() async {
-        while !waiting.isEmpty {
-            let batch = waiting
-            waiting = []
-            do throws(JournalError) {
-                let committed = try await journal.commit(batch.map(\.record))
-                for (entry, committed) in zip(batch, committed) {
-                    entry.continuation.resume(returning: .success(committed))
-                }
-            } catch {
-                for entry in batch { entry.continuation.resume(returning: .failure(error)) }
-            }
+        while !waiting.isEmpty || !touched.isEmpty {
+            if !waiting.isEmpty { await writeWaiting() }
+            if !touched.isEmpty { await writeTouched() }
         }
         isWriting = false
         for finisher in finishers { finisher.resume() }
         finishers = []
+    }
+
+    private func writeWaiting() async {
+        let batch = waiting
+        waiting = []
+        do throws(JournalError) {
+            let committed = try await journal.commit(batch.map(\.record))
+            for (entry, committed) in zip(batch, committed) {
+                entry.continuation.resume(returning: .success(committed))
+            }
+        } catch {
+            for entry in batch { entry.continuation.resume(returning: .failure(error)) }
+        }
+    }
+
+    private func writeTouched() async {
+        let records = Array(touched.values)
+        touched = [:]
+        do throws(JournalError) {
+            try await journal.touch(records)
+        } catch {
+            log.log(.warning, "due times were not written: \(error.detail)")
+        }
     }
 }

@@ -17,7 +17,9 @@ public actor Courier {
     private var isOnce = false
     private var isCutOff = false
     private var attempts: [Int64: Task<Void, Never>] = [:]
-    private var alarm: Task<Void, Never>?
+    private var alarm: (deadline: BootTime, task: Task<Void, Never>)?
+    /// The writer's rest after the journal failed.
+    private var rest: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     public private(set) var sent = 0
     public private(set) var unsent = 0
@@ -42,25 +44,34 @@ public actor Courier {
         work()
     }
 
-    /// Another set of sinks. What is owed to one that went away ends with that reason.
+    /// Another set of sinks. What is owed to one that went away ends with that reason. The old sinks are closed when the
+    /// attempts under way through them are over; nobody waits for that.
     public func reload(sinks: [String: any Sink]) async {
-        let old = self.sinks
+        let (old, running) = (self.sinks, Array(attempts.values))
         self.sinks = sinks
-        for name in sinks.keys { outbox.resumed(sink: name) }
-        for name in old.keys where sinks[name] == nil { outbox.resumed(sink: name) }
+        for name in Set(sinks.keys).union(old.keys) { outbox.resumed(sink: name) }
         work()
-        for sink in old.values { await sink.close() }
+        Task {
+            for attempt in running { await attempt.value }
+            for sink in old.values { await sink.close() }
+        }
     }
 
-    /// `outbox retry`: a paused sink is tried again, what waits is due now.
+    /// `outbox retry`: a paused sink is tried again, and what the journal owes it is read anew, revived deliveries too.
     public func retry(sink: String) {
         outbox.resumed(sink: sink)
         work()
+        Task {
+            let lanes = (try? await surroundings.journal.owedLanes()) ?? []
+            for lane in lanes where lane.sink == sink { outbox.laneFound(lane) }
+            work()
+        }
     }
 
     /// Attempts each owed delivery once, whatever its time, and returns when nothing more can be attempted now.
     public func drainOnce() async {
         isOnce = true
+        outbox.hurried()
         work()
         await quiet { $0.outbox.isDrained && !$0.isWriting }
     }
@@ -68,7 +79,8 @@ public actor Courier {
     /// Lets attempts under way finish until `deadline`, cancels the rest (they stay owed), writes every outcome.
     public func stop(by deadline: BootTime) async {
         isStopping = true
-        alarm?.cancel()
+        alarm?.task.cancel()
+        rest?.cancel()
         let clock = surroundings.clock
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
@@ -76,6 +88,8 @@ public actor Courier {
         }
         await quiet { ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting) || $0.isCutOff }
         limit.cancel()
+        // What was delivered is said before the end, else it is delivered again.
+        await quiet { !$0.isWriting }
         for sink in sinks.values { await sink.close() }
     }
 
@@ -103,15 +117,21 @@ public actor Courier {
     }
 
     private func setAlarm(at deadline: BootTime) {
-        alarm?.cancel()
+        // An alarm that rings too early only asks again.
+        if let alarm, alarm.deadline <= deadline { return }
+        alarm?.task.cancel()
         let clock = surroundings.clock
-        alarm = Task {
+        let task = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            self.alarm = nil
             self.work()
         }
+        alarm = (deadline, task)
     }
 
     private func load(_ lane: DeliveryLane, after: Int64) async {
+        // Nothing of this lane is attempted while it is read, so what has ended by now is all that can be stale.
+        let ended = Set(unwritten.lazy.filter { !$0.state.isOwed }.map(\.delivery))
         do throws(JournalError) {
             var deliveries = try await surroundings.journal.owed(in: lane, after: after, limit: Outbox.ahead)
             let now = surroundings.clock.now()
@@ -120,9 +140,14 @@ public actor Courier {
                 // The wall clock may have jumped since it was stored.
                 deliveries[i].due = now.wall(at: now.boot(at: deliveries[i].due, most: RetryPolicy.longest))
             }
-            outbox.loaded(deliveries, in: lane)
+            outbox.loaded(deliveries, in: lane, ended: ended)
         } catch {
             surroundings.log.log(.error, "what is owed to '\(lane.sink)' was not read: \(error.detail)")
+            if isOnce {
+                unsent += 1
+                outbox.loaded([], in: lane)
+                return work()
+            }
             try? await surroundings.clock.sleep(until: surroundings.clock.now().boot.advanced(by: .seconds(5)))
             outbox.loadFailed(in: lane)
         }
@@ -169,7 +194,12 @@ public actor Courier {
             } catch {
                 surroundings.log.log(.error, "outcomes of deliveries were not written: \(error.detail)")
                 if isStopping || isOnce { break }
-                try? await surroundings.clock.sleep(until: surroundings.clock.now().boot.advanced(by: .seconds(5)))
+                let clock = surroundings.clock
+                let rest = Task { () -> Void in
+                    _ = try? await clock.sleep(until: clock.now().boot.advanced(by: .seconds(5)))
+                }
+                self.rest = rest
+                await rest.value
             }
         }
         isWriting = false

@@ -16,10 +16,11 @@ struct PollReader: Sendable {
     let source: Source
     let head: SnapshotHead?
     let fetcher: any Fetcher
-    let journal: any Journal
     let clock: any Clock
     let lane: Lane
     let userAgent: String
+    /// The snapshot's items, asked for only when the body changed.
+    let storedItems: @Sendable () async throws(JournalError) -> [String: StoredItem]
 
     func read() async throws(JournalError) -> PollResult {
         let ask = source.kind.request(base: source.url, context: PollContext(newest: usableHead?.newest))
@@ -35,6 +36,10 @@ struct PollReader: Sendable {
             return PollReader.result(of: error)
         }
         if response.isUnchanged {
+            guard usableHead != nil else {
+                let detail = "the server answered 'not modified' to a request that set no condition"
+                return .failed(.protocol, detail: detail, retryAfter: nil, timedOut: false)
+            }
             return .unchanged(response.headers.validators, freshFor: response.headers.freshFor)
         }
         if let failed = failed(response) { return failed }
@@ -80,11 +85,12 @@ struct PollReader: Sendable {
     }
 
     private func readPages(from first: Response, ask: Ask) async throws(JournalError) -> PollResult {
-        let stored = head?.identity == source.identity ? try await journal.items(of: source.name) : [:]
+        let stored = head?.identity == source.identity ? try await storedItems() : [:]
         let isBaseline = head?.identity != source.identity
         var walk = PageWalk(
             mode: source.kind.mode, url: first.url, known: isBaseline ? nil : stored,
-            newest: isBaseline ? nil : head?.newest)
+            newest: isBaseline ? nil : head?.newest, oldest: isBaseline ? nil : head?.oldest,
+            comparesDigests: head?.fingerprints == source.kind.fingerprints)
         var response = first
         var warnings: [String] = []
         var freshFor = first.headers.freshFor
@@ -100,24 +106,46 @@ struct PollReader: Sendable {
             }
             warnings += page.warnings
             if walk.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
-            switch walk.pageRead(page) {
-            case .gap(let detail):
-                return .failed(.pageGap, detail: "the reading has a gap: \(detail)", retryAfter: nil, timedOut: false)
-            case .done:
-                let difference = await PollReader.compare(
-                    source, head, stored: stored, observation(of: walk, first: first), at: clock.now().wall)
-                return .read(difference, warnings: warnings, freshFor: freshFor)
-            case .fetch(let url):
+            let step = walk.pageRead(page)
+            if case .fetch(let url) = step {
                 do throws(FetchError) {
-                    var next = request(for: ask)
-                    (next.method, next.url, next.body) = (ask.method, url, ask.body)
-                    response = try await fetcher.fetch(next)
+                    response = try await fetcher.fetch(try self.request(for: ask, next: url))
                 } catch {
                     return PollReader.result(of: error)
                 }
                 if let failed = failed(response) { return failed }
+                continue
             }
+            let gap = PollReader.problem(of: step)
+            // An incomplete list would make absences of what was not read.
+            if let gap, source.kind.mode == .list {
+                return .failed(.pageGap, detail: gap.detail, retryAfter: nil, timedOut: false)
+            }
+            var difference = await PollReader.compare(
+                source, head, stored: stored, observation(of: walk, first: first), at: clock.now().wall)
+            // A window with a gap is said and taken: failing it would fail every later poll, each with a wider gap.
+            if let gap { difference.events.append(EventSketch(.suspect, error: gap)) }
+            return .read(difference, warnings: warnings, freshFor: freshFor)
         }
+    }
+
+    private static func problem(of step: PageWalk.Step) -> Event.Problem? {
+        guard case .gap(let detail) = step else { return nil }
+        return Event.Problem(failure: Failure.pageGap.rawValue, detail: "the reading has a gap: \(detail)")
+    }
+
+    /// A next page's address is the server's word: what was given for one origin goes to no other (I9).
+    private func request(for ask: Ask, next url: String) throws(FetchError) -> Request {
+        var next = request(for: ask)
+        next.url = url
+        guard let from = WebURL(source.url), let to = WebURL(url), from.origin != to.origin else { return next }
+        if from.scheme == "https", to.scheme != "https" {
+            throw FetchError(.redirect, "the next page leads from https to http; it is not followed")
+        }
+        let own = source.server.headers.map { $0.name.lowercased() }
+        next.headers.removeAll { $0.isSecret || (own.contains($0.name.lowercased()) && $0.name.lowercased() != "user-agent") }
+        (next.credentials, next.session, next.tls) = (nil, nil, TLSPolicy())
+        return next
     }
 
     /// A window's first page stands for the window; a list of several pages has no body of its own.

@@ -30,16 +30,18 @@ struct Settlement {
 
     mutating func unchanged(_ validators: Validators, stored: [String: StoredItem], freshFor: Duration?) {
         guard let head = record.snapshot else { return }
-        let wasFailing = record.health.failures > 0
         let pending = stored.values.filter { $0.absentSince != nil }
         let difference = Differ(source: source, now: now).confirm(
             head, pending: head.pendingAbsences > 0 ? pending : [], validators: validators)
         read(difference, freshFor: freshFor)
-        isTouch =
-            events.isEmpty && deletions.isEmpty && !wasFailing && head.pendingAbsences == 0 && head.emptiness == nil
     }
 
     mutating func read(_ difference: Difference, freshFor: Duration?) {
+        let old = record.snapshot
+        isTouch =
+            difference.changesNothing && record.health.failures == 0 && old?.identity == difference.head.identity
+            && old?.fingerprints == difference.head.fingerprints && old?.emptiness == difference.head.emptiness
+            && old?.pendingAbsences == difference.head.pendingAbsences
         if let event = record.health.pollSucceeded(at: now) { events.append(event) }
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
@@ -49,6 +51,7 @@ struct Settlement {
             by: source.pace.delay(states: difference.head.states, freshFor: freshFor, chance: chance.fraction()))
     }
 
+    /// What `run --once` says of it.
     func onceResult(isBaseline: Bool) -> OnceResult {
         if let problem = record.health.problem { return .failed(source: source.name, detail: problem.detail) }
         return .good(items: record.snapshot?.count ?? 0, isBaseline: isBaseline, events: events.count)

@@ -2,38 +2,12 @@
 
 public import VedetteCore
 
-/// Everything a watcher watches, as it is configured.
-public struct Watch: Sendable {
-    public var sources: [Source]
-    public var rules: RuleSet
-
-    public init(sources: [Source], rules: RuleSet) { (self.sources, self.rules) = (sources, rules) }
-}
-
-/// What the shells of the engine work with.
-public struct Surroundings: Sendable {
-    public var fetcher: any Fetcher
-    public var journal: any Journal
-    public var clock: any Clock
-    public var chance: any Chance
-    public var log: any Log
-    public var userAgent: String
-    /// The thread that the fetcher sleeps on: with the shells on it too, an unchanged poll crosses no thread.
-    public var executor: any SerialExecutor
-
-    public init(
-        fetcher: any Fetcher, journal: any Journal, clock: any Clock, chance: any Chance, log: any Log,
-        userAgent: String, executor: any SerialExecutor
-    ) {
-        (self.fetcher, self.journal, self.clock, self.chance) = (fetcher, journal, clock, chance)
-        (self.log, self.userAgent, self.executor) = (log, userAgent, executor)
-    }
-}
-
 /// The poll shell: starts what is due, commits what it brought, schedules the next.
 public actor Watcher {
     /// Polls whose bodies are being read or compared; more wait, so that bodies in memory stay bounded.
     static let mostUnfinished = 512
+    /// Of those, polls of hosts that time out: they never take the places of hosts that answer (I7).
+    static let mostSuspects = 64
     /// Due times closer than this are served by one wake-up.
     static let tick = Duration.milliseconds(10)
     /// Polls that changed nothing are written at most this late.
@@ -43,17 +17,22 @@ public actor Watcher {
     let courier: Courier
     let committer: Committer
     var rules: RuleSet
-    var entries: [Entry] = []
-    private var numbers: [String: Int] = [:]
+    var entries: [String: WatchedSource] = [:]
+    /// Origins whose last attempt timed out.
+    var suspects = Set<String>()
+    private var byNumber: [WatchedSource] = []
+    /// Numbers of sources that went away.
+    private var freeNumbers: [Int] = []
     private var scheduler = Scheduler()
-    private var unfinished = 0
+    private var unfinished: [Lane: Int] = [:]
+    /// Due, but every suspects' place is taken.
+    private var waitingSuspects: [WatchedSource] = []
     private var isStopping = false
     private var sleeper: Task<Void, Never>?
     private var wakeAt: BootTime?
-    private var dirty = Set<Int>()
+    private var dirty: [WatchedSource] = []
     private var touchDue: BootTime?
     private var idle: [CheckedContinuation<Void, Never>] = []
-    private var suspects = Set<String>()
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         surroundings.executor.asUnownedSerialExecutor()
@@ -63,25 +42,10 @@ public actor Watcher {
         (self.surroundings, self.courier) = (surroundings, courier)
         committer = Committer(journal: surroundings.journal, log: surroundings.log, executor: surroundings.executor)
         rules = watch.rules
-        for source in watch.sources {
-            numbers[source.name] = entries.count
-            entries.append(Entry(source))
-        }
-    }
-
-    /// One source and what is remembered of it.
-    final class Entry {
-        var source: Source
-        var record: SourceRecord
-        var poll: Task<Void, Never>?
-        var origin: String
-        var isRemoved = false
-        var lastResult: OnceResult?
-
-        init(_ source: Source) {
-            self.source = source
-            record = SourceRecord(name: source.name)
-            origin = WebURL(source.url)?.origin ?? source.url
+        for (number, source) in watch.sources.enumerated() {
+            let entry = WatchedSource(source, number: number)
+            byNumber.append(entry)
+            entries[source.name] = entry
         }
     }
 
@@ -89,24 +53,25 @@ public actor Watcher {
 
     /// Reads what the journal remembers and schedules every source.
     public func restore() async throws(JournalError) {
-        let records = try await surroundings.journal.sourceRecords()
-        for record in records {
-            if let number = numbers[record.name] { entries[number].record = record }
+        for record in try await surroundings.journal.sourceRecords() {
+            guard let entry = entries[record.name] else { continue }
+            entry.record = record
+            if record.health.problem?.failure == Failure.timeout.rawValue { suspects.insert(entry.origin) }
         }
         let now = surroundings.clock.now()
-        for number in entries.indices { schedule(number, at: firstDue(entries[number], now: now)) }
+        for entry in byNumber { schedule(entry, at: firstDue(entry, now: now)) }
     }
 
     /// Watches until `stop`.
     public func run() async {
         while !isStopping {
             startDue()
-            await flushTouches(ifDue: true)
+            if let touchDue, touchDue <= surroundings.clock.now().boot { await flushTouches() }
             await sleepUntilNext()
         }
-        for entry in entries { entry.poll?.cancel() }
-        while unfinished > 0 { await withCheckedContinuation { idle.append($0) } }
-        await flushTouches(ifDue: false)
+        for entry in byNumber { entry.poll?.cancel() }
+        while !unfinished.isEmpty { await withCheckedContinuation { idle.append($0) } }
+        await flushTouches()
         await committer.finish()
     }
 
@@ -115,71 +80,94 @@ public actor Watcher {
         wakeUp()
     }
 
-    /// Takes another set of sources and rules. What is unchanged goes on undisturbed; a poll of a source that went away is
-    /// cancelled.
+    /// Takes another set of sources and rules: all of it, or, when the journal cannot be read, nothing. What is unchanged
+    /// goes on undisturbed; a poll of a source that went away or asks for something else now is cancelled.
     public func reload(_ watch: Watch) async throws(JournalError) {
+        let hasNew = watch.sources.contains { entries[$0.name] == nil }
+        let records = hasNew ? try await surroundings.journal.sourceRecords() : []
+        let remembered = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
         rules = watch.rules
         let names = Set(watch.sources.map(\.name))
-        for (name, number) in numbers where !names.contains(name) {
-            entries[number].isRemoved = true
-            entries[number].poll?.cancel()
-            scheduler.remove(number)
-            numbers[name] = nil
-        }
-        let remembered = Dictionary(
-            uniqueKeysWithValues: try await surroundings.journal.sourceRecords().map { ($0.name, $0) })
+        for entry in byNumber where !entry.isRemoved && !names.contains(entry.source.name) { remove(entry) }
         let now = surroundings.clock.now()
         for source in watch.sources {
-            if let number = numbers[source.name] {
-                let entry = entries[number]
-                let moved = entry.source.pace != source.pace
-                entry.source = source
-                entry.origin = WebURL(source.url)?.origin ?? source.url
-                if moved, scheduler.due(of: number) != nil { schedule(number, at: firstDue(entry, now: now)) }
+            if let entry = entries[source.name] {
+                replace(entry, with: source, now: now)
             } else {
-                let entry = Entry(source)
-                if let record = remembered[source.name] { entry.record = record }
-                numbers[source.name] = entries.count
-                entries.append(entry)
-                schedule(entries.count - 1, at: firstDue(entry, now: now))
+                add(source, record: remembered[source.name], now: now)
             }
         }
         wakeUp()
     }
 
-    /// Stored deadlines hold over a restart, clamped; what is overdue is polled soon, spread a little.
-    private func firstDue(_ entry: Entry, now: Moment) -> BootTime {
-        let pace = entry.source.pace
-        guard let stored = [entry.record.due, entry.record.notBefore].compactMap({ $0 }).max() else { return now.boot }
-        let asked = entry.record.notBefore.map { $0 > now.wall } ?? false
-        let due = now.boot(at: stored, most: asked ? Pace.longestRetryAfter : pace.longestDelay(entry.record.health))
-        guard due == now.boot else { return due }
-        let spread = min(pace.every * 0.1, .seconds(5))
-        return now.boot.advanced(by: spread * surroundings.chance.fraction())
+    private func add(_ source: Source, record: SourceRecord?, now: Moment) {
+        let entry = WatchedSource(source, number: freeNumbers.popLast() ?? byNumber.count)
+        if let record { entry.record = record }
+        if entry.number == byNumber.count { byNumber.append(entry) } else { byNumber[entry.number] = entry }
+        entries[source.name] = entry
+        schedule(entry, at: firstDue(entry, now: now))
+    }
+
+    private func remove(_ entry: WatchedSource) {
+        entry.isRemoved = true
+        entry.poll?.cancel()
+        entries[entry.source.name] = nil
+        scheduler.remove(entry.number)
+        waitingSuspects.removeAll { $0 === entry }
+        if entry.poll == nil { freeNumbers.append(entry.number) }
+    }
+
+    private func replace(_ entry: WatchedSource, with source: Source, now: Moment) {
+        let old = entry.source
+        entry.replace(with: source)
+        if !source.asks(like: old) {
+            entry.record.due = nil
+            if old.url != source.url { entry.record.notBefore = nil }
+            entry.mustRestart = entry.poll != nil
+            entry.poll?.cancel()
+        } else if old.pace == source.pace {
+            return
+        }
+        if scheduler.due(of: entry.number) != nil { schedule(entry, at: firstDue(entry, now: now)) }
     }
 
     // MARK: Time
 
-    private func schedule(_ number: Int, at due: BootTime) {
-        scheduler.schedule(number, at: due)
+    /// Stored deadlines hold over a restart, clamped; what is overdue is polled soon, spread a little.
+    private func firstDue(_ entry: WatchedSource, now: Moment) -> BootTime {
+        let due = entry.due(now: now)
+        guard entry.record.due != nil, due == now.boot else { return due }
+        let spread = min(entry.source.pace.every * 0.1, .seconds(5))
+        return due.advanced(by: spread * surroundings.chance.fraction())
+    }
+
+    private func schedule(_ entry: WatchedSource, at due: BootTime) {
+        scheduler.schedule(entry.number, at: due)
         if let wakeAt, due < wakeAt { wakeUp() }
+    }
+
+    private var hasPlace: Bool {
+        unfinished[.polls, default: 0] < Watcher.mostUnfinished
     }
 
     private func startDue() {
         let now = surroundings.clock.now().boot
-        while unfinished < Watcher.mostUnfinished || scheduler.next == nil, let number = scheduler.startNext(at: now) {
-            start(number)
+        while hasPlace, let number = scheduler.startNext(at: now) {
+            let entry = byNumber[number]
+            if suspects.contains(entry.origin), unfinished[.suspects, default: 0] >= Watcher.mostSuspects {
+                waitingSuspects.append(entry)
+            } else {
+                start(entry)
+            }
         }
     }
 
     private func sleepUntilNext() async {
-        let now = surroundings.clock.now().boot
-        let earliest = now.advanced(by: Watcher.tick)
-        // With every place taken, a finished poll wakes us.
-        let next = unfinished < Watcher.mostUnfinished ? scheduler.next : nil
-        let candidates = [next, touchDue].compactMap { $0 }
-        let deadline = max(earliest, candidates.min() ?? now.advanced(by: .seconds(3600)))
         guard !isStopping else { return }
+        let now = surroundings.clock.now().boot
+        // With every place taken, a finished poll wakes us.
+        let candidates = [hasPlace ? scheduler.next : nil, touchDue].compactMap { $0 }
+        let deadline = max(now.advanced(by: Watcher.tick), candidates.min() ?? now.advanced(by: .seconds(3600)))
         wakeAt = deadline
         let clock = surroundings.clock
         let sleeper = Task { () -> Void in _ = try? await clock.sleep(until: deadline) }
@@ -193,170 +181,49 @@ public actor Watcher {
         sleeper?.cancel()
     }
 
-    // MARK: One poll
-
-    private func start(_ number: Int) {
-        let entry = entries[number]
-        unfinished += 1
+    private func start(_ entry: WatchedSource) {
+        let lane: Lane = suspects.contains(entry.origin) ? .suspects : .polls
+        unfinished[lane, default: 0] += 1
         entry.poll = Task {
-            await self.poll(entry)
-            self.finished(number)
+            await self.poll(entry, lane: lane)
+            self.finished(entry, lane: lane)
         }
     }
 
-    private func finished(_ number: Int) {
-        let entry = entries[number]
+    private func finished(_ entry: WatchedSource, lane: Lane) {
         entry.poll = nil
-        unfinished -= 1
-        if !entry.isRemoved, !isStopping, let due = entry.record.due {
-            let now = surroundings.clock.now()
-            let stored = max(due, entry.record.notBefore ?? due)
-            schedule(number, at: now.boot(at: stored, most: .seconds(90_000)))
+        let hadPlace = hasPlace
+        let left = unfinished[lane, default: 1] - 1
+        unfinished[lane] = left > 0 ? left : nil
+        if entry.isRemoved {
+            freeNumbers.append(entry.number)
+        } else if !isStopping {
+            if entry.mustRestart { entry.record.due = nil }
+            entry.mustRestart = false
+            schedule(entry, at: entry.due(now: surroundings.clock.now()))
         }
-        if unfinished == Watcher.mostUnfinished - 1 { wakeUp() }
-        if unfinished == 0 {
-            for waiter in idle { waiter.resume() }
-            idle = []
-        }
+        if !isStopping, lane == .suspects, !waitingSuspects.isEmpty { start(waitingSuspects.removeFirst()) }
+        if !hadPlace { wakeUp() }
+        guard unfinished.isEmpty else { return }
+        for waiter in idle { waiter.resume() }
+        idle = []
     }
 
-    private func poll(_ entry: Entry) async {
-        let reader = PollReader(
-            source: entry.source, head: entry.record.snapshot, fetcher: surroundings.fetcher,
-            journal: surroundings.journal, clock: surroundings.clock,
-            lane: suspects.contains(entry.origin) ? .suspects : .polls, userAgent: surroundings.userAgent)
-        do throws(JournalError) {
-            let result = try await reader.read()
-            if case .cancelled = result { return }
-            try await settle(entry, result, poll: pollIdentifier(random: surroundings.chance.next()))
-        } catch {
-            // Nothing advanced: the same poll is made again at the usual pace.
-            surroundings.log.log(.error, "\(entry.source.name): \(error.detail)")
-            entry.lastResult = .unwritten(error.detail)
-            let now = surroundings.clock.now()
-            entry.record.due = now.wall.advanced(
-                by: entry.source.pace.delay(states: [:], freshFor: nil, chance: surroundings.chance.fraction()))
-        }
+    // MARK: Polls that changed nothing
+
+    func touched(_ entry: WatchedSource) {
+        if !entry.isDirty { dirty.append(entry) }
+        entry.isDirty = true
+        guard touchDue == nil else { return }
+        let due = surroundings.clock.now().boot.advanced(by: Watcher.touchDelay)
+        touchDue = due
+        if let wakeAt, due < wakeAt { wakeUp() }
     }
 
-    private func settle(_ entry: Entry, _ result: PollResult, poll: String) async throws(JournalError) {
-        let now = surroundings.clock.now().wall
-        var verdict = Settlement(source: entry.source, record: entry.record, now: now, chance: surroundings.chance)
-        switch result {
-        case .cancelled: return
-        case .failed(let failure, let detail, let retryAfter, let timedOut):
-            if timedOut { suspects.insert(entry.origin) } else { suspects.remove(entry.origin) }
-            if failure == .unauthorized { refreshSecrets(of: entry) }
-            verdict.failed(failure, detail: detail, retryAfter: retryAfter)
-            surroundings.log.log(.warning, "\(entry.source.name): \(failure.rawValue): \(detail)")
-        case .unchanged(let validators, let freshFor):
-            suspects.remove(entry.origin)
-            let pending = entry.record.snapshot?.pendingAbsences ?? 0
-            let stored = pending > 0 ? try await surroundings.journal.items(of: entry.source.name) : [:]
-            verdict.unchanged(validators, stored: stored, freshFor: freshFor)
-        case .read(let difference, let warnings, let freshFor):
-            suspects.remove(entry.origin)
-            for warning in warnings { surroundings.log.log(.info, "\(entry.source.name): \(warning)") }
-            verdict.read(difference, freshFor: freshFor)
-        }
-        guard !entry.isRemoved else { return }
-        if verdict.isTouch {
-            entry.record = verdict.record
-            entry.lastResult = .good(items: verdict.record.snapshot?.count ?? 0, isBaseline: false, events: 0)
-            if let number = numbers[entry.source.name] { dirty.insert(number) }
-            if touchDue == nil { touchDue = surroundings.clock.now().boot.advanced(by: Watcher.touchDelay) }
-            return
-        }
-        try await commit(verdict, of: entry, poll: poll, at: now)
-    }
-
-    private func commit(
-        _ verdict: Settlement, of entry: Entry, poll: String, at now: Timestamp
-    ) async throws(JournalError) {
-        let chance = surroundings.chance
-        var record = PollRecord(
-            record: verdict.record, isNewBaseline: verdict.isNewBaseline, writes: verdict.writes,
-            deletions: verdict.deletions)
-        record.events = verdict.events.map {
-            $0.event(id: chance.identifier(at: now), source: entry.source, poll: poll, at: now)
-        }
-        record.deliveries = record.events.flatMap { event in
-            rules.deliveries(of: event, at: now) { chance.identifier(at: now) }
-        }
-        let committed = try await committer.commit(record)
-        if let number = numbers[entry.source.name] { dirty.remove(number) }
-        let wasBaseline = entry.record.snapshot == nil || verdict.isNewBaseline
-        entry.record = verdict.record
-        entry.lastResult = verdict.onceResult(isBaseline: wasBaseline)
-        if wasBaseline, verdict.record.snapshot != nil {
-            surroundings.log.log(
-                .notice, "\(entry.source.name): baseline of \(verdict.record.snapshot?.count ?? 0) items")
-        }
-        if !committed.deliveries.isEmpty { await courier.owe(committed.deliveries) }
-    }
-
-    /// Off this thread: a `command:` secret may take seconds.
-    private func refreshSecrets(of entry: Entry) {
-        let secrets = entry.source.server.secrets
-        guard !secrets.isEmpty, entry.record.health.failures == 0 else { return }
-        Task { @concurrent in for secret in secrets { _ = secret.refresh() } }
-    }
-
-    private func flushTouches(ifDue: Bool) async {
-        guard !dirty.isEmpty, let due = touchDue else { return }
-        if ifDue, surroundings.clock.now().boot < due { return }
-        let records = dirty.map { entries[$0].record }
+    func flushTouches() async {
+        let records = dirty.filter { $0.isDirty && !$0.isRemoved }.map(\.record)
+        for entry in dirty { entry.isDirty = false }
         (dirty, touchDue) = ([], nil)
-        do throws(JournalError) {
-            try await surroundings.journal.touch(records)
-        } catch {
-            surroundings.log.log(.warning, "due times were not written: \(error.detail)")
-        }
-    }
-}
-
-extension Watcher {
-    /// Polls every source once, those under Retry-After or backoff only when `force`d, and says what came of each.
-    public func runOnce(force: Bool) async -> [OnceResult] {
-        let now = surroundings.clock.now().wall
-        var results: [OnceResult] = []
-        await withTaskGroup { group in
-            for entry in entries {
-                let isHeld = entry.record.notBefore.map { $0 > now } ?? false
-                let isBackingOff = entry.record.health.failures > 0 && (entry.record.due ?? now) > now
-                if !force, isHeld || isBackingOff {
-                    results.append(.held(entry.source.name))
-                    continue
-                }
-                let name = entry.source.name
-                group.addTask { await self.pollNow(name) }
-            }
-        }
-        for entry in entries { if let result = entry.lastResult { results.append(result) } }
-        await flushTouches(ifDue: false)
-        await committer.finish()
-        return results
-    }
-
-    private func pollNow(_ name: String) async {
-        guard let entry = entries.first(where: { $0.source.name == name }) else { return }
-        await poll(entry)
-    }
-}
-
-/// What `run --once` says of a source.
-public enum OnceResult: Sendable, Hashable {
-    case good(items: Int, isBaseline: Bool, events: Int)
-    case failed(source: String, detail: String)
-    /// Under Retry-After or backoff: not polled.
-    case held(String)
-    /// The journal could not be written.
-    case unwritten(String)
-}
-
-extension Server {
-    var secrets: [Secret] {
-        headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-            + (credentials.map { [$0.password] } ?? [])
+        await committer.touch(records)
     }
 }

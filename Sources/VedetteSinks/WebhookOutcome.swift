@@ -9,7 +9,8 @@ public enum WebhookOutcome {
     public static func of(status: Int, retryAfter: String?, now: Timestamp) -> Outcome {
         switch status {
         case 200..<300: .delivered
-        case 300..<400: .rejected(reason: "the receiver answered \(status): redirects are not followed; correct the url")
+        case 300..<400:
+            .rejected(reason: "the receiver answered \(status): redirects are not followed; correct the url")
         case 401, 403: .paused(reason: "the receiver answered \(status): check the sink's credentials")
         case 407: .paused(reason: "the proxy answered 407: check the proxy's credentials")
         case 410: .disabled(reason: "the receiver answered 410: it is gone for good")

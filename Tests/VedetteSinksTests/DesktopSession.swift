@@ -24,6 +24,7 @@ final class DesktopSession {
         mkfifo(directory.path + "/opened", 0o600)
         setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(directory.path)/bus", 1)
         setenv("PATH", bin.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"), 1)
+        atexit { try? FileManager.default.removeItem(at: DesktopSession.directory) }
         return directory
     }()
 
@@ -46,8 +47,19 @@ final class DesktopSession {
         <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
         <allow own="*"/></policy></busconfig>
         """.write(toFile: DesktopSession.directory.path + "/bus.conf", atomically: false, encoding: .utf8)
-        try "[global]\nmarkup = full\nhistory_length = 50\nidle_threshold = 0\n"
-            .write(toFile: DesktopSession.directory.path + "/dunstrc", atomically: false, encoding: .utf8)
+        // The history names no urgency, but each bubble's timeout.
+        try """
+        [global]
+        markup = full
+        history_length = 400
+        [urgency_low]
+        timeout = 501
+        [urgency_normal]
+        timeout = 502
+        [urgency_critical]
+        timeout = 503
+
+        """.write(toFile: DesktopSession.directory.path + "/dunstrc", atomically: false, encoding: .utf8)
     }
 
     deinit {
@@ -78,10 +90,7 @@ final class DesktopSession {
 
     /// As if it hung.
     func freezeDaemon() throws {
-        let id = try #require(daemon?.processIdentifier)
-        kill(id, SIGSTOP)
-        var status: CInt = 0
-        waitpid(id, &status, WUNTRACED | CInt(WNOWAIT))
+        kill(try #require(daemon?.processIdentifier), SIGSTOP)
     }
 
     /// Bubbles on the screen.
@@ -89,17 +98,15 @@ final class DesktopSession {
 
     /// Closes every bubble and returns what they were, latest first.
     func shown() throws -> [Bubble] {
-        if ProcessInfo.processInfo.environment["DBG"] != nil { try run("import", "-window", "root", "/tmp/h-sinks/shot-\(Int.random(in: 0..<100000)).png") }
         try run("dunstctl", "close-all")
         let text = try run("dunstctl", "history")
-        if ProcessInfo.processInfo.environment["DBG"] != nil { print(text) }
         let rows = try JSON(parsing: text.utf8)["data"]?.array?.first?.array ?? []
         return rows.map { row in
             func field(_ name: String) -> JSON? { row[name]?["data"] }
             return Bubble(
                 id: field("id")?.int64 ?? -1, title: field("summary")?.string ?? "", body: field("body")?.string ?? "",
-                urgency: field("urgency")?.string ?? "", category: field("category")?.string ?? "",
-                icon: field("icon_path")?.string ?? "")
+                timeout: (field("timeout")?.int64 ?? 0) / 1_000_000,
+                category: field("category")?.string ?? "")
         }
     }
 
@@ -107,16 +114,21 @@ final class DesktopSession {
         var id: Int64
         var title: String
         var body: String
-        var urgency: String
+        /// In seconds.
+        var timeout: Int64
         var category: String
-        var icon: String
     }
 
     /// Presses the bubble's first button, and waits for what the browser was given.
     func pressOpen() throws -> String {
+        let pipe = open(DesktopSession.directory.path + "/opened", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(pipe) }
         try run("dunstctl", "action", "0")
-        let pipe = try #require(FileHandle(forReadingAtPath: DesktopSession.directory.path + "/opened"))
-        return String(decoding: pipe.readDataToEndOfFile(), as: UTF8.self)
+        var wait = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        try #require(poll(&wait, 1, 20_000) == 1, "the browser was not started")
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(pipe, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     @discardableResult

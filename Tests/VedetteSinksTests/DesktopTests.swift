@@ -57,7 +57,7 @@ struct DesktopTests {
         let shown = try session.shown().sorted { $0.id < $1.id }
         #expect(shown.map(\.id) == [session.firstID, session.firstID + 1])
         #expect(shown.map(\.title) == ["prod-1: Ready", "prod-2"])
-        #expect(shown.map(\.urgency) == ["NORMAL", "CRITICAL"])
+        #expect(shown.map(\.timeout) == [502, 503])
         #expect(shown.map(\.category) == ["x-vedette.changed", "x-vedette.changed"])
     }
 
@@ -113,8 +113,22 @@ struct DesktopTests {
         try session.freezeDaemon()
         let waiting = Task { [sink] in await sink.deliver(.of()) }
         waiting.cancel()
-        #expect(await waiting.value.isRetry)
+        #expect(await waiting.value == .retry(reason: "stopped before the bubble was shown", after: nil))
         session.killDaemon()
+    }
+
+    @Test("of very many bubbles the one longest out of use is let go, and all can be closed at once")
+    func many() async throws {
+        try session.startBus()
+        try session.startDaemon()
+        for i in 0..<300 { #expect(await deliver(.of(.changed(key: "\(i)"))) == .delivered) }
+        #expect(await sink.deliver(.of(.changed(key: "299"), title: "kept")) == .delivered)
+        #expect(await sink.deliver(.of(.changed(key: "0"), title: "let go")) == .delivered)
+        let shown = try session.shown()
+        #expect(shown.first { $0.title == "kept" }?.id == session.firstID + 299)
+        #expect(shown.first { $0.title == "let go" }?.id == session.firstID + 300)
+        #expect(await sink.deliver(.of(.changed(key: "299"))) == .delivered)
+        #expect(try session.displayed() == "1")
     }
 
     @Test("what waited for a desktop for more than an hour comes as one summary")

@@ -118,8 +118,10 @@ struct StdoutTests {
         try #require(full >= 0)
         let writer = BlockingWriter(full)
         let sink = StdoutSink(writer: writer, format: .json, line: EventLine { _ in "" })
-        #expect(await sink.deliver(.of()) == .retry(
-            reason: "stdout cannot be written: No space left on device", after: nil))
+        #expect(
+            await sink.deliver(.of())
+                == .retry(
+                    reason: "stdout cannot be written: No space left on device", after: nil))
         writer.end()
         close(full)
     }

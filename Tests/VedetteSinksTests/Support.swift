@@ -64,7 +64,8 @@ extension Event {
         Event(
             id: Identifier("0199a"), seq: 1042, kind: .changed, time: Timestamp(rfc3339: time)!, source: "lab-systems",
             sourceKind: "cloudburst", poll: "p-7f3a",
-            item: Item(key: key, title: title, state: to?.description, url: url, fields: ["owner": "/resources/users/6"]),
+            item: Item(
+                key: key, title: title, state: to?.description, url: url, fields: ["owner": "/resources/users/6"]),
             changes: [FieldChange(field: "state", from: from, to: to, lasted: lasted)])
     }
 
@@ -100,5 +101,6 @@ extension Outcome {
 /// What strangers put into titles.
 let hostileTitles = [
     "\u{1B}]0;owned\u{07}\u{1B}[2J", "a\r\nX-Injected: 1", "quote\" back\\slash", "<b>&amp;<img src=x>",
-    "\u{202E}txt.exe\u{2066}", "@everyone <!channel>", "\u{0}\u{7F}\u{85}", "", String(repeating: "a\u{301}", count: 50_000),
+    "\u{202E}txt.exe\u{2066}", "@everyone <!channel>", "\u{0}\u{7F}\u{85}", "",
+    String(repeating: "a\u{301}", count: 50_000),
 ]

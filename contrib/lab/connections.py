@@ -74,7 +74,7 @@ class Connections:
 
     def __call__(self, request, connection):
         self.requests.add(request.as_json())
-        failure = self.take_failure(request.count("page", 1))
+        failure = self.take_failure(request.query.get("page", "1"))
         if failure:
             return refusal(failure["status"], failure["message"], failure["retry_after"])
         if not self.admits(request):
@@ -99,13 +99,10 @@ class Connections:
     def atom(self, request):
         size, page = min(whole(request, "ps", 20), 100), whole(request, "page", 1)
         found = self.select(request, request.query.get("source"), "since", ATOM[request.path])
-        rows = found[(page - 1) * size:page * size]
-        more = len(found) > page * size
-        if self.settings["short_pages"] and len(rows) == size:
-            rows = self.shortened(found, page, size)
-            more = len(found) > page * (size - 1)
+        held = max(1, size - 1) if self.settings["short_pages"] else size
+        rows, pages = found[(page - 1) * held:page * held], max(1, -(-len(found) // held))
         self.served.add({"path": request.path, "page": page, "stories": [[s.id, stamp(s.updated)] for s in rows]})
-        body = self.feed(request, found, rows, page, size, more).encode()
+        body = self.feed(request, found, rows, page, size, pages).encode()
         tag = 'W/"%d-%s"' % (len(body), stamp(found[0].updated) if found else "none")
         if page == 1:
             self.drift_now()
@@ -117,9 +114,6 @@ class Connections:
                 return Reply(304, headers=headers)
         return Reply(200, body, "application/atom+xml", headers)
 
-    def shortened(self, found, page, size):
-        return found[(page - 1) * (size - 1):page * (size - 1)]
-
     def select(self, request, source, since, only=None):
         query = request.query
         after, before = when(query, since), when(query, "before")
@@ -129,9 +123,8 @@ class Connections:
             return found
         return [s for s in found if s.updated > after or (self.settings["since_inclusive"] and s.updated == after)]
 
-    def feed(self, request, found, rows, page, size, more):
+    def feed(self, request, found, rows, page, size, last):
         base, language = request.base, request.query.get("lang", "en").replace("_", "-")
-        last = max(1, -(-len(found) // size))
         updated = stamp(found[0].updated) if found else "2026-11-18T09:25:17.666Z"
         parts = ['<?xml version="1.0" encoding="UTF-8"?>\n', "\n" * 40 if self.settings["padding"] else "",
                  '<feed %s xml:lang="%s">\n' % (NAMESPACES, escape(language)),
@@ -141,7 +134,7 @@ class Connections:
         pages = [("self", page)]
         if not self.settings["no_links"]:
             pages += [("first", 1)] + ([("previous", page - 1)] if page > 1 else []) \
-                + ([("next", page + 1)] if more else []) + [("last", last)]
+                + ([("next", page + 1)] if page < last else []) + [("last", last)]
         parts += [self.link(request, base, relation, number, size) for relation, number in pages]
         parts.append('  <link rel="alternate" type="text/html" href="%s/homepage/web/updates/"/>\n' % base)
         for name, value in (("totalResults", len(found)), ("startIndex", (page - 1) * size + 1), ("itemsPerPage", size)):
@@ -201,7 +194,7 @@ class Connections:
 
     def take_failure(self, page):
         with self.lock:
-            failure = next((f for f in self.failures if f["page"] in (None, page)), None)
+            failure = next((f for f in self.failures if f["page"] is None or str(f["page"]) == page), None)
             if failure:
                 failure["times"] -= 1
                 if failure["times"] == 0:

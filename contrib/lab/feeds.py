@@ -24,8 +24,10 @@ TEXT = ("The build farm moved over the weekend & nobody noticed, which is how it
 def feed(number, generation=0, size=20_000):
     """The bytes of one feed."""
     text = TEXT.replace("&", "&amp;amp;").replace("<", "&amp;lt;").replace(">", "&amp;gt;")
-    body = (text * (size // ENTRIES // len(text) + 1))[:max(20, size // ENTRIES - 420)].rsplit(" ", 1)[0]
     write = atom if number % 2 == 0 else rss
+    # What stands around the text of an entry is about 310 bytes in Atom, 255 in RSS.
+    room = max(20, size // ENTRIES - (310 if write is atom else 255))
+    body = (text * (room // len(text) + 1))[:room].rsplit(" ", 1)[0]
     entries = range(generation + ENTRIES - 1, generation - 1, -1)
     return write(number, entries, body).encode()
 

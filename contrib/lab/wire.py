@@ -158,7 +158,7 @@ class Server:
                     self._converse(secured)
                     secured.settimeout(0)
                     secured.unwrap()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the client left, or speaks no HTTP
             self.note(repr(error))
 
     def _converse(self, sock):
@@ -171,7 +171,7 @@ class Server:
                 self.note("%s %s" % (request.method, request.target))
                 try:
                     reply = self.app(request, connection)
-                except (ValueError, KeyError, TypeError) as error:
+                except (ValueError, LookupError, TypeError) as error:
                     reply = json_reply({"error": "%s: %s" % (type(error).__name__, error)}, 400)
                 if reply is None:
                     return

@@ -26,8 +26,8 @@ public indirect enum Condition: Sendable {
         case .appears: return Condition.isKind([.appeared], event)
         case .disappears: return Condition.isKind([.disappeared], event)
         case .changes(let names):
-            let changed = event.changes.map(\.field)
-            return names.contains { changed.contains($0) } ? nil : "none of \(names.joined(separator: ", ")) changed"
+            let isMet = names.contains { event.change(of: $0) != nil }
+            return isMet ? nil : "none of \(names.joined(separator: ", ")) changed"
         case .sourceState(let kinds): return Condition.isKind(kinds, event)
         case .all(let parts):
             for part in parts { if let reason = try part.unmet(by: event) { return reason } }
@@ -76,6 +76,6 @@ extension Event {
     /// The change of that field; of an item that appeared, a change from absent.
     public func change(of field: String) -> FieldChange? {
         if kind == .appeared, let value = item?[field] { return FieldChange(field: field, from: nil, to: value) }
-        return changes.first { $0.field == field || (field == "name" && $0.field == "title") }
+        return changes.first { $0.field == field } ?? (field == "name" ? changes.first { $0.field == "title" } : nil)
     }
 }

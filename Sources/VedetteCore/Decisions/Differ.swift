@@ -26,6 +26,9 @@ public struct Difference: Sendable {
     public var isNewBaseline = false
     /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
     public var isSuspect = false
+
+    /// No item, no event: at most the validators and the head's times are others.
+    public var changesNothing: Bool { events.isEmpty && writes.isEmpty && deletions.isEmpty && !isNewBaseline }
 }
 
 /// Compares what is seen with what was seen last: (old, new) → events and the rows to write.
@@ -37,6 +40,8 @@ public struct Differ: Sendable {
     /// Keys that left a window are remembered this long, and never fewer than `rememberedWindows` windows of them.
     static let remembered = Duration.seconds(30 * 86_400)
     static let rememberedWindows = 5
+    /// However busy a window is, no more keys than these are remembered (I8).
+    static let mostRemembered = 10_000
 
     var source: Source
     var now: Timestamp
@@ -69,7 +74,7 @@ public struct Differ: Sendable {
         var difference = Difference(head: head(of: new))
         difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
         difference.head.oldest = difference.head.oldest ?? old.oldest
-        let fresh = Set(source.kind.fingerprints.filter { old.fingerprints[$0.key] != $0.value }.keys)
+        let fresh = freshFields(old)
         var keys = Set<String>(minimumCapacity: new.items.count)
         let slid = slidBack(new, old: old, stored: stored)
         for item in new.items {
@@ -81,12 +86,19 @@ public struct Differ: Sendable {
                 if !slid.contains(item.key) { difference.events.append(EventSketch(.appeared, item: item)) }
             }
         }
-        judgeAbsences(stored: stored, present: keys, mode: new.mode, wasEmpty: new.items.isEmpty, into: &difference)
+        let isBelieved = new.items.isEmpty && old.emptiness != nil
+        judgeAbsences(stored: stored, present: keys, mode: new.mode, isBelieved: isBelieved, into: &difference)
         difference.events = ordered(difference.events)
         return difference
     }
 
     // MARK: The parts of a comparison
+
+    /// Fields that are read with other options than the snapshot's, those that are no longer read among them.
+    private func freshFields(_ old: SnapshotHead) -> Set<String> {
+        let new = source.kind.fingerprints
+        return Set(new.keys).union(old.fingerprints.keys).filter { new[$0, default: 0] != old.fingerprints[$0, default: 0] }
+    }
 
     private func head(of new: Observation) -> SnapshotHead {
         var head = SnapshotHead(
@@ -145,7 +157,7 @@ public struct Differ: Sendable {
         if !changes.isEmpty { difference.events.append(EventSketch(.changed, item: item, changes: changes)) }
     }
 
-    /// State first, then title, then fields by name.
+    /// State first, then title, then fields in the kind's order.
     private func changes(from old: Item, to new: Item, stateSince: Timestamp, fresh: Set<String>) -> [FieldChange] {
         var changes: [FieldChange] = []
         func note(_ field: String, _ from: Value?, _ to: Value?, lasted: Double? = nil) {
@@ -157,18 +169,23 @@ public struct Differ: Sendable {
         note("state", old["state"], new["state"], lasted: lasted)
         note("title", old["title"], new["title"])
         let names = Set(old.fields.map(\.name)).union(new.fields.map(\.name))
-        for name in names.sorted() { note(name, old.fields[name], new.fields[name]) }
+        let order = source.kind.fieldNames ?? []
+        for name in order.filter(names.contains) + names.subtracting(order).sorted() {
+            note(name, old.fields[name], new.fields[name])
+        }
         return changes
     }
 
+    /// - Parameter isBelieved: the list is empty and enough polls agreed, so one more is not waited for.
     private func judgeAbsences(
-        stored: [String: StoredItem], present: Set<String>, mode: ReadingMode, wasEmpty: Bool,
+        stored: [String: StoredItem], present: Set<String>, mode: ReadingMode, isBelieved: Bool,
         into difference: inout Difference
     ) {
         var remembered: [StoredItem] = []
-        for (key, before) in stored where !present.contains(key) {
+        let absent = stored.values.filter { !present.contains($0.key) }
+        for before in absent.sorted(by: { $0.key < $1.key }) {
             switch mode {
-            case .list where before.absentSince != nil || wasEmpty: difference.disappear(before)
+            case .list where before.absentSince != nil || isBelieved: difference.disappear(before)
             case .list:
                 difference.head.pendingAbsences += 1
                 difference.writes.append(before.absent(since: now))
@@ -179,27 +196,30 @@ public struct Differ: Sendable {
         forget(remembered, window: max(present.count, 20), in: &difference)
     }
 
-    /// Drops what left the window long ago, the longest gone first, beyond what five windows hold.
+    /// Drops what left the window long ago, the longest gone first, beyond what five windows hold; and what is too much.
     private func forget(_ remembered: [StoredItem], window: Int, in difference: inout Difference) {
         let most = window * Differ.rememberedWindows
         guard remembered.count > most else { return }
         let byAge = remembered.sorted { ($0.absentSince ?? now) < ($1.absentSince ?? now) }
-        for stored in byAge.prefix(remembered.count - most) {
-            guard let since = stored.absentSince, since.advanced(by: Differ.remembered) < now else { break }
+        let surplus = remembered.count - max(most, Differ.mostRemembered)
+        for (i, stored) in byAge.prefix(remembered.count - most).enumerated() {
+            let isLongAgo = stored.absentSince.map { $0.advanced(by: Differ.remembered) < now } ?? true
+            guard i < surplus || isLongAgo else { break }
             difference.deletions.append(stored.key)
         }
     }
 
     /// Unknown keys of a window that are not new: they slid back in because something newer was deleted, or a reading
     /// went further back than the last one. An unknown item between the old end and the newest is news: it came late.
+    /// At the very time of the old end, and without a time, the place in the document decides: whole feeds bear one date.
     private func slidBack(_ new: Observation, old: SnapshotHead, stored: [String: StoredItem]) -> Set<String> {
         guard new.mode == .window else { return [] }
         let lastKnown = new.items.lastIndex { stored[$0.key] != nil }
         var slid = Set<String>()
         for (i, item) in new.items.enumerated() where stored[item.key] == nil {
-            if let time = item.time, let end = old.oldest {
+            if let time = item.time, let end = old.oldest, time != end {
                 if time < end { slid.insert(item.key) }
-            } else if item.time == nil, let lastKnown, i > lastKnown {
+            } else if item.time == nil || old.oldest != nil, let lastKnown, i > lastKnown {
                 slid.insert(item.key)
             }
         }

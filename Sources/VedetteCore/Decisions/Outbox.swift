@@ -1,37 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a delivery is retried: full jitter over 5 s doubling to 1 h, until `giveUp` after its creation.
-public struct RetryPolicy: Sendable, Hashable {
-    public static let first = Duration.seconds(5)
-    public static let longest = Duration.seconds(3600)
-    public var giveUp = Duration.seconds(72 * 3600)
-
-    public init() {}
-
-    /// What an outcome makes of a delivery.
-    /// - Parameter chance: 0..<1.
-    public func attempt(_ delivery: Delivery, _ outcome: Outcome, at now: Timestamp, chance: Double) -> Attempt {
-        let attempts = delivery.attempts + 1
-        func ended(_ state: DeliveryState, _ reason: String?, due: Timestamp? = nil) -> Attempt {
-            Attempt(
-                delivery: delivery.id, state: state, attempts: attempts, due: due ?? now, at: now, reason: reason)
-        }
-        switch outcome {
-        case .delivered: return ended(.sent, nil)
-        case .rejected(let reason): return ended(.dead, reason)
-        case .paused(let reason), .disabled(let reason): return ended(.paused, reason)
-        case .retry(let reason, let after):
-            let doubled =
-                attempts > 12
-                ? RetryPolicy.longest : min(RetryPolicy.longest, RetryPolicy.first * (1 << (attempts - 1)))
-            let wait = max(doubled * chance, min(after ?? .zero, RetryPolicy.longest), .milliseconds(500))
-            let due = now.advanced(by: wait)
-            if due > delivery.created.advanced(by: giveUp) { return ended(.dead, "gave up after 72 h: \(reason)") }
-            return ended(.retry, reason, due: due)
-        }
-    }
-}
-
 /// Which delivery is attempted next: per lane in order, per sink at most a few at once. Knows lanes and their first
 /// deliveries only; the rest waits in the journal. Every step costs the lanes it touches, not the lanes there are.
 public struct Outbox: Sendable {
@@ -46,143 +14,166 @@ public struct Outbox: Sendable {
         case load(DeliveryLane, after: Int64)
     }
 
-    private struct Lane {
-        var waiting: [Delivery] = []
-        /// More is in the journal than `waiting` holds.
-        var hasMore = false
-        var lastLoaded: Int64 = 0
-        var isBusy = false
-        var isLoading = false
-
-        var isDone: Bool { waiting.isEmpty && !hasMore && !isBusy && !isLoading }
-    }
-
-    private var lanes: [DeliveryLane: Lane] = [:]
+    private var lanes: [DeliveryLane: OutboxLane] = [:]
     private var inFlight: [String: Int] = [:]
     private var pausedSinks = Set<String>()
-    /// Lanes that may have something to do now.
+    /// Lanes whose turn must be judged.
     private var ready: [DeliveryLane] = []
-    /// Lanes that wait for a free place at their sink, the longest waiting first.
-    private var starved: [String: [DeliveryLane]] = [:]
-    /// Lanes whose first delivery waits for its time.
-    private var later: [DeliveryLane: Timestamp] = [:]
+    /// Per sink the lanes that may attempt now and want a place, the longest waiting first.
+    private var queues: [String: [DeliveryLane]] = [:]
+    /// Sinks with a lane or a place more since the last orders.
+    private var touched = Set<String>()
+    /// Lanes whose first delivery waits for its time; an entry that its lane no longer names is stale.
+    private var later = Heap<Later>()
+
+    private struct Later: Comparable, Sendable {
+        var due: Timestamp
+        var lane: DeliveryLane
+
+        static func < (a: Later, b: Later) -> Bool { a.due < b.due }
+    }
 
     public init() {}
 
     /// No attempt is under way.
-    public var isIdle: Bool { inFlight.values.allSatisfy { $0 == 0 } }
+    public var isIdle: Bool { inFlight.isEmpty }
 
     /// Nothing is owed but what waits for its time or for a person.
     public var isDrained: Bool {
         lanes.allSatisfy { name, lane in
-            lane.isDone || (!lane.isBusy && (later[name] != nil || pausedSinks.contains(name.sink)))
+            lane.isEmpty
+                || (!lane.isBusy && !lane.isLoading && (lane.waitsUntil != nil || pausedSinks.contains(name.sink)))
         }
     }
 
-    /// Of a start: a lane with deliveries owed in the journal.
-    public mutating func laneFound(_ lane: DeliveryLane) {
-        lanes[lane, default: Lane()].hasMore = true
-        ready.append(lane)
+    // MARK: What happened
+
+    /// Of a start, or when a person revived a delivery: a lane with deliveries owed in the journal.
+    public mutating func laneFound(_ name: DeliveryLane) {
+        lanes[name, default: OutboxLane()].mustLoad()
+        judge(name)
     }
 
     /// New deliveries were committed, in order.
     public mutating func committed(_ deliveries: [Delivery]) {
         for delivery in deliveries {
-            let name = delivery.lane
-            var lane = lanes.removeValue(forKey: name) ?? Lane()
-            if lane.hasMore || lane.isLoading || lane.waiting.count >= Outbox.ahead {
-                lane.hasMore = true
-            } else {
-                lane.waiting.append(delivery)
-                lane.lastLoaded = delivery.id
-            }
-            lanes[name] = lane
-            ready.append(name)
+            lanes[delivery.lane, default: OutboxLane()].committed(delivery)
+            judge(delivery.lane)
         }
     }
 
-    public mutating func loaded(_ deliveries: [Delivery], in name: DeliveryLane) {
-        guard var lane = lanes.removeValue(forKey: name) else { return }
-        lane.isLoading = false
-        // Deliveries committed while these were read are in the journal behind them, so a short page may not be the end.
-        lane.hasMore = !deliveries.isEmpty
-        lane.waiting += deliveries
-        if let last = deliveries.last { lane.lastLoaded = last.id }
-        lanes[name] = lane
-        ready.append(name)
+    /// - Parameter ended: deliveries that the journal still calls owed although their end is only not written yet.
+    public mutating func loaded(_ deliveries: [Delivery], in name: DeliveryLane, ended: Set<Int64> = []) {
+        lanes[name]?.loaded(deliveries, ended: ended)
+        judge(name)
     }
 
     /// The journal could not be read: the lane asks again at its next turn.
     public mutating func loadFailed(in name: DeliveryLane) {
-        lanes[name]?.isLoading = false
-        ready.append(name)
+        lanes[name]?.loadFailed()
+        judge(name)
     }
 
     /// What came of an attempt; the delivery goes, or stays the first of its lane.
     public mutating func attempted(_ attempt: Attempt, in name: DeliveryLane) {
-        inFlight[name.sink, default: 1] -= 1
-        if let next = starved[name.sink]?.first {
-            starved[name.sink]?.removeFirst()
-            ready.append(next)
-        }
-        guard var lane = lanes.removeValue(forKey: name) else { return }
-        lane.isBusy = false
-        if let first = lane.waiting.first, first.id == attempt.delivery {
-            if attempt.state.isOwed {
-                lane.waiting[0].attempts = attempt.attempts
-                lane.waiting[0].due = attempt.due
-                lane.waiting[0].reason = attempt.reason
-                if attempt.state == .paused { pausedSinks.insert(name.sink) }
-            } else {
-                lane.waiting.removeFirst()
-            }
-        }
-        lanes[name] = lane
-        ready.append(name)
+        let left = inFlight[name.sink, default: 1] - 1
+        inFlight[name.sink] = left > 0 ? left : nil
+        touched.insert(name.sink)
+        if attempt.state == .paused { pausedSinks.insert(name.sink) }
+        lanes[name]?.attempted(attempt)
+        judge(name)
     }
 
     /// A person said `outbox retry`, or the sink was changed: what it is owed is read anew.
     public mutating func resumed(sink: String) {
         pausedSinks.remove(sink)
-        for name in lanes.keys where name.sink == sink && lanes[name]?.isBusy == false {
-            lanes[name] = Lane(hasMore: true)
-            later[name] = nil
-            ready.append(name)
+        touched.insert(sink)
+        for name in lanes.keys where name.sink == sink {
+            lanes[name]?.reread()
+            judge(name)
         }
     }
+
+    /// What waits for its time is due now, but for what was attempted here and failed.
+    public mutating func hurried() {
+        for (name, lane) in lanes where lane.waitsUntil != nil && !lane.firstHasFailed {
+            lanes[name]?.hurried()
+            judge(name)
+        }
+    }
+
+    // MARK: What to do
 
     /// What to do now, and when to ask again.
     public mutating func orders(at now: Timestamp) -> (orders: [Order], wake: Timestamp?) {
-        for (name, due) in later where due <= now {
-            later[name] = nil
-            ready.append(name)
+        while let next = later.least, isStale(next) || next.due <= now {
+            _ = later.popLeast()
+            if !isStale(next) {
+                lanes[next.lane]?.waitsUntil = nil
+                judge(next.lane)
+            }
         }
         var orders: [Order] = []
-        // A lane may stand in `ready` twice; its second turn finds it busy.
-        for name in ready { if let order = order(in: name, at: now) { orders.append(order) } }
+        let turns = ready
         ready = []
-        return (orders, later.values.min())
+        for name in turns { if let load = turn(of: name, at: now) { orders.append(load) } }
+        for sink in touched { fill(sink, at: now, into: &orders) }
+        touched = []
+        return (orders, later.least?.due)
     }
 
-    private mutating func order(in name: DeliveryLane, at now: Timestamp) -> Order? {
-        guard var lane = lanes.removeValue(forKey: name) else { return nil }
-        defer { if !lane.isDone { lanes[name] = lane } }
-        guard !lane.isBusy, !lane.isLoading, !pausedSinks.contains(name.sink) else { return nil }
+    private func isStale(_ entry: Later) -> Bool { lanes[entry.lane]?.waitsUntil != entry.due }
+
+    private mutating func judge(_ name: DeliveryLane) {
+        guard lanes[name]?.isReady == false else { return }
+        lanes[name]?.isReady = true
+        ready.append(name)
+    }
+
+    private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Order? {
+        lanes[name]?.isReady = false
+        guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, !pausedSinks.contains(name.sink) else { return nil }
         guard let first = lane.waiting.first else {
-            guard lane.hasMore else { return nil }
-            lane.isLoading = true
-            return .load(name, after: lane.lastLoaded)
-        }
-        guard first.due <= now else {
-            later[name] = first.due
+            if lane.hasMore {
+                lanes[name]?.isLoading = true
+                return .load(name, after: lane.lastSeen)
+            }
+            if !lane.wasLoaded, !lane.isQueued { lanes[name] = nil }
             return nil
         }
-        guard inFlight[name.sink, default: 0] < Outbox.perSink else {
-            starved[name.sink, default: []].append(name)
-            return nil
+        if first.due > now {
+            wait(name, until: first.due)
+        } else if !lane.isQueued {
+            lanes[name]?.isQueued = true
+            queues[name.sink, default: []].append(name)
+            touched.insert(name.sink)
         }
-        lane.isBusy = true
-        inFlight[name.sink, default: 0] += 1
-        return .attempt(first)
+        return nil
+    }
+
+    private mutating func wait(_ name: DeliveryLane, until due: Timestamp) {
+        guard lanes[name]?.waitsUntil != due else { return }
+        lanes[name]?.waitsUntil = due
+        later.push(Later(due: due, lane: name))
+    }
+
+    /// Gives the sink's free places to its queue.
+    private mutating func fill(_ sink: String, at now: Timestamp, into orders: inout [Order]) {
+        guard !pausedSinks.contains(sink), let queue = queues[sink] else { return }
+        var at = 0
+        while at < queue.count, inFlight[sink, default: 0] < Outbox.perSink {
+            let name = queue[at]
+            at += 1
+            lanes[name]?.isQueued = false
+            guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, let first = lane.waiting.first else { continue }
+            guard first.due <= now else {
+                wait(name, until: first.due)
+                continue
+            }
+            lanes[name]?.isBusy = true
+            inFlight[sink, default: 0] += 1
+            orders.append(.attempt(first))
+        }
+        queues[sink] = at == queue.count ? nil : Array(queue[at...])
     }
 }

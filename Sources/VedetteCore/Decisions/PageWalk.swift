@@ -15,11 +15,15 @@ public struct PageWalk: Sendable {
     }
 
     private let mode: ReadingMode
-    /// Digests of the items known from the snapshot; nil for a baseline.
+    /// The stored items; nil for a baseline.
     private let known: [String: StoredItem]?
     private let newest: Timestamp?
+    private let oldest: Timestamp?
+    private let comparesDigests: Bool
     private var seen = Set<String>()
     private var asked: Set<String>
+    /// An unchanged item was read: what is undated and follows the known ones lay beyond the old end.
+    private var hasMetOldEnd = false
     public private(set) var items: [Item] = []
     public private(set) var pages = 0
     public private(set) var repeats = 0
@@ -28,34 +32,54 @@ public struct PageWalk: Sendable {
     ///   - url: of the first page.
     ///   - known: the stored items, nil when this poll is a baseline.
     ///   - newest: the newest item time seen before.
-    public init(mode: ReadingMode, url: String, known: [String: StoredItem]?, newest: Timestamp?) {
-        (self.mode, self.known, self.newest) = (mode, known, newest)
+    ///   - oldest: the oldest item time of the last observation; what lies before it was never read, so it is no news.
+    ///   - comparesDigests: false when fields are read with other options than the snapshot's: then every digest
+    ///     differs and says nothing, and only unknown keys are news.
+    public init(
+        mode: ReadingMode, url: String, known: [String: StoredItem]?, newest: Timestamp?, oldest: Timestamp? = nil,
+        comparesDigests: Bool = true
+    ) {
+        (self.mode, self.known, self.newest, self.oldest) = (mode, known, newest, oldest)
+        self.comparesDigests = comparesDigests
         asked = [url]
     }
 
     public mutating func pageRead(_ page: Page) -> Step {
         pages += 1
-        var isNews = false
-        var reachesBack = newest == nil
+        let isNews = mode == .window && bringsNews(page)
         for item in page.items {
-            if let time = item.time, let newest, time <= newest { reachesBack = true }
-            guard seen.insert(item.key).inserted else {
-                repeats += 1
-                continue
-            }
-            items.append(item)
-            if let known { isNews = isNews || known[item.key]?.digest != item.digest }
+            if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
         }
         guard let next = page.next else { return .done }
-        if mode == .window {
-            // A baseline is its first page. Undated windows cannot reach back, so there the news alone decides.
-            let isDated = page.items.contains { $0.time != nil }
-            if known == nil || (!isNews && (reachesBack || !isDated)) { return .done }
-        }
+        if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }
         if pages >= PageWalk.mostPages {
             return .gap("page \(pages) is not the last and no more are read")
         }
         guard asked.insert(next).inserted else { return .gap("page \(pages) leads back to a page already read") }
         return .fetch(next)
+    }
+
+    /// Undated windows cannot reach back, so there the news alone decides.
+    private func reachesBack(_ page: Page) -> Bool {
+        guard let newest else { return true }
+        let times = page.items.compactMap(\.time)
+        return times.isEmpty || times.contains { $0 <= newest }
+    }
+
+    private mutating func bringsNews(_ page: Page) -> Bool {
+        guard let known else { return false }
+        let fresh = page.items.filter { !seen.contains($0.key) }
+        let lastKnown = fresh.lastIndex { known[$0.key] != nil }
+        var isNews = false
+        for (i, item) in fresh.enumerated() {
+            if let before = known[item.key] {
+                if comparesDigests, before.digest != item.digest { isNews = true } else { hasMetOldEnd = true }
+            } else if let time = item.time, let oldest, time != oldest {
+                isNews = isNews || time > oldest
+            } else if !hasMetOldEnd || i < lastKnown ?? 0 {
+                isNews = true
+            }
+        }
+        return isNews
     }
 }

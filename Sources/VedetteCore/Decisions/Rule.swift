@@ -69,9 +69,7 @@ public struct RuleSet: Sendable {
                 anySource.append(i)
             }
         }
-        // Each list holds the rules for any source too, in order, so that matching is one walk.
-        self.bySource = bySource.mapValues { ($0 + anySource).sorted() }
-        self.anySource = anySource
+        (self.bySource, self.anySource) = (bySource, anySource)
     }
 
     /// What one rule makes of an event.
@@ -92,13 +90,29 @@ public struct RuleSet: Sendable {
     /// The verdict of every rule that could be about the event's source, in order.
     public func verdicts(on event: Event) -> [Verdict] {
         var stopper: String?
-        return (bySource[event.source] ?? anySource).map { i in
+        return candidates(for: event.source).map { i in
             let rule = rules[i]
             if let stopper { return Verdict(rule: rule, answer: .stopped(by: stopper)) }
             let answer = RuleSet.answer(rule, event)
             if answer == .matched, rule.stop { stopper = rule.name }
             return Verdict(rule: rule, answer: answer)
         }
+    }
+
+    /// The rules that name the source and those that name none, merged into their order.
+    private func candidates(for source: String) -> [Int] {
+        guard let named = bySource[source] else { return anySource }
+        var merged: [Int] = []
+        merged.reserveCapacity(named.count + anySource.count)
+        var at = 0
+        for i in named {
+            while at < anySource.count, anySource[at] < i {
+                merged.append(anySource[at])
+                at += 1
+            }
+            merged.append(i)
+        }
+        return merged + anySource[at...]
     }
 
     private static func answer(_ rule: Rule, _ event: Event) -> Verdict.Answer {

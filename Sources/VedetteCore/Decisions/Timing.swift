@@ -31,7 +31,8 @@ extension Pace {
     /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.
     public func longestDelay(_ health: Health) -> Duration {
         let backoff = health.failures > 0 ? Pace.longestBackoff : .zero
-        return (isExplicit ? every : max(every, .seconds(86_400))) * (1 + Pace.jitter) + backoff
+        let usual = max(every, whileEvery ?? .zero)
+        return (isExplicit ? usual : max(usual, .seconds(86_400))) * (1 + Pace.jitter) + backoff
     }
 
     /// Of a poll's Retry-After, within bounds.

@@ -78,7 +78,9 @@ public struct Glob: Sendable, Hashable {
     public static func isGlob(_ text: String) -> Bool { text.contains { "*?[".contains($0) } }
 
     private static func set(_ rest: inout Substring) -> Part? {
-        guard let close = rest.dropFirst().firstIndex(of: "]") else { return nil }
+        // A `]` that comes first, also behind `!`, is one of the set.
+        let first = rest.first == "!" || rest.first == "^" ? 2 : 1
+        guard let close = rest.dropFirst(first).firstIndex(of: "]") else { return nil }
         var body = rest[..<close]
         rest = rest[rest.index(after: close)...]
         let negated = body.first == "!" || body.first == "^"

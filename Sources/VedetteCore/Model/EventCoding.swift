@@ -6,7 +6,7 @@ extension Event {
         .members([
             "specversion": .string("1.0"),
             "id": .string(id.description),
-            "source": .string("/sources/" + source),
+            "source": .string("/sources/" + WebURL.encoded(source)),
             "type": .string(kind.rawValue),
             "subject": item.map { .string($0.key) },
             "time": .string(time.rfc3339),

@@ -40,7 +40,8 @@ extension ResponseHeaders {
             guard parts.count == 2, String(parts[0]).trimmed() == "max-age",
                 let age = Int64(String(parts[1]).trimmed()), age > 0
             else { continue }
-            return .seconds(max(0, min(age, 1 << 31) - (self["Age"].flatMap { Int64($0) } ?? 0)))
+            let spent = self["Age"].flatMap { Int64($0) } ?? 0
+            return .seconds(max(0, min(age, 1 << 31) - min(max(spent, 0), 1 << 31)))
         }
         return nil
     }

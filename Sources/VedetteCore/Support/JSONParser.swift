@@ -87,12 +87,30 @@ private struct JSONParser {
         return .array(values)
     }
 
+    /// RFC 8259 §6. The text is kept, so nothing is rounded.
     mutating func number() throws(JSONSyntaxError) -> JSON {
         let start = at
-        while at < bytes.count, "+-.eE0123456789".utf8.contains(bytes[at]) { at += 1 }
-        let text = String(decoding: bytes[start..<at], as: UTF8.self)
-        guard Double(text) != nil else { throw problem }
-        return .number(text)
+        skipByte("-")
+        if !skipByte("0") { try digits() }
+        if skipByte(".") { try digits() }
+        if skipByte("e") || skipByte("E") {
+            if !skipByte("-") { skipByte("+") }
+            try digits()
+        }
+        return .number(String(decoding: bytes[start..<at], as: UTF8.self))
+    }
+
+    @discardableResult
+    mutating func skipByte(_ character: Unicode.Scalar) -> Bool {
+        guard at < bytes.count, bytes[at] == UInt8(ascii: character) else { return false }
+        at += 1
+        return true
+    }
+
+    mutating func digits() throws(JSONSyntaxError) {
+        let start = at
+        while at < bytes.count, (48...57).contains(bytes[at]) { at += 1 }
+        guard at > start else { throw problem }
     }
 
     mutating func string() throws(JSONSyntaxError) -> String {
@@ -102,7 +120,9 @@ private struct JSONParser {
             let byte = bytes[at]
             at += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: out, as: UTF8.self)
+            case UInt8(ascii: "\""):
+                guard let text = String(validating: out, as: UTF8.self) else { throw problem }
+                return text
             case UInt8(ascii: "\\"): try escape(&out)
             case 0..<32: throw problem
             default: out.append(byte)
@@ -140,7 +160,8 @@ private struct JSONParser {
     }
 
     mutating func hex() throws(JSONSyntaxError) -> UInt32 {
-        guard at + 4 <= bytes.count,
+        // The number's own parser would take a sign.
+        guard at + 4 <= bytes.count, bytes[at] != UInt8(ascii: "+"), bytes[at] != UInt8(ascii: "-"),
             let code = UInt32(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16)
         else { throw problem }
         at += 4

@@ -31,8 +31,9 @@ public struct WebURL: Sendable, Hashable {
 
     /// Scheme and authority with the port always named: what a credential is given for (RFC 6454).
     public var origin: String {
-        let hasPort = authority.last != "]" && authority.contains(":") && !authority.hasSuffix(":")
-        return "\(scheme)://\(authority)" + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
+        let host = authority.hasSuffix(":") ? authority.dropLast() : authority[...]
+        let hasPort = host.last != "]" && host.contains(":")
+        return "\(scheme)://\(host)" + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
     }
 
     /// `text` with query parameters set: one of the same name is replaced, order kept.
@@ -71,7 +72,7 @@ public struct WebURL: Sendable, Hashable {
         if WebURL.hasScheme(reference) { return WebURL(reference) }
         let root = "\(scheme)://\(authority)"
         if reference.hasPrefix("//") { return WebURL("\(scheme):\(reference)") }
-        if reference.isEmpty || reference.hasPrefix("#") { return self }
+        if reference.isEmpty || reference.hasPrefix("#") { return WebURL(text.prefix { $0 != "#" } + reference) }
         if reference.hasPrefix("?") { return WebURL(root + (path.isEmpty ? "/" : path) + reference) }
         let split = reference.firstIndex { "?#".contains($0) } ?? reference.endIndex
         let (name, tail) = (String(reference[..<split]), String(reference[split...]))

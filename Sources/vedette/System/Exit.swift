@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
+import VedetteCore
 
 /// How the program ends when it cannot do what was asked: a sentence for stderr and a code of sysexits.h.
 struct Exit: Error, CustomStringConvertible {
@@ -20,4 +20,16 @@ struct Exit: Error, CustomStringConvertible {
     var description: String
 
     init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+
+    init(_ error: JournalError) {
+        let code: Code =
+            switch error.reason {
+            case .locked, .busy: .temporary
+            case .full, .inputOutput: .inputOutput
+            case .readOnly: .cannotCreate
+            case .corrupt, .newer: .data
+            case .missing: .unavailable
+            }
+        self.init(code, error.detail)
+    }
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef VEDETTE_CCURL_SHIM_H
+#define VEDETTE_CCURL_SHIM_H
+
+#include <curl/curl.h>
+
+// Variadic functions cannot be called from Swift: one inline function for each type of argument.
+
+static inline CURLcode cc_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode cc_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode cc_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode cc_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode cc_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+typedef size_t (*cc_write_function)(char *, size_t, size_t, void *);
+static inline CURLcode cc_set_write(CURL *easy, CURLoption option, cc_write_function value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode cc_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode cc_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode cc_get_pointer(CURL *easy, CURLINFO info, void **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLMcode cc_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLSHcode cc_share_data(CURLSH *share, curl_lock_data data) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
+/// A union member of the message.
+static inline CURLcode cc_result(const CURLMsg *message) { return message->data.result; }
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteText
+
+/// Reads `when`.
+struct ConditionReader {
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+    private var matchers: MatcherReader { MatcherReader(findings: findings) }
+
+    /// `all`, `any` and `not` inside each other.
+    private static let maximumNesting = 16
+
+    /// The condition of a rule, and the sources it can be about. It must say which events are meant.
+    func condition(_ node: YAMLNode, _ scope: Scope) -> (condition: Condition, scope: Scope)? {
+        var scope = scope
+        guard let (condition, saysWhich) = read(node, &scope, depth: 0) else { return nil }
+        if !saysWhich {
+            findings.error(
+                node.place, "'when' does not say which events; add one of "
+                    + Keys.occasions.map { "'\($0)'" }.joined(separator: ", "))
+        }
+        return (condition, scope)
+    }
+
+    /// - Returns: the condition, and whether it says which events are meant.
+    private func read(_ node: YAMLNode, _ scope: inout Scope, depth: Int) -> (Condition, Bool)? {
+        guard depth <= ConditionReader.maximumNesting else {
+            findings.error(node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
+            return nil
+        }
+        guard let map = MapReader(node, "'when'", keys: Keys.when, findings) else { return nil }
+        var parts: [Condition] = []
+        if let source = map["source"], let (names, text) = sources(source, scope) {
+            scope = scope.among(names)
+            parts.append(.source(names, text: text))
+        }
+        for name in ["item", "where"] { parts += map[name].map { items($0, name, scope) } ?? [] }
+        let occasion = occasion(map, scope)
+        if let occasion { parts.append(occasion) }
+        let (nested, nestedSaysWhich) = nested(map, scope, depth)
+        parts += nested
+        let saysWhich = Keys.occasions.contains(where: map.has) || nestedSaysWhich
+        return (parts.count == 1 ? parts[0] : .all(parts), saysWhich)
+    }
+
+    private func nested(_ map: MapReader, _ scope: Scope, _ depth: Int) -> ([Condition], Bool) {
+        var parts: [Condition] = []
+        var saysWhich = false
+        for name in ["all", "any"] {
+            guard let node = map[name], let elements = node.elements("'\(name)'", findings) else { continue }
+            if elements.isEmpty { findings.error(node.place, "'\(name)' is an empty list; write a condition") }
+            let read = elements.compactMap { element in
+                var inner = scope
+                return self.read(element, &inner, depth: depth + 1)
+            }
+            parts.append(name == "all" ? .all(read.map(\.0)) : .any(read.map(\.0)))
+            saysWhich = saysWhich || (name == "all" ? read.contains { $0.1 } : read.allSatisfy { $0.1 })
+        }
+        if let node = map["not"] {
+            var inner = scope
+            if let (condition, _) = read(node, &inner, depth: depth + 1) { parts.append(.not(condition)) }
+        }
+        return (parts, saysWhich)
+    }
+
+    /// Names and globs; each must find a source.
+    private func sources(_ node: YAMLNode, _ scope: Scope) -> (Set<String>, String)? {
+        guard let nodes = scalars.oneOrMany(node, "'source'") else { return nil }
+        var found = Set<String>()
+        var texts: [String] = []
+        for node in nodes {
+            guard let text = scalars.text(node, "'source'") else { return nil }
+            texts.append("'\(text)'")
+            if scope.fields.keys.contains(text) {
+                found.insert(text)
+                continue
+            }
+            let matching = Glob.isGlob(text) ? scope.names.filter(Glob(text).matches) : []
+            found.formUnion(matching)
+            if matching.isEmpty {
+                findings.error(
+                    node.place, MapReader.unknown(Glob.isGlob(text) ? "sources" : "source", text, among: scope.names))
+            }
+        }
+        return (found, texts.joined(separator: " or "))
+    }
+
+    private func items(_ node: YAMLNode, _ name: String, _ scope: Scope) -> [Condition] {
+        guard let entries = node.entries("'\(name)'", findings) else { return [] }
+        return entries.flatMap { entry in
+            scope.check(field: entry.name, at: entry.key.place, findings)
+            return matchers.matchers(entry.value, "'\(entry.name)'").map { Condition.item(entry.name, $0) }
+        }
+    }
+}
+
+extension ConditionReader {
+    private func occasion(_ map: MapReader, _ scope: Scope) -> Condition? {
+        let given = Keys.occasions.filter(map.has)
+        if given.count > 1 {
+            findings.error(
+                map.key(given[1]), "'\(given[1])' excludes '\(given[0])': 'when' takes one of "
+                    + Keys.occasions.joined(separator: ", ") + "; use 'any' for several")
+        }
+        if !map.has("field") {
+            for name in ["from", "to"] where map.has(name) {
+                findings.error(map.key(name), "'\(name)' needs 'field', as 'field: state'")
+            }
+        }
+        guard let name = given.first, let node = map[name] else { return nil }
+        switch name {
+        case "field": return field(node, map, scope)
+        case "appears": return must(node, name) ? .appears : nil
+        case "disappears": return must(node, name) ? .disappears : nil
+        case "changes":
+            guard let nodes = scalars.oneOrMany(node, "'changes'") else { return nil }
+            return .changes(nodes.compactMap { self.name($0, "'changes'", scope) })
+        default: return sourceState(node)
+        }
+    }
+
+    private func name(_ node: YAMLNode, _ what: String, _ scope: Scope) -> String? {
+        guard let name = scalars.text(node, what) else { return nil }
+        scope.check(field: name, at: node.place, findings)
+        return name
+    }
+
+    private func field(_ node: YAMLNode, _ map: MapReader, _ scope: Scope) -> Condition? {
+        guard let name = name(node, "'field'", scope) else { return nil }
+        let from = map["from"].flatMap { matchers.matcher($0, "'from'") }
+        let to = map["to"].flatMap { matchers.matcher($0, "'to'") }
+        return .field(name, from: from, to: to)
+    }
+
+    private func must(_ node: YAMLNode, _ name: String) -> Bool {
+        guard let flag = scalars.flag(node, "'\(name)'") else { return false }
+        if !flag { findings.error(node.place, "'\(name): false' means nothing; remove it, or use 'not'") }
+        return flag
+    }
+
+    private static let states: [String: Event.Kind] = [
+        "failing": .failing, "recovered": .recovered, "stale": .stale, "suspect": .suspect,
+    ]
+
+    private func sourceState(_ node: YAMLNode) -> Condition? {
+        let choices = ["failing", "recovered", "stale", "suspect"]
+        guard let nodes = scalars.oneOrMany(node, "'source_state'") else { return nil }
+        let words = nodes.compactMap { scalars.choice($0, "'source_state'", among: choices) }
+        return .sourceState(Set(words.compactMap { ConditionReader.states[$0] }))
+    }
+}

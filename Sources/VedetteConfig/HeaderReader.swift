@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Request headers: name to text or secret (RFC 9110 §5).
+struct HeaderReader {
+    let secrets: SecretReader
+    let findings: Findings
+
+    /// The transfer itself sets these.
+    private static let reserved: Set<String> = [
+        "host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "expect",
+        "accept-encoding",
+    ]
+    /// A header with one of these in its name carries a secret.
+    private static let secretWords = [
+        "authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "auth-key", "access-key",
+        "gotify-key", "private-key",
+    ]
+
+    func headers(_ node: YAMLNode) -> [Header] {
+        guard let entries = node.entries("'headers'", findings) else { return [] }
+        var seen = Set<String>()
+        return entries.compactMap { entry in
+            guard seen.insert(entry.name.lowercased()).inserted else {
+                findings.error(entry.key.place, "the header '\(entry.name)' stands twice; keep one")
+                return nil
+            }
+            return header(entry)
+        }
+    }
+
+    private func header(_ entry: YAMLEntry) -> Header? {
+        let lowercased = entry.name.lowercased()
+        guard entry.name.utf8.allSatisfy(HeaderReader.isToken) else {
+            findings.error(
+                entry.key.place, "'\(entry.name)' is not a header name; it takes letters, digits and '-'")
+            return nil
+        }
+        guard !HeaderReader.reserved.contains(lowercased) else {
+            findings.error(entry.key.place, "the header '\(entry.name)' is set by the transfer; remove it")
+            return nil
+        }
+        let what = "the header '\(entry.name)'"
+        if entry.value.isMap || HeaderReader.secretWords.contains(where: lowercased.contains) {
+            return secrets.secret(entry.value, what).map { Header(entry.name, $0) }
+        }
+        return value(entry.value, what).map { Header(entry.name, $0) }
+    }
+
+    /// Text that may stand in a header: a line end would begin another one.
+    func value(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = Scalars(findings: findings).text(node, what) else { return nil }
+        guard !text.unicodeScalars.contains(where: { ($0.value < 32 && $0 != "\t") || $0.value == 127 }) else {
+            findings.error(node.place, "\(what) holds a line end or control character; write one line")
+            return nil
+        }
+        return text
+    }
+
+    /// RFC 9110 §5.6.2.
+    static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Which events matter, and to whom.
+struct RuleReader {
+    let scope: Scope
+    /// Every sink that is written, also a wrong one.
+    let sinks: [String]
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+
+    func rule(_ node: YAMLNode) -> (rule: Rule, place: Place)? {
+        let title = node.child("name")?.text
+        let what = title.map { "rule '\($0)'" } ?? "a rule"
+        guard let map = MapReader(node, what, keys: Keys.rule, findings) else { return nil }
+        let nameNode = map["name"]
+        let name = nameNode.flatMap { Names.check($0, "rule", findings) }
+        let when = map["when"].flatMap { ConditionReader(findings: findings).condition($0, scope) }
+        let stop = map["stop"].flatMap { scalars.flag($0, "'stop'") } ?? false
+        let priority = map["priority"].flatMap {
+            scalars.choice($0, "'priority'", among: Priority.allCases.map(\.rawValue)).flatMap(Priority.init(rawValue:))
+        }
+        let notices = notices(map, stop: stop, when?.scope ?? scope)
+        guard let name, let nameNode, let when else { return nil }
+        let rule = Rule(
+            name: name, when: when.condition, stop: stop, priority: priority ?? .normal, notify: notices)
+        return (rule, nameNode.place)
+    }
+
+    private func notices(_ map: MapReader, stop: Bool, _ scope: Scope) -> [Rule.Notice] {
+        guard map.has("notify") else {
+            if !stop { findings.error(map.node.place, "\(map.what) lacks 'notify': the sinks that it speaks to") }
+            return []
+        }
+        guard let node = map["notify"] else { return [] }
+        guard let nodes = scalars.oneOrMany(node, "'notify'") else { return [] }
+        var seen = Set<String>()
+        return nodes.flatMap { self.notices($0, scope) }.compactMap { notice, place in
+            if seen.insert(notice.sink).inserted { return notice }
+            findings.error(place, "the sink '\(notice.sink)' stands twice in 'notify'; keep one")
+            return nil
+        }
+    }
+
+    /// A name, or `name: {text, title}`.
+    private func notices(_ node: YAMLNode, _ scope: Scope) -> [(Rule.Notice, Place)] {
+        guard node.isMap else {
+            guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { return [] }
+            return [(Rule.Notice(sink: name), node.place)]
+        }
+        return (node.entries("'notify'", findings) ?? []).compactMap { entry in
+            guard isSink(entry.name, entry.key.place),
+                let map = MapReader(entry.value, "'\(entry.name)'", keys: Keys.notice, findings)
+            else { return nil }
+            let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
+            let title = map["title"].flatMap { reader.template($0, "'title'") }
+            let text = map["text"].flatMap { reader.template($0, "'text'") }
+            return (Rule.Notice(sink: entry.name, title: title, text: text), entry.key.place)
+        }
+    }
+
+    private func isSink(_ name: String, _ place: Place) -> Bool {
+        if sinks.contains(name) { return true }
+        findings.error(place, MapReader.unknown("sink", name, among: sinks))
+        return false
+    }
+}
+
+/// Names of servers, sources, sinks and rules stand in URIs, on command lines and in globs.
+enum Names {
+    static func check(_ node: YAMLNode, _ noun: String, _ findings: Findings) -> String? {
+        guard let name = Scalars(findings: findings).text(node, "the name of a \(noun)") else { return nil }
+        let isGood =
+            !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
+            && name.unicodeScalars.allSatisfy { scalar in
+                let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                return isWord || scalar.properties.generalCategory == .nonspacingMark || "-_.:+@".unicodeScalars.contains(scalar)
+            }
+        if isGood { return name }
+        findings.error(
+            node.place, "'\(name.prefix(100))' cannot name a \(noun); "
+                + "take letters, digits and - _ . : + @, not beginning with '-'")
+        return nil
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Reads what may be a secret: a literal in a private file, or a map that says where it is kept.
+final class SecretReader {
+    private let environment: [String: String]
+    private let scalars: Scalars
+    private let findings: Findings
+    /// A command is asked once, however often it is named.
+    private var known: [SecretOrigin: Secret?] = [:]
+
+    init(environment: [String: String], findings: Findings) {
+        (self.environment, self.findings) = (environment, findings)
+        scalars = Scalars(findings: findings)
+    }
+
+    /// - Parameter what: `'password'`.
+    func secret(_ node: YAMLNode, _ what: String) -> Secret? {
+        if node.isMap { return origin(node, what).flatMap { read($0, node.place) } }
+        guard let text = scalars.text(node, what) else { return nil }
+        guard node.source.file.isPrivate else {
+            findings.error(
+                node.place,
+                "\(what) stands in a file that others can read; "
+                    + "write 'chmod 600 \(node.source.file.path)', or {env: NAME} here")
+            return nil
+        }
+        guard !text.unicodeScalars.contains(where: { $0 == "\n" || $0 == "\r" || $0 == "\0" }), !text.isEmpty else {
+            findings.error(node.place, "\(what) must be one line of text")
+            return nil
+        }
+        return Secret(text)
+    }
+
+    private func read(_ origin: SecretOrigin, _ place: Place) -> Secret? {
+        if let secret = known[origin] { return secret }
+        var secret: Secret?
+        do throws(SecretOrigin.Problem) {
+            let (value, warning) = try origin.read(environment)
+            if let warning { findings.warn(place, warning) }
+            let environment = environment
+            secret = Secret(value) { try? origin.read(environment).value }
+        } catch {
+            findings.error(place, error.detail)
+        }
+        known[origin] = .some(secret)
+        return secret
+    }
+
+    private func origin(_ node: YAMLNode, _ what: String) -> SecretOrigin? {
+        guard let map = MapReader(node, what, keys: Keys.secret, findings) else { return nil }
+        let given = Keys.secret.map(\.name).filter(map.has)
+        guard given.count == 1, let name = given.first else {
+            if !given.isEmpty || node.isEmpty {
+                findings.error(node.place, "\(what) takes one of 'env', 'file', 'credential', 'command'")
+            }
+            return nil
+        }
+        guard let value = map[name] else { return nil }
+        if name == "command" { return command(value) }
+        guard let text = scalars.text(value, "'\(name)'") else { return nil }
+        switch name {
+        case "env": return .environment(text)
+        case "file": return .file(FilePath.resolve(text, in: node.source.file.directory, environment))
+        default:
+            guard !text.isEmpty, !text.contains("/"), text != ".", text != ".." else {
+                findings.error(value.place, "'credential' is a name without '/'; write {file: PATH} for a path")
+                return nil
+            }
+            return .credential(text)
+        }
+    }
+
+    private func command(_ node: YAMLNode) -> SecretOrigin? {
+        guard node.isList else {
+            findings.error(node.place, "'command' is a list of program and arguments, as [pass, show, lab]; no shell reads it")
+            return nil
+        }
+        guard let words = node.elements("'command'", findings) else { return nil }
+        let arguments = words.compactMap { scalars.text($0, "'command'") }
+        guard arguments.count == words.count else { return nil }
+        guard let program = arguments.first, !program.isEmpty, !arguments.contains(where: { $0.contains("\0") }) else {
+            findings.error(node.place, "'command' must begin with a program")
+            return nil
+        }
+        return .command(arguments)
+    }
+}
+
+/// Paths in files start from the file's directory; `~/` is the home directory.
+enum FilePath {
+    static func resolve(_ path: String, in directory: String, _ environment: [String: String]) -> String {
+        if path.hasPrefix("~/"), let home = environment["HOME"] { return home + path.dropFirst() }
+        return path.hasPrefix("/") ? path : directory + "/" + path
+    }
+}

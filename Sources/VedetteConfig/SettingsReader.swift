@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What holds for the whole program; the map may be spread over files, each key once.
+struct SettingsReader {
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+
+    func settings(_ nodes: [YAMLNode]) -> Settings {
+        var settings = Settings()
+        var places: [String: Place] = [:]
+        for node in nodes {
+            guard let map = MapReader(node, "'settings'", keys: Keys.settings, findings) else { continue }
+            for name in Keys.settings.map(\.name) where map.has(name) {
+                if let first = places[name] {
+                    findings.error(map.key(name), "'\(name)' is set at \(first.text) already; keep one")
+                }
+                places[name] = places[name] ?? map.key(name)
+            }
+            if let time = map["give_up"].flatMap({ scalars.duration($0, "'give_up'", atLeast: .seconds(60)) }) {
+                settings.giveUp = time
+            }
+            map["retain"].map { retain($0, &settings) }
+        }
+        return settings
+    }
+
+    private func retain(_ node: YAMLNode, _ settings: inout Settings) {
+        guard let map = MapReader(node, "'retain'", keys: Keys.retain, findings) else { return }
+        if let time = map["events"].flatMap({ scalars.duration($0, "'events'", atLeast: .seconds(60)) }) {
+            settings.keepEvents = time
+        }
+        settings.keepBytes = map["size"].flatMap { scalars.size($0, "'size'") }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Where messages go.
+struct SinkReader {
+    let kinds: [SinkKindEntry]
+    let secrets: SecretReader
+    let findings: Findings
+
+    func sink(_ entry: YAMLEntry) -> SinkDefinition? {
+        let what = "sink '\(entry.name)'"
+        guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), findings),
+            let kind = kinds.first(where: { $0.name == name }),
+            let map = MapReader(entry.value, what, keys: Keys.sink, options: kind.options, findings)
+        else { return nil }
+        let reader = OptionReader(secrets: secrets, findings: findings)
+        guard let options = reader.options(kind.options, in: map) else { return nil }
+        do throws(OptionProblem) {
+            let factory = try kind.make(options)
+            return SinkDefinition(
+                name: entry.name, kindName: kind.name, make: factory, fingerprint: fingerprint(entry.value))
+        } catch {
+            reader.report(error, in: map)
+            return nil
+        }
+    }
+
+    private func fingerprint(_ node: YAMLNode) -> UInt64 {
+        var digest = Digest()
+        add(node, to: &digest, depth: 0)
+        return digest.value
+    }
+
+    private func add(_ node: YAMLNode, to digest: inout Digest, depth: Int) {
+        // The options were read without a finding, so the tree is as shallow as their types.
+        guard depth < 16 else { return }
+        if let text = node.text { digest.add(text) }
+        for child in node.children { add(child, to: &digest, depth: depth + 1) }
+    }
+}
+
+/// The `kind` of a source or sink. It comes first: without it nobody can say which other keys are good.
+enum KindName {
+    static func read(_ node: YAMLNode, _ what: String, among known: [String], _ findings: Findings) -> String? {
+        guard let entries = node.entries(what, findings) else { return nil }
+        guard let entry = entries.first(where: { $0.name == "kind" }), !entry.value.isAbsent else {
+            findings.error(node.place, "\(what) lacks 'kind': one of \(known.sorted().joined(separator: ", "))")
+            return nil
+        }
+        guard let name = Scalars(findings: findings).text(entry.value, "'kind'") else { return nil }
+        if !known.contains(name) { findings.error(entry.value.place, MapReader.unknown("kind", name, among: known)) }
+        return name
+    }
+}

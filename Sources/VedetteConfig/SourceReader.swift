@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// One thing that is polled.
+struct SourceReader {
+    let kinds: [SourceKindEntry]
+    /// By name; nil for one that is written but wrong.
+    let servers: [String: Server?]
+    let secrets: SecretReader
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+
+    private static let remedies = Dictionary(
+        uniqueKeysWithValues: ["user", "password", "tls"].map {
+            ($0, "belongs to a server: write it under 'servers' and name that with 'server'")
+        })
+
+    func source(_ entry: YAMLEntry) -> Source? {
+        let what = "source '\(entry.name)'"
+        guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), findings),
+            let kind = kinds.first(where: { $0.name == name }),
+            let map = MapReader(
+                entry.value, what, keys: Keys.source, options: kind.options, remedies: SourceReader.remedies, findings)
+        else { return nil }
+        let server = server(map)
+        let pace = pace(map, standard: kind.every)
+        let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
+        let first = choice(map, "first", Source.First.allCases) ?? .baseline
+        let empty = choice(map, "empty", Source.Empty.allCases) ?? .suspect
+        guard let made = make(kind, map), let (server, url) = server else { return nil }
+        return Source(
+            name: entry.name, kindName: kind.name, kind: made, server: server, url: url, pace: pace, fails: fails,
+            first: first, empty: empty)
+    }
+
+    private func make(_ kind: SourceKindEntry, _ map: MapReader) -> (any SourceKind)? {
+        let reader = OptionReader(secrets: secrets, findings: findings)
+        guard let options = reader.options(kind.options, in: map) else { return nil }
+        do throws(OptionProblem) {
+            return try kind.make(options)
+        } catch {
+            reader.report(error, in: map)
+            return nil
+        }
+    }
+
+    private func choice<Choice: RawRepresentable<String>>(
+        _ map: MapReader, _ name: String, _ choices: [Choice]
+    ) -> Choice? {
+        map[name].flatMap { scalars.choice($0, "'\(name)'", among: choices.map(\.rawValue)) }
+            .flatMap(Choice.init(rawValue:))
+    }
+}
+
+extension SourceReader {
+    /// The fastest pace that is taken.
+    private static let least = Duration.milliseconds(100)
+
+    private func pace(_ map: MapReader, standard: Duration) -> Pace {
+        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.least) }
+        var pace = Pace(every: every ?? standard, isExplicit: map.has("every"))
+        guard let node = map["while"], let inner = MapReader(node, "'while'", keys: Keys.pace, findings) else {
+            return pace
+        }
+        pace.whileStates = inner["state"].flatMap { scalars.texts($0, "'state'") } ?? []
+        pace.whileEvery = inner["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.least) }
+        return pace
+    }
+
+    /// Where it is polled, and with which settings.
+    private func server(_ map: MapReader) -> (Server, String)? {
+        let headers = HeaderReader(secrets: secrets, findings: findings)
+        let own = map["headers"].map(headers.headers) ?? []
+        let userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
+        guard var (server, url) = map.has("server") ? onServer(map) : atURL(map) else { return nil }
+        if let userAgent { server.userAgent = userAgent }
+        let names = Set(own.map { $0.name.lowercased() })
+        server.headers = server.headers.filter { !names.contains($0.name.lowercased()) } + own
+        return (server, url)
+    }
+
+    private func atURL(_ map: MapReader) -> (Server, String)? {
+        if map.has("path") { findings.error(map.key("path"), "'path' needs 'server'; write the whole address as 'url'") }
+        guard map.has("url") else {
+            findings.error(map.node.place, "\(map.what) lacks an address; write 'server' and 'path', or 'url'")
+            return nil
+        }
+        guard let node = map["url"] else { return nil }
+        if let text = node.text, text.hasPrefix("file:///") { return (Server(name: ""), text) }
+        let reader = ServerReader(secrets: secrets, environment: [:], findings: findings)
+        return reader.url(node, "'url'").map { (Server(name: ""), $0) }
+    }
+
+    private func onServer(_ map: MapReader) -> (Server, String)? {
+        if map.has("url") {
+            findings.error(map.key("url"), "'url' and 'server' exclude each other; write 'path' for a place on the server")
+        }
+        guard let node = map["server"], let name = scalars.text(node, "'server'") else { return nil }
+        guard let known = servers[name] else {
+            findings.error(node.place, MapReader.unknown("server", name, among: Array(servers.keys)))
+            return nil
+        }
+        guard let server = known, let base = server.url.flatMap(WebURL.init) else { return nil }
+        guard let pathNode = map["path"] else { return (server, base.text) }
+        guard let path = scalars.text(pathNode, "'path'") else { return nil }
+        guard let url = SourceReader.resolve(path, base), url.origin == base.origin else {
+            findings.error(
+                pathNode.place, "'path' must stay on the server, as '/resources/virtualSystems'; "
+                    + "another host is another server")
+            return nil
+        }
+        return (server, url.text)
+    }
+
+    /// `/x` starts at the root, `x` below the server's URL, whether that ends with `/` or not.
+    private static func resolve(_ path: String, _ base: WebURL) -> WebURL? {
+        guard !path.hasPrefix("/"), !path.hasPrefix("?") else { return base.resolving(path) }
+        let directory = base.path.hasSuffix("/") ? base.path : base.path + "/"
+        return WebURL("\(base.scheme)://\(base.authority)\(directory)")?.resolving(path)
+    }
+}

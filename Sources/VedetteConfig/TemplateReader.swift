@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteText
+
+/// Compiles texts of messages; what is wrong is said where it stands inside the text.
+struct TemplateReader {
+    let findings: Findings
+    var vocabulary = TemplateVocabulary.message
+
+    func template(_ node: YAMLNode, _ what: String) -> (any Template)? {
+        guard let text = Scalars(findings: findings).text(node, what) else { return nil }
+        do throws(TemplateError) {
+            return try MustacheTemplate(text, names: vocabulary)
+        } catch {
+            findings.error(node.place(ofLine: error.line, column: error.column), "in \(what): \(error.detail)")
+            return nil
+        }
+    }
+}

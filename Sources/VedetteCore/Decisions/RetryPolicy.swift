@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a delivery is retried: full jitter over 5 s doubling to 1 h, until `giveUp` after its creation.
+public struct RetryPolicy: Sendable, Hashable {
+    public static let first = Duration.seconds(5)
+    public static let longest = Duration.seconds(3600)
+    public var giveUp = Duration.seconds(72 * 3600)
+
+    public init() {}
+
+    /// What an outcome makes of a delivery.
+    /// - Parameter chance: 0..<1.
+    public func attempt(_ delivery: Delivery, _ outcome: Outcome, at now: Timestamp, chance: Double) -> Attempt {
+        let attempts = delivery.attempts + 1
+        func ended(_ state: DeliveryState, _ reason: String?, due: Timestamp? = nil) -> Attempt {
+            Attempt(
+                delivery: delivery.id, state: state, attempts: attempts, due: due ?? now, at: now, reason: reason)
+        }
+        switch outcome {
+        case .delivered: return ended(.sent, nil)
+        case .rejected(let reason): return ended(.dead, reason)
+        case .paused(let reason), .disabled(let reason): return ended(.paused, reason)
+        case .retry(let reason, let after):
+            let doubled =
+                attempts > 12
+                ? RetryPolicy.longest : min(RetryPolicy.longest, RetryPolicy.first * (1 << (attempts - 1)))
+            let wait = max(doubled * chance, min(after ?? .zero, RetryPolicy.longest), .milliseconds(500))
+            let due = now.advanced(by: wait)
+            if due > delivery.created.advanced(by: giveUp) {
+                return ended(.dead, "gave up after \(Wording.duration(seconds: giveUp.inSeconds)): \(reason)")
+            }
+            return ended(.retry, reason, due: due)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Duration {
+    private static let units: [(suffix: String, milliseconds: Double)] = [
+        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+    ]
+
+    /// A duration as configuration and command line write it: `200ms`, `1.5s`, `5m`, `1h`, `30d`. Nil if it is none.
+    public init?(configured text: String) {
+        guard let unit = Duration.units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+        let number = text.dropLast(unit.suffix.count)
+        guard let first = number.first, first.isASCII, first.isNumber, let value = Double(number), value < 1e6 else { return nil }
+        self = .milliseconds(Int64((value * unit.milliseconds).rounded()))
+    }
+}

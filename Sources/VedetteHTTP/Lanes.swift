@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Who may start (I7): places per lane, per origin and per group, with a queue in which nobody who is blocked by his own
+/// origin or group stands in another's way.
+struct Lanes {
+    static let places: [Lane: Int] = [.polls: 64, .suspects: 16, .deliveries: 32]
+    static let perOrigin = 8
+    static let perGroup = 4
+    /// Polls that have been silent for long give their place back, up to so many.
+    static let mostSlow = 192
+
+    typealias ID = UInt64
+
+    /// Requests that share all their limits wait in one queue.
+    private struct Queue: Hashable {
+        var lane: Lane
+        var origin: String
+        var group: String?
+    }
+
+    private var waiting: [Queue: FIFO<ID>] = [:]
+    private var queueOf: [ID: Queue] = [:]
+    private var running: [ID: (queue: Queue, isSlow: Bool)] = [:]
+    /// Queues that may have their turn, per lane.
+    private var ready: [Lane: FIFO<Queue>] = [:]
+    /// Queues that wait for their origin or group.
+    private var blockedByOrigin: [String: [Queue]] = [:]
+    private var blockedByGroup: [String: [Queue]] = [:]
+    private var inLane: [Lane: Int] = [:]
+    private var atOrigin: [String: Int] = [:]
+    private var inGroup: [String: Int] = [:]
+    private var slow = 0
+
+    var isEmpty: Bool { running.isEmpty && queueOf.isEmpty }
+
+    mutating func add(_ id: ID, lane: Lane, origin: String, group: String?) {
+        let queue = Queue(lane: lane, origin: origin, group: group)
+        queueOf[id] = queue
+        if waiting[queue] == nil {
+            waiting[queue] = FIFO()
+            ready[lane, default: FIFO()].append(queue)
+        }
+        waiting[queue]?.append(id)
+    }
+
+    /// The next request that may start; it then counts as running.
+    mutating func next() -> ID? {
+        for lane in Lane.allCases {
+            if let id = next(in: lane) { return id }
+        }
+        return nil
+    }
+
+    private mutating func next(in lane: Lane) -> ID? {
+        while inLane[lane, default: 0] < Lanes.places[lane, default: 1], let queue = ready[lane]?.popFirst() {
+            if atOrigin[queue.origin, default: 0] >= Lanes.perOrigin {
+                blockedByOrigin[queue.origin, default: []].append(queue)
+                continue
+            }
+            if let group = queue.group, inGroup[group, default: 0] >= Lanes.perGroup {
+                blockedByGroup[group, default: []].append(queue)
+                continue
+            }
+            guard let id = popWaiting(queue) else { continue }
+            start(id, queue)
+            return id
+        }
+        return nil
+    }
+
+    /// Skips the cancelled; a queue that still holds somebody goes to the end of the line.
+    private mutating func popWaiting(_ queue: Queue) -> ID? {
+        while let id = waiting[queue]?.popFirst() {
+            guard queueOf[id] != nil else { continue }
+            if waiting[queue]?.isEmpty == true {
+                waiting[queue] = nil
+            } else {
+                ready[queue.lane, default: FIFO()].append(queue)
+            }
+            return id
+        }
+        waiting[queue] = nil
+        return nil
+    }
+
+    private mutating func start(_ id: ID, _ queue: Queue) {
+        queueOf[id] = nil
+        running[id] = (queue, false)
+        inLane[queue.lane, default: 0] += 1
+        atOrigin[queue.origin, default: 0] += 1
+        if let group = queue.group { inGroup[group, default: 0] += 1 }
+    }
+
+    /// A waiting request was cancelled; true if it was waiting.
+    mutating func cancelled(_ id: ID) -> Bool { queueOf.removeValue(forKey: id) != nil }
+
+    /// A running poll has been silent for long: it gives back its place in the lane, not the one at its origin.
+    mutating func silent(_ id: ID) {
+        guard let entry = running[id], !entry.isSlow, entry.queue.lane == .polls, slow < Lanes.mostSlow else { return }
+        running[id]?.isSlow = true
+        slow += 1
+        inLane[.polls, default: 1] -= 1
+    }
+
+    mutating func finished(_ id: ID) {
+        guard let (queue, isSlow) = running.removeValue(forKey: id) else { return }
+        if isSlow { slow -= 1 } else { inLane[queue.lane, default: 1] -= 1 }
+        Lanes.decrement(&atOrigin, queue.origin)
+        for blocked in blockedByOrigin.removeValue(forKey: queue.origin) ?? [] {
+            ready[blocked.lane, default: FIFO()].append(blocked)
+        }
+        guard let group = queue.group else { return }
+        Lanes.decrement(&inGroup, group)
+        for blocked in blockedByGroup.removeValue(forKey: group) ?? [] {
+            ready[blocked.lane, default: FIFO()].append(blocked)
+        }
+    }
+
+    private static func decrement(_ counts: inout [String: Int], _ name: String) {
+        guard let count = counts[name] else { return }
+        counts[name] = count > 1 ? count - 1 : nil
+    }
+}
+
+/// A queue over an array whose taken front is dropped now and then.
+struct FIFO<Element> {
+    private var elements: [Element] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == elements.count }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        defer {
+            head += 1
+            if head == elements.count {
+                elements.removeAll(keepingCapacity: true)
+                head = 0
+            } else if head > 64, head * 2 > elements.count {
+                elements.removeFirst(head)
+                head = 0
+            }
+        }
+        return elements[head]
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import GRDB
+import VedetteCore
+
+extension JournalError {
+    /// From an `errno`, read where the call failed.
+    static func system(_ code: Int32, _ what: String, _ remedy: String) -> JournalError {
+        let reason: Reason =
+            switch code {
+            case ENOSPC, EDQUOT: .full
+            case EROFS, EACCES, EPERM: .readOnly
+            case ENOENT: .missing
+            default: .inputOutput
+            }
+        return JournalError(reason, "\(what) (\(String(cString: strerror(code)))): \(remedy)")
+    }
+
+    static func missing(_ files: JournalFiles) -> JournalError {
+        JournalError(.missing, "there is no journal \(files.database) yet: start 'vedette run' first, or check --state")
+    }
+
+    static func corrupt(_ files: JournalFiles, _ what: String) -> JournalError {
+        JournalError(
+            .corrupt,
+            "the journal \(files.database) is damaged (\(what)): copy the directory, then try "
+                + "'sqlite3 journal.db .recover', restore a backup, or move the file away to begin anew")
+    }
+
+    /// What an error of SQLite means to a person.
+    static func from(_ error: any Error, _ files: JournalFiles) -> JournalError {
+        if let error = error as? JournalError { return error }
+        guard let error = error as? DatabaseError else {
+            return JournalError(.inputOutput, "the journal \(files.database) failed: \(error)")
+        }
+        let path = files.database
+        let said = error.message ?? "SQLite code \(error.extendedResultCode.rawValue)"
+        switch error.resultCode {
+        case .SQLITE_FULL: return full(files)
+        // A disk that fills under a write of SQLite's is an I/O error to it.
+        case .SQLITE_IOERR where (files.free ?? .max) < 65_536: return full(files)
+        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            return JournalError(
+                .readOnly, "the journal \(path) cannot be written (\(said)): check its owner, mode and file system")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return corrupt(files, said)
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return JournalError(
+                .busy, "the journal \(path) stays locked by another program: end its sqlite3 shell or backup")
+        case .SQLITE_CANTOPEN where files.identity == nil: return missing(files)
+        case .SQLITE_CANTOPEN:
+            return JournalError(.readOnly, "the journal \(path) cannot be opened (\(said)): check its owner and mode")
+        default:
+            return JournalError(.inputOutput, "the journal \(path) failed (\(said)): look at the disk and its log")
+        }
+    }
+
+    private static func full(_ files: JournalFiles) -> JournalError {
+        JournalError(.full, "the disk that holds \(files.database) is full: make room; nothing was lost or half written")
+    }
+}

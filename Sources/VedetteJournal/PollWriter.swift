@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// Writes what polls changed, inside one transaction (I1). It lives no longer than that: a number that a failed
+/// transaction gave is forgotten with it.
+struct PollWriter {
+    private let upsertSource: Statement
+    private let clearItems: Statement
+    private let upsertItem: Statement
+    private let deleteItem: Statement
+    private let insertEvent: Statement
+    private let findEvent: Statement
+    private let insertDelivery: Statement
+    private let db: Database
+    private var lastSeq: Int64
+    private var seqs: [Identifier: Int64] = [:]
+
+    init(_ db: Database) throws {
+        self.db = db
+        upsertSource = try db.cachedStatement(sql: Sources.upsert)
+        clearItems = try db.cachedStatement(sql: "delete from item where source = ?")
+        upsertItem = try db.cachedStatement(
+            sql: """
+                insert into item (source, key, digest, absent_since, state_since, body) values (?, ?, ?, ?, ?, ?)
+                on conflict (source, key) do update set digest = excluded.digest,
+                  absent_since = excluded.absent_since, state_since = excluded.state_since, body = excluded.body
+                """)
+        deleteItem = try db.cachedStatement(sql: "delete from item where source = ? and key = ?")
+        insertEvent = try db.cachedStatement(
+            sql: "insert into event (seq, id, source, type, key, time, body) values (?, ?, ?, ?, ?, ?, ?)")
+        findEvent = try db.cachedStatement(sql: "select seq from event where id = ?")
+        insertDelivery = try db.cachedStatement(
+            sql: """
+                insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
+                  created, due, attempts, reason) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        lastSeq = try Events.lastSeq(db)
+    }
+
+    mutating func write(_ poll: PollRecord) throws -> Committed {
+        let source = try Sources.write(poll.record, with: upsertSource)
+        if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
+        for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
+        for item in poll.writes { try write(item, of: source) }
+        return Committed(events: try poll.events.map { try write($0) }, deliveries: try poll.deliveries.map { try write($0) })
+    }
+
+    private func write(_ item: StoredItem, of source: Int64) throws {
+        try upsertItem.execute(arguments: [
+            source, item.key, Int64(bitPattern: item.digest), item.absentSince?.milliseconds,
+            item.stateSince.milliseconds, Bytes(item.body),
+        ])
+    }
+
+    private mutating func write(_ event: Event) throws -> Event {
+        var event = event
+        lastSeq += 1
+        event.seq = lastSeq
+        try insertEvent.execute(arguments: [
+            event.seq, event.id.description, event.source, event.kind.rawValue, event.item?.key,
+            event.time.milliseconds, Bytes(event.json.bytes),
+        ])
+        seqs[event.id] = event.seq
+        return event
+    }
+
+    private func write(_ delivery: Delivery) throws -> Delivery {
+        var delivery = delivery
+        let message = delivery.message
+        let seq = try seqs[message.event.id] ?? Int64.fetchOne(findEvent, arguments: [message.event.id.description])
+        delivery.message.event.seq = seq ?? 0
+        try insertDelivery.execute(arguments: [
+            message.id, message.event.source, message.sink, message.rule, seq,
+            seq == nil ? Bytes(message.event.json.bytes) : nil, message.title, message.text, message.priority.rawValue,
+            DeliveryState.pending.rawValue, delivery.created.milliseconds, delivery.due.milliseconds,
+            delivery.attempts, delivery.reason,
+        ])
+        delivery.id = db.lastInsertedRowID
+        return delivery
+    }
+}

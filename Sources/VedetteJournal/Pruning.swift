@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// Deletes what is kept no longer, a bounded number of rows per transaction, so that a commit waits for one batch at
+/// most. The pages go to the file's free list and are used again.
+enum Pruning {
+    static let batch = 1000
+
+    /// - Returns: rows deleted; fewer than a batch when none is left.
+    static func endedDeliveries(_ db: Database, before: Timestamp) throws -> Int {
+        try db.cachedStatement(
+            sql: "delete from delivery where id in (select id from delivery where ended_at < ? limit ?)"
+        ).execute(arguments: [before.milliseconds, batch])
+        return db.changesCount
+    }
+
+    /// A place in the order of time: events that must stay are passed over once, not once per batch.
+    struct Place: Sendable {
+        var time = Int64.min
+        var seq = Int64.min
+    }
+
+    /// Deletes events that no delivery row speaks of. One that ended lately keeps its event as long as itself, so that
+    /// `explain` and `outbox retry` still find it.
+    /// - Returns: where to go on; nil at the end.
+    static func events(_ db: Database, before: Timestamp, from place: Place) throws -> Place? {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: oldEvents),
+            arguments: [place.time, place.seq, before.milliseconds, batch])
+        var old: [(seq: Int64, isSpokenOf: Bool)] = []
+        var last = place
+        while let row = try rows.next() {
+            last = Place(time: row[0], seq: row[1])
+            old.append((last.seq, row[2]))
+        }
+        let delete = try db.cachedStatement(sql: "delete from event where seq = ?")
+        for event in old where !event.isSpokenOf { try delete.execute(arguments: [event.seq]) }
+        return old.count < batch ? nil : last
+    }
+
+    static let oldEvents = """
+        select time, seq, exists (select 1 from delivery where event = e.seq) from event e
+        where (time, seq) > (?, ?) and time < ? order by time, seq limit ?
+        """
+
+    static func abandonedSources(
+        _ db: Database, keeping kept: Set<String>, before: Timestamp
+    ) throws -> [Int64] {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "select id, name from source where coalesce(polled_at, due, 0) < ?"),
+            arguments: [before.milliseconds])
+        var abandoned: [Int64] = []
+        while let row = try rows.next() {
+            if !kept.contains(row[1]) { abandoned.append(row[0]) }
+        }
+        return abandoned
+    }
+
+    /// Deletes a batch of the source's items, or with the last of them the source.
+    /// - Returns: true when the source is gone.
+    static func source(_ db: Database, _ id: Int64) throws -> Bool {
+        try db.cachedStatement(
+            sql: "delete from item where source = ?1 and key in (select key from item where source = ?1 limit ?2)"
+        ).execute(arguments: [id, batch])
+        guard db.changesCount < batch else { return false }
+        try db.cachedStatement(sql: "delete from source where id = ?").execute(arguments: [id])
+        return true
+    }
+}

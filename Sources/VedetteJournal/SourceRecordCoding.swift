@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+// The columns `due`, `polled_at`, `good_at`, `count` and `failing` repeat what queries ask for; this is the whole.
+// Digests use all 64 bits and are stored as the signed number of the same bits.
+
+extension SourceRecord {
+    var json: JSON {
+        .members([
+            "snapshot": snapshot?.json,
+            "health": health.json,
+            "due": due?.json,
+            "not_before": notBefore?.json,
+        ])
+    }
+
+    init(name: String, json: JSON) {
+        self.init(name: name)
+        snapshot = json["snapshot"].flatMap(SnapshotHead.init(json:))
+        health = Health(json: json["health"])
+        due = Timestamp(json: json["due"])
+        notBefore = Timestamp(json: json["not_before"])
+    }
+}
+
+extension SnapshotHead {
+    fileprivate var json: JSON {
+        .members([
+            "identity": .bits(identity),
+            "fingerprints": .object(
+                fingerprints.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .bits($0.value)) }),
+            "etag": validators.etag.map(JSON.string),
+            "last_modified": validators.lastModified.map(JSON.string),
+            "digest": digest.map(JSON.bits),
+            "good_at": goodAt.json,
+            "count": .number(count),
+            "pending_absences": .number(pendingAbsences),
+            "newest": newest?.json,
+            "oldest": oldest?.json,
+            "emptiness": emptiness.map { .members(["polls": .number($0.polls), "since": $0.since.json]) },
+            "states": .object(
+                states.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .number($0.value)) }),
+        ])
+    }
+
+    fileprivate init?(json: JSON) {
+        guard let identity = json["identity"]?.bits, let goodAt = Timestamp(json: json["good_at"]) else { return nil }
+        let fingerprints = (json["fingerprints"]?.members ?? []).compactMap { member in
+            member.value.bits.map { (member.name, $0) }
+        }
+        self.init(
+            identity: identity, fingerprints: Dictionary(fingerprints) { $1 }, goodAt: goodAt)
+        validators = Validators(etag: json["etag"]?.string, lastModified: json["last_modified"]?.string)
+        digest = json["digest"]?.bits
+        count = json["count"]?.int ?? 0
+        pendingAbsences = json["pending_absences"]?.int ?? 0
+        newest = Timestamp(json: json["newest"])
+        oldest = Timestamp(json: json["oldest"])
+        emptiness = json["emptiness"].flatMap { json in
+            guard let polls = json["polls"]?.int, let since = Timestamp(json: json["since"]) else { return nil }
+            return Emptiness(polls: polls, since: since)
+        }
+        let states = (json["states"]?.members ?? []).compactMap { member in
+            member.value.int.map { (member.name, $0) }
+        }
+        self.states = Dictionary(states) { $1 }
+    }
+}
+
+extension Health {
+    fileprivate var json: JSON {
+        .members([
+            "failures": .number(failures),
+            "failing": .bool(isFailing),
+            "last_poll": lastPollAt?.json,
+            "failure": problem.map { .string($0.failure) },
+            "detail": problem.map { .string($0.detail) },
+        ])
+    }
+
+    fileprivate init(json: JSON?) {
+        self.init()
+        failures = json?["failures"]?.int ?? 0
+        isFailing = json?["failing"] == .bool(true)
+        lastPollAt = Timestamp(json: json?["last_poll"])
+        problem = json?["failure"]?.string.map {
+            Event.Problem(failure: $0, detail: json?["detail"]?.string ?? "")
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate var json: JSON { .number(milliseconds) }
+
+    fileprivate init?(json: JSON?) {
+        guard let milliseconds = json?.int64 else { return nil }
+        self.init(milliseconds: milliseconds)
+    }
+}
+
+extension JSON {
+    fileprivate static func bits(_ digest: UInt64) -> JSON { .number(Int64(bitPattern: digest)) }
+
+    fileprivate var bits: UInt64? { int64.map(UInt64.init(bitPattern:)) }
+
+    fileprivate var int: Int? { int64.map(Int.init) }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import VedetteCore
+
+struct ListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The items of a source, a URL or a file.",
+        discussion: "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now.")
+
+    @OptionGroup var places: Places
+    @OptionGroup var style: Style
+
+    @Argument(help: "A source, a URL or a file.")
+    var subject: String
+
+    @Option(help: "Kind of a URL or file; else it is guessed.")
+    var kind: String?
+
+    @Flag(help: "Poll the source now; the journal is not touched.")
+    var fresh = false
+
+    @Flag(help: "NDJSON, one item a line.")
+    var json = false
+
+    func run() async throws {
+        if WebURL(subject) != nil {
+            try show(try await Lookup.live(try Lookup.passing(subject, kind: kind)))
+        } else if FileManager.default.fileExists(atPath: subject) {
+            try show(try Lookup.file(subject, as: try Lookup.passing(subject, kind: kind)))
+        } else {
+            try await listSource()
+        }
+    }
+
+    private func listSource() async throws {
+        let source = try Workshop.source(subject, in: try Workshop.configuration(places))
+        if fresh {
+            try show(try await Lookup.live(source))
+            return
+        }
+        guard let (items, at) = try await Lookup.snapshot(of: source.name, journal: places.journal()) else {
+            throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or say --fresh")
+        }
+        try show(items)
+        if !json { Output.diagnose("read \(at.relative(to: SystemClock().now().wall))") }
+    }
+
+    private func show(_ items: [Item]) throws {
+        let sorted = items.sorted { naturalOrder($0.key, $1.key) }
+        if json {
+            for item in sorted { try Output.print(item.json.bytes) }
+            return
+        }
+        var table = TextTable(["KEY", "STATE", "TITLE"])
+        for item in sorted { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
+        for line in table.lines { try Output.print(line) }
+    }
+}
+
+/// `9` before `10`.
+func naturalOrder(_ a: String, _ b: String) -> Bool {
+    if let x = Int(a), let y = Int(b) { return x < y }
+    return a < b
+}

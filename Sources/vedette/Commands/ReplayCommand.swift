@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import VedetteConfig
+import VedetteCore
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Read bodies on disk as successive polls and print the events and what would be sent.",
+        discussion: """
+            Each FILE is one poll; further pages of the same poll follow it with a plus sign: poll1.xml+poll1-page2.xml. \
+            Nothing is fetched and nothing is written. With --json the events go to stdout as NDJSON, what would be sent to stderr.
+            """)
+
+    @OptionGroup var places: Places
+    @OptionGroup var style: Style
+
+    @Option(help: "Kind of the bodies, when no configured source is named.")
+    var kind: String?
+
+    @Option(help: ArgumentHelp("Time of the first poll (RFC 3339); else now.", valueName: "time"))
+    var at: String?
+
+    @Option(help: ArgumentHelp("Time from poll to poll; else the source's own interval.", valueName: "duration"))
+    var every: String?
+
+    @Flag(help: "Events as NDJSON.")
+    var json = false
+
+    @Argument(help: "The source (unless --kind is given), then the files.")
+    var arguments: [String]
+
+    func run() throws {
+        let (source, rules, files) = try subject()
+        var time = try start()
+        let step = try every.map(duration) ?? source.pace.every
+        var replay = Replay(source)
+        var seq: Int64 = 0
+        var problem: Exit?
+        for (number, file) in files.enumerated() {
+            let (events, failure) = replay.poll(try pages(file, url: source.url), at: time)
+            if let failure {
+                Output.diagnose("poll \(number + 1): \(failure.failure.rawValue): \(failure.detail)")
+                problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
+            }
+            for sketch in events {
+                seq += 1
+                try show(sketch, of: source, rules: rules, poll: number + 1, seq: seq, at: time)
+            }
+            time = time.advanced(by: step)
+        }
+        if let problem { throw problem }
+    }
+
+    private func subject() throws -> (Source, RuleSet, [String]) {
+        if let kind {
+            guard let entry = Workshop.sourceKinds.first(where: { $0.name == kind }) else {
+                let guess = suggestion(for: kind, among: Workshop.sourceKinds.map(\.name))
+                throw Exit(.usage, "no kind is called '\(kind)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+            }
+            let source = Source(
+                name: kind, kindName: kind, kind: try entry.make(Options()), server: Server(name: ""),
+                url: "https://replay.example.org", pace: Pace(every: entry.every))
+            return (source, RuleSet([]), arguments)
+        }
+        let configuration = try Workshop.configuration(places)
+        let source = try Workshop.source(arguments[0], in: configuration)
+        return (source, RuleSet(configuration.rules), Array(arguments.dropFirst()))
+    }
+
+    private func start() throws -> Timestamp {
+        guard let at else { return SystemClock().now().wall }
+        guard let time = Timestamp(rfc3339: at) else {
+            throw Exit(.usage, "'\(at)' is no time; write it as 2026-11-21T12:00:00Z")
+        }
+        return time
+    }
+
+    private func duration(_ text: String) throws -> Duration {
+        guard let duration = Duration(configured: text) else {
+            throw Exit(.usage, "'\(text)' is no duration; write it as 200ms, 15s, 5m, 1h or 30d")
+        }
+        return duration
+    }
+
+    private func pages(_ file: String, url: String) throws -> [PageBody] {
+        try file.split(separator: "+").map { path in
+            guard let data = FileManager.default.contents(atPath: String(path)) else {
+                throw Exit(.usage, "\(path): this file cannot be read")
+            }
+            return PageBody(bytes: Array(data), url: url)
+        }
+    }
+
+    private func show(
+        _ sketch: EventSketch, of source: Source, rules: RuleSet, poll: Int, seq: Int64, at time: Timestamp
+    ) throws {
+        var event = sketch.event(
+            id: SystemChance().identifier(at: time), source: source, poll: "p-\(poll)", at: time)
+        event.seq = seq
+        try Output.print(json ? event.json.text : style.eventLine.text(event))
+        for delivery in rules.deliveries(of: event, at: time, identifier: { SystemChance().identifier(at: time) }) {
+            let message = delivery.message
+            let line = "    → \(message.sink) (\(message.rule)): \(message.title)"
+            if json { Output.diagnose(line) } else { try Output.print(line) }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import VedetteConfig
+import VedetteCore
+import VedetteEngine
+import VedetteHTTP
+import VedetteJournal
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Watch every source until SIGTERM; SIGHUP or a changed file reloads.",
+        discussion: """
+            With --once every source is polled once, what is owed is attempted once, and a summary is printed; exit 69 when \
+            a source failed or a delivery stays owed.
+            """)
+
+    @OptionGroup var places: Places
+
+    @Flag(help: "Poll every source once, deliver, exit.")
+    var once = false
+
+    @Flag(help: "With --once: poll sources under Retry-After or backoff too.")
+    var force = false
+
+    @Flag(name: .shortAndLong, help: "Say more.")
+    var verbose = false
+
+    func run() async throws {
+        let configuration = try Workshop.configuration(places)
+        let house = try await House(
+            configuration, journal: places.journal(), log: StderrLog(level: verbose ? .debug : .info))
+        if once {
+            try await runOnce(house)
+        } else {
+            try await Daemon(house: house, loader: Workshop.loader(places)).run()
+        }
+    }
+
+    private func runOnce(_ house: House) async throws {
+        let results = await house.watcher.runOnce(force: force)
+        await house.courier.drainOnce()
+        let (sent, unsent) = (await house.courier.sent, await house.courier.unsent)
+        await house.close()
+        var summary = OnceSummary(results)
+        (summary.sent, summary.unsent) = (sent, unsent)
+        for line in summary.lines { try Output.print(line) }
+        if let problem = summary.problem { throw problem }
+    }
+}
+
+/// What `run --once` prints at its end.
+struct OnceSummary {
+    var sent = 0
+    var unsent = 0
+    private var (baselineItems, baselineSources) = (0, 0)
+    private var (items, sources, events) = (0, 0, 0)
+    private var failures: [String] = []
+    private var held: [String] = []
+    private var unwritten: [String] = []
+
+    init(_ results: [OnceResult]) {
+        for result in results {
+            switch result {
+            case .good(let items, isBaseline: true, let events):
+                baselineItems += items
+                baselineSources += 1
+                self.events += events
+            case .good(let items, isBaseline: false, let events):
+                self.items += items
+                sources += 1
+                self.events += events
+            case .failed(let source, let detail): failures.append("\(source): \(detail)")
+            case .held(let source): held.append(source)
+            case .unwritten(let detail): unwritten.append(detail)
+            }
+        }
+    }
+
+    var lines: [String] {
+        var lines: [String] = []
+        if baselineSources > 0 { lines.append("baseline: \(count(baselineItems, "item")) in \(count(baselineSources, "source"))") }
+        if sources > 0 { lines.append("polled: \(count(items, "item")) in \(count(sources, "source")), \(count(events, "event"))") }
+        if sent + unsent > 0 { lines.append("messages: \(sent) sent, \(unsent) not") }
+        if !held.isEmpty { lines.append("not polled, under Retry-After or backoff: \(held.joined(separator: ", ")) (--force polls them)") }
+        return lines + failures.map { "failed: \($0)" }
+    }
+
+    var problem: Exit? {
+        if let detail = unwritten.first { return Exit(.inputOutput, detail) }
+        if !failures.isEmpty { return Exit(.unavailable, "\(count(failures.count, "source")) failed") }
+        return unsent > 0 ? Exit(.unavailable, "\(count(unsent, "message")) not delivered") : nil
+    }
+
+    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import VedetteCore
+import VedetteHTTP
+
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Send a test message to a sink, by the path that real ones take.")
+
+    @OptionGroup var places: Places
+
+    @Argument(help: "The sink.")
+    var sink: String
+
+    @Option(help: "Text of the message.")
+    var text = "If you can read this, the sink works."
+
+    func run() async throws {
+        let configuration = try Workshop.configuration(places)
+        guard let definition = configuration.sinks.first(where: { $0.name == sink }) else {
+            let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
+            throw Exit(.usage, "no sink is called '\(sink)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+        }
+        let client = try HTTPClient()
+        let clock = SystemClock()
+        let services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
+        let target = definition.make(sink, services)
+        let outcome = await target.deliver(message(at: clock.now().wall))
+        await target.close()
+        await client.shutdown()
+        switch outcome {
+        case .delivered: Output.diagnose("\(sink): delivered")
+        case .retry(let reason, _), .rejected(let reason), .paused(let reason), .disabled(let reason):
+            throw Exit(.unavailable, "\(sink): \(reason)")
+        }
+    }
+
+    private func message(at now: Timestamp) -> Message {
+        let chance = SystemChance()
+        let item = Item(key: "test", title: "Test message", state: "Ready for use")
+        let event = Event(
+            id: chance.identifier(at: now), kind: .test, time: now, source: "vedette", sourceKind: "test",
+            poll: pollIdentifier(random: chance.next()), item: item)
+        return Message(
+            id: "msg_\(chance.identifier(at: now))", rule: "test", sink: sink, event: event, title: "Test message",
+            text: text)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import VedetteCore
+import VedetteJournal
+
+struct WaitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait", abstract: "Wait until an item is in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
+        discussion: """
+            It looks at what is, not at what changes: an item that is there already ends it at once. Where a watcher runs it \
+            reads its journal, else it polls the source itself.
+            """)
+
+    @OptionGroup var places: Places
+
+    @Argument(help: "The source.")
+    var source: String
+
+    @Argument(help: "The item's key, or its title when it is unique.")
+    var key: String
+
+    @Option(name: .long, help: ArgumentHelp("The state to wait for; may be repeated.", valueName: "state"))
+    var to: [String]
+
+    @Option(help: ArgumentHelp("A state that ends the waiting with exit 1; may be repeated.", valueName: "state"))
+    var fail: [String] = []
+
+    @Option(help: ArgumentHelp("Give up after this long, with exit 124.", valueName: "duration"))
+    var timeout: String?
+
+    func validate() throws {
+        if to.isEmpty { throw ValidationError("--to STATE is missing") }
+        if let timeout, Duration(configured: timeout) == nil {
+            throw ValidationError("'\(timeout)' is no duration; write it as 90s, 20m or 1h")
+        }
+    }
+
+    func run() async throws {
+        let source = try Workshop.source(source, in: try Workshop.configuration(places))
+        let limit = timeout.flatMap { Duration(configured: $0) }
+        let verdict = try await withThrowingTaskGroup(of: Verdict.self) { group in
+            group.addTask { try await self.wait(for: source) }
+            if let limit {
+                group.addTask {
+                    let clock = SystemClock()
+                    try await clock.sleep(until: clock.now().boot.advanced(by: limit))
+                    return .timedOut
+                }
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .timedOut
+        }
+        switch verdict {
+        case .reached(let state): Output.diagnose("\(key): \(state)")
+        case .failed(let reason):
+            Output.diagnose("\(key): \(reason)")
+            throw ExitCode(1)
+        case .timedOut:
+            Output.diagnose("\(key): not \(to.joined(separator: " or ")) within \(timeout ?? "")")
+            throw ExitCode(124)
+        }
+    }
+
+    private enum Verdict: Sendable {
+        case reached(String)
+        case failed(String)
+        case timedOut
+    }
+
+    private func wait(for source: Source) async throws -> Verdict {
+        let directory = places.journal()
+        return SQLiteJournal.holder(directory: directory) != nil
+            ? try await follow(source, directory) : try await poll(source)
+    }
+
+    private func follow(_ source: Source, _ directory: String) async throws -> Verdict {
+        var last: Int64 = 0
+        var known: String?
+        if let reader = try? JournalReader.open(directory: directory) { last = try await reader.lastSeq() }
+        if let (items, _) = try await Lookup.snapshot(of: source.name, journal: directory) {
+            let item = try Lookup.item(key, among: items, of: source.name)
+            known = item.key
+            if let verdict = verdict(item.state) { return verdict }
+        }
+        for try await batch in JournalFollower(directory: directory, after: last, EventFilter(source: source.name)) {
+            for event in batch {
+                guard let item = event.item, item.key == known ?? key || (known == nil && item.title == key) else { continue }
+                if event.kind == .disappeared { return .failed("gone") }
+                if let verdict = verdict(item.state) { return verdict }
+            }
+        }
+        return .timedOut
+    }
+
+    private func poll(_ source: Source) async throws -> Verdict {
+        let clock = SystemClock()
+        var known: String?
+        while true {
+            let items = try await Lookup.live(source)
+            if let known, !items.contains(where: { $0.key == known }) { return .failed("gone") }
+            let item = try Lookup.item(known ?? key, among: items, of: source.name)
+            known = item.key
+            if let verdict = verdict(item.state) { return verdict }
+            let states = item.state.map { [$0: 1] } ?? [:]
+            let delay = source.pace.delay(states: states, freshFor: nil, chance: SystemChance().fraction())
+            try await clock.sleep(until: clock.now().boot.advanced(by: delay))
+        }
+    }
+
+    private func verdict(_ state: String?) -> Verdict? {
+        guard let state else { return nil }
+        if to.contains(state) { return .reached(state) }
+        return fail.contains(state) ? .failed(state) : nil
+    }
+}

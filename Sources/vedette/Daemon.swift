@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import VedetteConfig
+import VedetteCore
+
+/// `run` in the foreground: watches until SIGTERM or SIGINT, reloads on SIGHUP or a changed file.
+struct Daemon {
+    private enum Cause: Sendable {
+        case signal(Int32)
+        case filesChanged
+        case hourPassed
+    }
+
+    let house: House
+    let loader: ConfigurationLoader
+
+    func run() async throws {
+        let notifier = ServiceNotifier()
+        let (causes, continuation) = AsyncStream.makeStream(of: Cause.self)
+        let signals = Signals()
+        var configuration = loader.load().configuration
+        let forwarders = forward(signals, to: continuation)
+        let watching = Task { await house.watcher.run() }
+        notifier.ready()
+        house.log.log(.notice, "watching \(configuration?.sources.count ?? 0) sources")
+        for await cause in causes {
+            switch cause {
+            case .signal(SIGHUP), .filesChanged:
+                notifier.reloading()
+                if let fresh = await reload() { configuration = fresh }
+                notifier.ready()
+            case .signal: continuation.finish()
+            case .hourPassed: if let configuration { await house.prune(configuration) }
+            }
+        }
+        notifier.stopping()
+        house.log.log(.notice, "stopping")
+        endAtOnceOnSecondSignal(signals)
+        for forwarder in forwarders { forwarder.cancel() }
+        await house.watcher.stop()
+        await watching.value
+        await house.close()
+    }
+
+    private func forward(
+        _ signals: Signals, to continuation: AsyncStream<Cause>.Continuation
+    ) -> [Task<Void, Never>] {
+        let directory = loader.load().directory ?? ""
+        let watch = DirectoryWatch([directory, directory + "/rules"])
+        let clock = house.clock
+        return [
+            Task { for await number in signals.stream { continuation.yield(.signal(number)) } },
+            Task {
+                for await _ in watch.changes {
+                    // An editor writes a file in several steps.
+                    guard (try? await clock.sleep(until: clock.now().boot.advanced(by: .milliseconds(200)))) != nil
+                    else { return }
+                    continuation.yield(.filesChanged)
+                }
+            },
+            Task {
+                while !Task.isCancelled {
+                    continuation.yield(.hourPassed)
+                    guard (try? await clock.sleep(until: clock.now().boot.advanced(by: .seconds(3600)))) != nil
+                    else { return }
+                }
+            },
+        ]
+    }
+
+    /// All or nothing: with any error the old set goes on.
+    private func reload() async -> Configuration? {
+        let loaded = loader.load()
+        for diagnostic in loaded.diagnostics { house.log.log(.warning, diagnostic.description) }
+        guard let configuration = loaded.configuration else {
+            house.log.log(.error, "the configuration has errors; the old one stays in force")
+            return nil
+        }
+        do throws(JournalError) {
+            try await house.reload(configuration)
+            house.log.log(.notice, "reloaded: \(configuration.sources.count) sources, \(configuration.rules.count) rules")
+            return configuration
+        } catch {
+            house.log.log(.error, "the new configuration was not taken: \(error.detail)")
+            return nil
+        }
+    }
+
+    private func endAtOnceOnSecondSignal(_ signals: Signals) {
+        Task { for await number in signals.stream where number != SIGHUP { Glibc._exit(128 + number) } }
+    }
+}

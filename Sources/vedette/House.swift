@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+import VedetteEngine
+import VedetteHTTP
+import VedetteJournal
+
+/// A watcher with everything it works with: the only place where concrete types meet.
+struct House: Sendable {
+    let client: HTTPClient
+    let journal: SQLiteJournal
+    let watcher: Watcher
+    let courier: Courier
+    let log: StderrLog
+    let clock = SystemClock()
+    private let services: SinkServices
+
+    /// Opens the journal, takes its lock, and takes up what earlier runs left.
+    init(_ configuration: Configuration, journal directory: String, log: StderrLog) async throws {
+        journal = try SQLiteJournal.open(directory: directory)
+        client = try HTTPClient()
+        self.log = log
+        services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
+        let surroundings = Surroundings(
+            fetcher: client, journal: journal, clock: clock, chance: SystemChance(), log: log,
+            userAgent: Workshop.userAgent, executor: client.executor)
+        var policy = RetryPolicy()
+        policy.giveUp = configuration.settings.giveUp
+        courier = Courier(surroundings, sinks: House.sinks(configuration, services), policy: policy)
+        watcher = Watcher(House.watch(configuration), surroundings, courier: courier)
+        try await courier.restore()
+        try await watcher.restore()
+    }
+
+    func reload(_ configuration: Configuration) async throws(JournalError) {
+        await courier.reload(sinks: House.sinks(configuration, services))
+        try await watcher.reload(House.watch(configuration))
+    }
+
+    /// Events older than asked go, and sources that were removed from the configuration a week ago.
+    func prune(_ configuration: Configuration) async {
+        let now = clock.now().wall
+        do throws(JournalError) {
+            try await journal.prune(
+                eventsBefore: now.advanced(by: .zero - configuration.settings.keepEvents),
+                keeping: Set(configuration.sources.map(\.name)), abandoned: now.advanced(by: .seconds(-7 * 86_400)))
+        } catch {
+            log.log(.warning, "old events were not deleted: \(error.detail)")
+        }
+    }
+
+    /// Ends the connections and the journal, once watcher and courier have stopped.
+    func close() async {
+        await courier.stop(by: clock.now().boot.advanced(by: .seconds(5)))
+        await client.shutdown()
+        do throws(JournalError) { try journal.close() } catch { log.log(.error, error.detail) }
+    }
+
+    private static func watch(_ configuration: Configuration) -> Watch {
+        Watch(sources: configuration.sources, rules: RuleSet(configuration.rules))
+    }
+
+    private static func sinks(_ configuration: Configuration, _ services: SinkServices) -> [String: any Sink] {
+        Dictionary(
+            configuration.sinks.map { ($0.name, $0.make($0.name, services)) }, uniquingKeysWith: { first, _ in first })
+    }
+}

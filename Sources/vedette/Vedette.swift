@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import VedetteCore
+
+@main
+struct Vedette: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vedette",
+        abstract: "Watches HTTP sources and tells you what changed.",
+        discussion: "Documentation: the README, and Sources/vedette/Documentation.docc for a page on each part.",
+        version: Workshop.version,
+        subcommands: [
+            RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
+            CheckCommand.self, ReplayCommand.self, SendCommand.self,
+        ])
+
+    static func main() async {
+        Signals.ignorePipe()
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as Exit {
+            Output.diagnose("vedette: \(error.description)")
+            Glibc.exit(error.code.rawValue)
+        } catch let error as JournalError {
+            let exit = Exit(error)
+            Output.diagnose("vedette: \(exit.description)")
+            Glibc.exit(exit.code.rawValue)
+        } catch is Output.Closed {
+            // `| head` has seen enough.
+            Glibc.exit(0)
+        } catch {
+            exit(withError: error)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+/// A wrong file and all that is said of it.
+struct Bad: Sendable, CustomTestStringConvertible {
+    var text: String
+    var expected: [String]
+    var testDescription: String { text }
+
+    init(_ text: String, _ expected: String...) { (self.text, self.expected) = (text, expected) }
+}
+
+struct BadConfigurationTests {
+    @Test("what is no YAML is said with its place", arguments: Bad.syntax)
+    func syntax(bad: Bad) { #expect(problems(bad.text) == bad.expected) }
+
+    @Test("what is wrong in servers and sources is said with place and remedy", arguments: Bad.sources)
+    func sources(bad: Bad) { #expect(problems(bad.text) == bad.expected) }
+
+    @Test("what is wrong in sinks and settings is said with place and remedy", arguments: Bad.sinks)
+    func sinks(bad: Bad) { #expect(problems(bad.text) == bad.expected) }
+
+    @Test("what is wrong in rules is said with place and remedy", arguments: Bad.rules)
+    func rules(bad: Bad) {
+        let head = "sources: {web: {kind: cloudburst, url: 'https://h/'}, any: {kind: json, url: 'https://h/'}}\n"
+        #expect(problems(head + "sinks: {desk: {kind: desktop}}\nrules:\n" + bad.text) == bad.expected)
+    }
+
+    @Test("everything is said at once, by file and position")
+    func atOnce() {
+        let loaded = load(
+            "sources:\n  s: {kind: jsn, url: 'https://h/'}\n  t: {kind: json}\nrulez: []",
+            "sources:\n  s: {kind: json, url: 'https://h/'}\nsinks: [\n")
+        #expect(loaded.configuration == nil)
+        #expect(
+            loaded.diagnostics.map(\.description) == [
+                "a.yaml:2:13: unknown kind 'jsn'; did you mean 'json'?",
+                "a.yaml:3:6: source 't' lacks an address; write 'server' and 'path', or 'url'",
+                "a.yaml:4:1: unknown key 'rulez' in the file; did you mean 'rules'?",
+                "b.yaml:4:1: bad YAML: did not find expected node content (while parsing a flow node, line 4)",
+            ])
+    }
+
+    @Test("a name is unique over all files, and the error names both places")
+    func unique() {
+        let one = "sources: {s: {kind: feed, url: 'https://h/'}}\nsinks: {d: {kind: desktop}}\n"
+        let rule = "rules: [{name: r, when: {appears: true}, notify: d}]"
+        let loaded = load(one + rule, one + rule + "\nservers: {s: {url: 'https://h'}}")
+        #expect(
+            loaded.diagnostics.map(\.description) == [
+                "b.yaml:1:11: the source 's' exists at a.yaml:1:11 already; rename one",
+                "b.yaml:2:9: the sink 'd' exists at a.yaml:2:9 already; rename one",
+                "b.yaml:3:16: the rule 'r' exists at a.yaml:3:16 already; rename one",
+            ])
+    }
+
+    @Test("aliases of aliases of aliases are bounded", .timeLimit(.minutes(1)))
+    func bombs() {
+        let levels = (1...12).map { "a\($0): &a\($0) [" + String(repeating: "*a\($0 - 1),", count: 20) + "]" }
+        let bomb = "a0: &a0 [x]\n" + levels.joined(separator: "\n") + "\n"
+        #expect(problems(bomb + "? *a12\n: x").first == "1:1: its aliases (*name) repeat too much, in a key at that; write the text out")
+        #expect(load(bomb).configuration == nil)
+        let wide = "sinks: {d: {kind: desktop}}\nx: &x {name: r, when: {appears: true}, notify: &n [" + String(repeating: "d,", count: 2000)
+            + "]}\nrules: [" + String(repeating: "*x,", count: 2000) + "]"
+        #expect(problems(wide).contains { $0.contains("more than 2000000 values") })
+    }
+
+    @Test("deep nesting is refused, never a crash")
+    func deep() {
+        for text in ["[", "{a: ", "- ", "? "] {
+            #expect(load(String(repeating: text, count: 5000)).configuration == nil)
+        }
+        let nested = String(repeating: "{not: ", count: 40) + "{appears: true}" + String(repeating: "}", count: 40)
+        #expect(
+            problems("rules: [{name: r, stop: true, when: \(nested)}]").contains {
+                $0.contains("nested deeper than 16")
+            })
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+let example = """
+    servers:
+      lab:
+        url: https://wca.example.com
+        user: lamato
+        password: {env: LAB}
+        tls: {pin: "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}
+        headers: {Accept-Language: en, X-Token: {env: TOKEN}}
+        user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Firefox/115.0"
+
+    sources:
+      lab-systems: {kind: cloudburst, server: lab, every: 15s, while: {state: [Starting], every: 3s}}
+      news: {kind: feed, url: "https://example.com/feed.xml"}
+      ci-runs:
+        {kind: json, url: "https://ci.example.com/api/runs", items: workflow_runs, key: id,
+         fields: {branch: head_branch, actor: actor.login}}
+
+    sinks:
+      desktop: {kind: desktop}
+      team:    {kind: slack, url: {env: SLACK}}
+      hook:    {kind: webhook, url: https://ops.example.com/in}
+
+    settings:
+      retain: {events: 30d, size: 1GB}
+
+    rules:
+      - name: system-ready
+        when: {source: lab-systems, item: {name: {glob: "prod-*"}}, field: state, from: [Starting, Started], to: Ready for use}
+        notify:
+          - desktop
+          - team: {text: "{{item.name}} is ready after {{change.lasted}}"}
+      - name: new-entry
+        when: {source: [news, "ci-*"], appears: true}
+        priority: low
+        stop: true
+        notify: hook
+      - name: ill
+        when: {source_state: [failing, recovered]}
+        notify: [desktop]
+
+    """
+
+let exampleEnvironment = ["LAB": "s3cret-lab", "TOKEN": "s3cret-token", "SLACK": "https://hooks/s3cret-slack"]
+
+/// What a rule says to an event.
+func answer(_ rule: Rule?, _ event: Event) -> String? {
+    guard let rule else { return "no rule" }
+    do { return try rule.when.unmet(by: event) } catch { return error.detail }
+}
+
+func change(_ name: String, _ from: Value, _ to: Value, source: String = "lab-systems") -> Event {
+    Event(
+        id: Identifier("e"), kind: .changed, time: Timestamp(milliseconds: 0), source: source, sourceKind: "cloudburst",
+        poll: "p", item: Item(key: "1", title: name, state: to.description),
+        changes: [FieldChange(field: "state", from: from, to: to, lasted: 252.4)])
+}
+
+struct GoodConfigurationTests {
+    let loaded = load(example, environment: exampleEnvironment)
+
+    @Test("the example of the design, without its time keys, is read whole")
+    func whole() throws {
+        #expect(loaded.diagnostics.map(\.description) == [])
+        let configuration = try #require(loaded.configuration)
+        #expect(configuration.files == ["a.yaml"])
+        #expect(configuration.sources.map(\.name) == ["lab-systems", "news", "ci-runs"])
+        #expect(configuration.sinks.map { "\($0.name) \($0.kindName)" } == ["desktop desktop", "team slack", "hook webhook"])
+        #expect(configuration.rules.map(\.name) == ["system-ready", "new-entry", "ill"])
+        #expect(configuration.settings.keepEvents == .seconds(30 * 86_400))
+        #expect(configuration.settings.keepBytes == 1_000_000_000)
+    }
+
+    @Test("a source takes what its server has, and its own pace")
+    func source() throws {
+        let source = try #require(loaded.configuration?.sources.first)
+        #expect(source.url == "https://wca.example.com")
+        #expect(source.server.name == "lab")
+        #expect(source.server.credentials?.user == "lamato")
+        #expect(source.server.credentials?.password.value == "s3cret-lab")
+        #expect(source.server.tls.pin == "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+        #expect(source.server.headers.map(\.name) == ["Accept-Language", "X-Token"])
+        #expect(source.server.headers.map(\.isSecret) == [false, true])
+        #expect(source.pace == Pace(every: .seconds(15), whileStates: ["Starting"], whileEvery: .seconds(3)))
+        let news = try #require(loaded.configuration?.sources[1])
+        #expect(news.pace == Pace(every: .seconds(1800), isExplicit: false))
+        #expect(news.server.credentials == nil && news.server.name.isEmpty)
+    }
+
+    @Test("a rule matches what it says")
+    func rules() throws {
+        let rules = try #require(loaded.configuration?.rules)
+        #expect(answer(rules[0], change("prod-1", "Starting", "Ready for use")) == nil)
+        #expect(answer(rules[0], change("test-1", "Starting", "Ready for use")) != nil)
+        #expect(answer(rules[0], change("prod-1", "Stopped", "Ready for use")) != nil)
+        #expect(answer(rules[0], change("prod-1", "Starting", "Ready for use", source: "news")) != nil)
+        #expect(rules[0].notify.map(\.sink) == ["desktop", "team"])
+        let context = change("prod-1", "Starting", "Ready for use").templateContext(rule: "r", field: "state")
+        #expect(rules[0].notify[1].text?.render(context) == "prod-1 is ready after 4 min 12 s")
+        #expect(rules[1].stop && rules[1].priority == .low)
+    }
+
+    @Test("sections may be spread over files, and names reach over them")
+    func files() throws {
+        let loaded = load(
+            "rules:\n- {name: r, when: {source: s, appears: true}, notify: [d]}", "sinks:\n  d: {kind: desktop}",
+            "sources:\n  s: {kind: json, server: h, path: api/runs}",
+            "servers:\n  h: {url: 'https://h.example/v1'}\nsinks:\n", "# nothing yet\n")
+        #expect(loaded.diagnostics.map(\.description) == [])
+        #expect(loaded.configuration?.sources.first?.url == "https://h.example/v1/api/runs")
+    }
+
+    @Test(
+        "a path starts at the root or below the server's URL",
+        arguments: [
+            ("https://h/v1", "/x", "https://h/x"), ("https://h/v1", "x", "https://h/v1/x"),
+            ("https://h/v1/", "x?y=1", "https://h/v1/x?y=1"), ("https://h", "x", "https://h/x"),
+        ])
+    func paths(base: String, path: String, expected: String) {
+        let loaded = load("servers: {h: {url: '\(base)'}}\nsources: {s: {kind: json, server: h, path: '\(path)'}}")
+        #expect(loaded.configuration?.sources.first?.url == expected)
+    }
+
+    @Test("scalars are compared as they are written, whatever YAML makes of them")
+    func scalars() throws {
+        let loaded = load(
+            """
+            sources: {s: {kind: json, url: 'https://h/'}}
+            sinks: {d: {kind: desktop}}
+            rules: [{name: r, when: {field: state, to: [on, no, 1.0, 0o17, ~, 2026-11-21, null, 1_000, "a\\tb"]}, notify: d}]
+            """)
+        let rule = try #require(loaded.configuration?.rules.first)
+        for text in ["on", "no", "1.0", "0o17", "~", "2026-11-21", "null", "1_000", "a\tb"] {
+            #expect(answer(rule, change("x", "a", .text(text))) == nil)
+        }
+        for text in ["true", "false", "1", "15", ""] { #expect(answer(rule, change("x", "a", .text(text))) != nil) }
+    }
+
+    @Test("anchors and merges work, and a map's own keys win")
+    func merges() throws {
+        let loaded = load(
+            """
+            sources:
+              a: &base {kind: json, url: 'https://h/a', every: 5m, fails: 7}
+              b: {<<: *base, url: 'https://h/b'}
+              c: {url: 'https://h/c', <<: [{every: 9s}, *base]}
+            """)
+        #expect(loaded.diagnostics.map(\.description) == [])
+        let sources = try #require(loaded.configuration?.sources)
+        #expect(sources.map(\.url) == ["https://h/a", "https://h/b", "https://h/c"])
+        #expect(sources.map(\.pace.every) == [.seconds(300), .seconds(300), .seconds(9)])
+        #expect(sources.map(\.fails) == [7, 7, 7])
+    }
+
+    @Test("conditions nest, and several matchers of one field must all hold")
+    func nested() throws {
+        let loaded = load(
+            """
+            sources: {lab-systems: {kind: json, url: 'https://h/'}}
+            sinks: {d: {kind: desktop}}
+            rules:
+            - name: r
+              when:
+                any: [{field: state, to: Failed}, {field: state, to: {regex: '^Re.dy'}}]
+                not: {item: {title: {contains: test}}}
+                where: {state: {glob: "R*"}, title: {glob: "p*", contains: "-"}}
+              notify: [d]
+            """)
+        #expect(loaded.diagnostics.map(\.description) == [])
+        let rule = loaded.configuration?.rules.first
+        #expect(answer(rule, change("p-1", "a", "Ready")) == nil)
+        #expect(answer(rule, change("p-test", "a", "Ready")) != nil)
+        #expect(answer(rule, change("p1", "a", "Ready")) != nil)
+        #expect(answer(rule, change("p-1", "a", "Failed")) != nil)
+    }
+
+    @Test("reading the same files again gives the same, so a reload changes nothing")
+    func repeatable() throws {
+        let again = load(example, environment: exampleEnvironment)
+        #expect(again.configuration?.sinks.map(\.fingerprint) == loaded.configuration?.sinks.map(\.fingerprint))
+        #expect(again.configuration?.sources.map(\.identity) == loaded.configuration?.sources.map(\.identity))
+        let changed = load(
+            example.replacing("ops.example.com/in", with: "ops.example.com/out"), environment: exampleEnvironment)
+        let pairs = zip(changed.configuration?.sinks ?? [], loaded.configuration?.sinks ?? [])
+        #expect(pairs.filter { $0.fingerprint != $1.fingerprint }.map(\.0.name) == ["hook"])
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import VedetteCore
+
+@testable import VedetteConfig
+
+/// A kind that reads nothing; it has the options that the tests need.
+struct StandInKind: SourceKind {
+    var mode = ReadingMode.list
+    var identity: UInt64 { 0 }
+    var fingerprints: [String: UInt64] { [:] }
+    var fieldNames: [String]?
+    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
+
+    static let cloudburst = SourceKindEntry(
+        name: "cloudburst", summary: "Systems.",
+        options: [OptionSpec("codes", .map(.text), "Names for codes.")],
+        make: { options throws(OptionProblem) in
+            for code in options.map("codes") where !code.name.hasPrefix("RM") {
+                throw OptionProblem("codes", code.name, detail: "'\(code.name)' is no code; write RM and five digits")
+            }
+            return StandInKind(fieldNames: ["owner", "message", "name"])
+        })
+    static let json = SourceKindEntry(
+        name: "json", summary: "Anything.",
+        options: [
+            OptionSpec("items", .text, "Path of the items."),
+            OptionSpec("key", .oneOrMany(.text), "Paths of the key."),
+            OptionSpec("fields", .map(.text), "Further fields."),
+            OptionSpec("limit", .integer(1...100), "How many."),
+            OptionSpec("strict", .flag, "Whether."),
+            OptionSpec("mode", .choice(["list", "window"]), "What absence means."),
+            OptionSpec("since", .duration, "How far back."),
+        ],
+        make: { options throws(OptionProblem) in
+            for (i, path) in options.texts("key").enumerated() where path.hasPrefix(".") {
+                throw OptionProblem("key", String(i), detail: "the path '\(path)' has an empty part")
+            }
+            return StandInKind(fieldNames: nil)
+        })
+    static let feed = SourceKindEntry(
+        name: "feed", summary: "A feed.", options: [], every: .seconds(1800),
+        make: { _ throws(OptionProblem) in StandInKind(mode: .window, fieldNames: ["author"]) })
+}
+
+struct StandInSink: Sink {
+    func deliver(_ message: Message) async -> Outcome { .delivered }
+
+    static func entry(_ name: String, _ options: [OptionSpec]) -> SinkKindEntry {
+        SinkKindEntry(
+            name: name, summary: "A sink.", options: options,
+            make: { _ throws(OptionProblem) in { _, _ in StandInSink() } })
+    }
+
+    static let all = [
+        entry("desktop", []),
+        entry("slack", [OptionSpec("url", .secret, "The secret address.", required: true)]),
+        entry(
+            "webhook",
+            [
+                OptionSpec("url", .text, "Where to.", required: true),
+                OptionSpec("headers", .headers, "Further headers."),
+                OptionSpec("title", .template, "The title."),
+            ]),
+    ]
+}
+
+func loader(directory: String? = nil, _ environment: [String: String] = [:]) -> ConfigurationLoader {
+    ConfigurationLoader(
+        directory: directory, sourceKinds: [StandInKind.cloudburst, StandInKind.json, StandInKind.feed],
+        sinkKinds: StandInSink.all, environment: environment)
+}
+
+/// Reads texts as files `a.yaml`, `b.yaml` … of nobody else.
+func load(_ texts: String..., isPrivate: Bool = false, environment: [String: String] = [:]) -> Loaded {
+    let files = zip("abcdef", texts).map { ConfigurationFile(path: "\($0).yaml", text: $1, isPrivate: isPrivate) }
+    return loader(environment).load(files)
+}
+
+/// What is wrong with one file, each diagnostic without its `a.yaml:`.
+func problems(_ text: String, isPrivate: Bool = false, environment: [String: String] = [:]) -> [String] {
+    load(text, isPrivate: isPrivate, environment: environment).diagnostics.map {
+        $0.description.replacing("a.yaml:", with: "", maxReplacements: 1)
+    }
+}
+
+/// A directory that goes with its owner.
+final class TemporaryDirectory {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("vedette-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    @discardableResult
+    func write(_ text: String, to name: String, mode: Int = 0o644) throws -> String {
+        try write(Array(text.utf8), to: name, mode: mode)
+    }
+
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String, mode: Int = 0o644) throws -> String {
+        let url = URL(fileURLWithPath: path).appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+        return url.path
+    }
+}

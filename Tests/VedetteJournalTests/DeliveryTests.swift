@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteJournal
+
+@Suite("Deliveries (I5)")
+struct DeliveryTests {
+    let scratch = Scratch()
+    let lane = DeliveryLane(source: "lab", sink: "team")
+
+    private func attempt(
+        _ delivery: Int64, _ state: DeliveryState, number: Int = 1, at milliseconds: Int64 = 10, reason: String? = nil
+    ) -> Attempt {
+        Attempt(
+            delivery: delivery, state: state, attempts: number, due: stamp(milliseconds + 5), at: stamp(milliseconds),
+            reason: reason)
+    }
+
+    @Test("lanes are found once each, and a lane is read in the order of release, page by page")
+    func lanes() async throws {
+        let journal = try scratch.open()
+        let blog = event(100, source: "blog")
+        _ = try await journal.commit(
+            polls(1...5) + polls(6...7, sink: "hook")
+                + [poll("blog", events: [blog], deliveries: [delivery(100, of: blog)])])
+        #expect(
+            try await journal.owedLanes() == [
+                DeliveryLane(source: "blog", sink: "team"), DeliveryLane(source: "lab", sink: "hook"), lane,
+            ])
+        #expect(try await journal.owed(in: lane, after: 0, limit: 3).map(\.id) == [1, 2, 3])
+        #expect(try await journal.owed(in: lane, after: 3, limit: 3).map(\.id) == [4, 5])
+        try journal.close()
+    }
+
+    @Test("an outcome is kept: what was retried is owed with its count, time and reason, what ended is not owed")
+    func outcomes() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...5))
+        try await journal.record([
+            attempt(1, .sent), attempt(2, .retry, reason: "503"), attempt(3, .dead, reason: "404"),
+            attempt(4, .paused, reason: "401"), attempt(5, .suppressed, reason: "dropped"),
+        ])
+        let owed = try await journal.owed(in: lane, after: 0, limit: 9)
+        #expect(owed.map(\.id) == [2, 4])
+        #expect(owed[0].attempts == 1 && owed[0].due == stamp(15) && owed[0].reason == "503")
+        let reader = try scratch.reader()
+        let all = try await reader.deliveries(limit: 9)
+        #expect(all.map(\.state) == [.sent, .retry, .dead, .paused, .suppressed])
+        #expect(all.map(\.endedAt) == [stamp(10), nil, stamp(10), nil, stamp(10)])
+        #expect(all.map(\.delivery.reason) == [nil, "503", "404", "401", "dropped"])
+        #expect(try await reader.sinkCounts() == [SinkCount(sink: "team", owed: 2, dead: 1)])
+        try journal.close()
+    }
+
+    @Test("an end is an end: an outcome that comes late changes nothing")
+    func late() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...1))
+        try await journal.record([attempt(1, .suppressed, reason: "dropped")])
+        try await journal.record([attempt(1, .retry, number: 2, reason: "503"), attempt(77, .retry)])
+        let reader = try scratch.reader()
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.suppressed])
+        #expect(try await reader.attempts(of: 1).map(\.attempts) == [1])
+        #expect(try await reader.attempts(of: 77).isEmpty)
+        try journal.close()
+    }
+
+    @Test("failed attempts are remembered, the newest of them only")
+    func attempts() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...1))
+        for number in 1...40 {
+            try await journal.record([attempt(1, .retry, number: number, reason: "\(number)")])
+        }
+        try await journal.record([attempt(1, .sent, number: 41)])
+        #expect(try await scratch.reader().attempts(of: 1).map(\.attempts) == Array(9...40))
+        try journal.close()
+    }
+
+    @Test("a message's id is taken once")
+    func messageID() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...1))
+        let other = event(2)
+        await #expect(throws: JournalError.self) {
+            try await journal.commit([poll(events: [other], deliveries: [delivery(1, of: other)])])
+        }
+        try journal.close()
+    }
+
+    @Test("the outbox is asked by state, sink, rule and event")
+    func filters() async throws {
+        let journal = try scratch.open()
+        let cause = event(9)
+        _ = try await journal.commit(
+            polls(1...2) + polls(3...3, sink: "hook")
+                + [poll(events: [cause], deliveries: [delivery(9, of: cause, rule: "other")])])
+        try await journal.record([attempt(2, .dead, reason: "404"), attempt(3, .dead, reason: "404")])
+        let reader = try scratch.reader()
+        func ids(_ filter: DeliveryFilter) async throws -> [Int64] {
+            try await reader.deliveries(filter, limit: 9).map(\.delivery.id)
+        }
+        #expect(try await ids(DeliveryFilter(state: .dead)) == [2, 3])
+        #expect(try await ids(DeliveryFilter(state: .dead, sink: "hook")) == [3])
+        #expect(try await ids(DeliveryFilter(state: .pending)) == [1, 4])
+        #expect(try await ids(DeliveryFilter(rule: "other")) == [4])
+        #expect(try await ids(DeliveryFilter(event: 2)) == [2])
+        try journal.close()
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Testing
+import VedetteCore
+
+@testable import VedetteJournal
+
+@Suite("Opening a journal")
+struct OpeningTests {
+    let scratch = Scratch()
+
+    private func reason(_ body: () throws -> Void) -> JournalError.Reason? {
+        do { try body() } catch { return (error as? JournalError)?.reason }
+        return nil
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test("the directory is 0700, the files are 0600")
+    func modes() throws {
+        let journal = try scratch.open()
+        #expect(try mode(scratch.path) == 0o700)
+        for name in ["/journal.db", "/journal.db-wal", "/journal.db-shm", "/vedette.lock"] {
+            #expect(try mode(scratch.path + name) == 0o600, "\(name)")
+        }
+        try journal.close()
+    }
+
+    @Test("it is a WAL with synchronous=FULL whose files outlive close, written back")
+    func settings() throws {
+        let journal = try scratch.open()
+        let (mode, level) = try journal.store.database.writeWithoutTransaction {
+            (try String.fetchOne($0, sql: "pragma journal_mode"), try Int.fetchOne($0, sql: "pragma synchronous"))
+        }
+        #expect(mode == "wal")
+        #expect(level == 2)
+        try journal.close()
+        let log = try FileManager.default.attributesOfItem(atPath: scratch.database + "-wal")
+        #expect(log[.size] as? Int == 0)
+    }
+
+    @Test("a second writer is told who holds the lock; after close it may have it")
+    func locked() throws {
+        let journal = try scratch.open()
+        #expect(reason { _ = try scratch.open() } == .locked(pid: getpid()))
+        try journal.close()
+        try scratch.open().close()
+    }
+
+    @Test("a reader of what does not exist yet says so, also of an empty file")
+    func missing() throws {
+        #expect(reason { _ = try scratch.reader() } == .missing)
+        try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
+        #expect(reason { _ = try scratch.reader() } == .missing)
+        #expect(FileManager.default.createFile(atPath: scratch.database, contents: nil))
+        #expect(reason { _ = try scratch.reader() } == .missing)
+    }
+
+    @Test("a newer schema is refused by writer and reader, and left as it is")
+    func newer() throws {
+        let journal = try scratch.open()
+        try journal.tamper("pragma user_version = 99")
+        try journal.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: scratch.database))
+        #expect(reason { _ = try scratch.open() } == .newer)
+        #expect(reason { _ = try scratch.reader() } == .newer)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.database)) == before)
+    }
+
+    @Test("what is no database, or another program's, is refused and left as it is")
+    func stranger() throws {
+        try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
+        let garbage = Data(repeating: 0x41, count: 8192)
+        try garbage.write(to: URL(fileURLWithPath: scratch.database))
+        #expect(reason { _ = try scratch.open() } == .corrupt)
+        #expect(reason { _ = try scratch.reader() } == .corrupt)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.database)) == garbage)
+
+        try FileManager.default.removeItem(atPath: scratch.database)
+        let other = try DatabaseQueue(path: scratch.database)
+        try other.writeWithoutTransaction { try $0.execute(sql: "create table notes (text)") }
+        try other.close()
+        #expect(reason { _ = try scratch.open() } == .corrupt)
+    }
+
+    @Test("a damaged page is found at start, and the error says what to do")
+    func damaged() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...200))
+        try journal.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.database))
+        try file.seek(toOffset: 8 * 4096)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+        try file.close()
+        let error = #expect(throws: JournalError.self) { _ = try scratch.open() }
+        #expect(error?.reason == .corrupt)
+        #expect(error?.detail.contains(scratch.database) == true)
+        #expect(error?.detail.contains(".recover") == true)
+    }
+
+    @Test("steps are done in order, once, and an older file is brought up from where it stands")
+    func migrations() throws {
+        let queue = try DatabaseQueue()
+        let steps = ["create table a (x)", "alter table a add column y", "insert into a values (1, 2)"]
+        try queue.writeWithoutTransaction { db in
+            try Schema.migrate(db, steps: Array(steps[..<1]))
+            #expect(try Schema.version(db) == 1)
+            try Schema.migrate(db, steps: steps)
+            try Schema.migrate(db, steps: steps)
+            #expect(try Schema.version(db) == 3)
+            #expect(try Int.fetchOne(db, sql: "select count(*) from a") == 1)
+        }
+    }
+
+    @Test("a step that fails leaves the file at the step before")
+    func failedMigration() throws {
+        let queue = try DatabaseQueue()
+        try queue.writeWithoutTransaction { db in
+            #expect(throws: DatabaseError.self) {
+                try Schema.migrate(db, steps: ["create table a (x)", "create table b (x); create table a (x)"])
+            }
+            #expect(try Schema.version(db) == 1)
+            #expect(try db.tableExists("b") == false)
+        }
+    }
+
+    @Test("released steps are never edited")
+    func frozen() {
+        #expect(Digest.of(Array(Schema.version1.utf8)) == 0)
+    }
+}

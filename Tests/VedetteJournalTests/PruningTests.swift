@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteJournal
+
+@Suite("Pruning")
+struct PruningTests {
+    let scratch = Scratch()
+
+    private func end(_ deliveries: ClosedRange<Int64>, at milliseconds: Int64) -> [Attempt] {
+        deliveries.map {
+            Attempt(delivery: $0, state: .sent, attempts: 1, due: stamp(0), at: stamp(milliseconds), reason: nil)
+        }
+    }
+
+    @Test("old events and ended deliveries go; what is owed stays with its event")
+    func owed() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...2500))
+        _ = try await journal.commit([poll(events: [event(5000, at: 90), event(5001, at: 5000)])])
+        try await journal.record(end(1...2400, at: 3000))
+        try await journal.prune(eventsBefore: stamp(4000), keeping: ["lab"], abandoned: stamp(4000))
+        #expect(try journal.number("select count(*) from event") == 101)
+        #expect(try journal.number("select count(*) from delivery") == 100)
+        let owed = try await journal.owed(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 1000)
+        #expect(owed.map(\.message.event.seq) == Array(2401...2500))
+        try journal.close()
+    }
+
+    @Test("an event whose delivery ended lately stays as long as the delivery")
+    func lately() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...1))
+        try await journal.record(end(1...1, at: 9000))
+        try await journal.prune(eventsBefore: stamp(4000), keeping: ["lab"], abandoned: stamp(0))
+        #expect(try journal.number("select count(*) from event") == 1)
+        try await journal.prune(eventsBefore: stamp(9001), keeping: ["lab"], abandoned: stamp(0))
+        #expect(try journal.number("select count(*) from event") == 0)
+        try journal.close()
+    }
+
+    @Test("a seq is never given twice, even when all events are gone and the journal was closed")
+    func seq() async throws {
+        var journal = try scratch.open()
+        _ = try await journal.commit([poll(events: [event(1), event(2)])])
+        try await journal.prune(eventsBefore: stamp(1), keeping: [], abandoned: stamp(0))
+        #expect(try journal.number("select count(*) from event") == 0)
+        try journal.close()
+        journal = try scratch.open()
+        #expect(try await journal.commit([poll(events: [event(3)])])[0].events[0].seq == 3)
+        try journal.close()
+    }
+
+    @Test("a source that is no longer configured goes with its items once its time is over")
+    func sources() async throws {
+        let journal = try scratch.open()
+        for (name, polled) in [("kept", 1), ("young", 500), ("gone", 1)] {
+            var record = SourceRecord(name: name)
+            record.health.lastPollAt = stamp(Int64(polled))
+            _ = try await journal.commit([
+                PollRecord(record: record, writes: (0..<1500).map { item("\($0)") })
+            ])
+        }
+        try await journal.prune(eventsBefore: stamp(0), keeping: ["kept"], abandoned: stamp(100))
+        #expect(try await journal.sourceRecords().map(\.name) == ["kept", "young"])
+        #expect(try journal.number("select count(*) from item") == 3000)
+        try journal.close()
+    }
+}

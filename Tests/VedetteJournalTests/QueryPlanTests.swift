@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Testing
+import VedetteCore
+
+@testable import VedetteJournal
+
+@Suite("Query plans with 100,000 deliveries owed")
+struct QueryPlanTests {
+    let scratch = Scratch()
+
+    /// 100,000 owed and 1,000 dead deliveries of as many events, made by SQL for speed.
+    private func filled() throws -> SQLiteJournal {
+        let journal = try scratch.open()
+        try journal.tamper(
+            """
+            with recursive n (i) as (select 1 union all select i + 1 from n where i < 101000)
+            insert into event (id, source, type, key, time, body)
+              select 'id' || i, 'source' || (i % 64), 't', 'k' || (i % 500), i, '{}' from n;
+            insert into delivery (message, source, sink, rule, event, title, text, priority, state, created, due,
+                attempts, ended_at)
+              select 'm' || seq, source, 'sink' || (seq % 4), 'rule' || (seq % 10), seq, '', '', 'normal',
+                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null) from event
+            """)
+        return journal
+    }
+
+    @Test("every look-up of the hot paths walks an index, with nothing sorted")
+    func plans() async throws {
+        let journal = try filled()
+        let plans: [(sql: String, index: String)] = [
+            (Deliveries.nextLane, "delivery_owed"),
+            (Deliveries.owedInLane, "delivery_owed"),
+            (Deliveries.sql(.init(state: .dead, sink: "sink1")), "delivery_dead"),
+            (Deliveries.sql(.init(event: 7)), "delivery_event"),
+            (Events.sql(.init(), .oldestFirst), "INTEGER PRIMARY KEY"),
+            (Events.sql(.init(source: "source1"), .oldestFirst), "event_source"),
+            (Events.sql(.init(source: "source1", since: stamp(0)), .newestFirst), "event_source"),
+            (Events.sql(.init(rule: "rule1"), .oldestFirst), "delivery_rule"),
+            (Events.sql(.init(source: "source1", rule: "rule1", since: stamp(0)), .newestFirst), "delivery_rule"),
+            (Events.historySQL, "event_item"),
+            (Pruning.oldEvents, "event_time"),
+            (Sources.selectItems, "PRIMARY KEY"),
+        ]
+        for (sql, index) in plans {
+            let plan = try plan(of: sql, in: journal)
+            #expect(plan.contains("USING \(index)") || plan.contains("INDEX \(index)"), "\(sql)\n\(plan)")
+            #expect(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "\(sql)\n\(plan)")
+        }
+        try journal.close()
+    }
+
+    @Test("64 lanes are found among 100,000 deliveries")
+    func lanes() async throws {
+        let journal = try filled()
+        #expect(try await journal.owedLanes().count == 64)
+        try journal.close()
+    }
+
+    private func plan(of sql: String, in journal: SQLiteJournal) throws -> String {
+        try journal.store.database.read { db in
+            let count = try db.makeStatement(sql: sql).sqlParameterCount
+            let arguments = StatementArguments(Array(repeating: 1, count: count))
+            return try Row.fetchAll(db, sql: "explain query plan " + sql, arguments: arguments)
+                .map { $0["detail"] as String }.joined(separator: "\n")
+        }
+    }
+}

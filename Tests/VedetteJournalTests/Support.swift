@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Testing
+import VedetteCore
+
+@testable import VedetteJournal
+
+/// A state directory that goes with its owner.
+final class Scratch: Sendable {
+    let path: String
+
+    init() {
+        path = NSTemporaryDirectory() + "journal-" + UUID().uuidString
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var database: String { path + "/journal.db" }
+
+    func open() throws(JournalError) -> SQLiteJournal { try SQLiteJournal.open(directory: path) }
+
+    func reader() throws(JournalError) -> JournalReader { try JournalReader.open(directory: path) }
+}
+
+extension SQLiteJournal {
+    /// Runs SQL on the writing connection, as a stranger's hand would.
+    func tamper(_ sql: String) throws { try store.database.writeWithoutTransaction { try $0.execute(sql: sql) } }
+
+    func number(_ sql: String) throws -> Int? { try store.database.read { try Int.fetchOne($0, sql: sql) } }
+}
+
+func stamp(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: 1_763_690_400_000 + milliseconds) }
+
+func event(
+    _ id: Int, source: String = "lab", key: String = "59", at milliseconds: Int64 = 0, kind: Event.Kind = .changed
+) -> Event {
+    Event(
+        id: Identifier("0199-\(id)"), kind: kind, time: stamp(milliseconds), source: source, sourceKind: "cloudburst",
+        poll: "p-1", item: kind.isAboutItem ? Item(key: key, title: "prod-é", state: "Ready for use") : nil,
+        changes: [FieldChange(field: "state", from: "Starting", to: "Ready for use", lasted: 252.4)],
+        error: kind == .failing ? Event.Problem(failure: "timeout", detail: "no answer") : nil)
+}
+
+func delivery(
+    _ id: Int, of event: Event, sink: String = "team", rule: String = "ready", due: Int64 = 0
+) -> Delivery {
+    Delivery(
+        message: Message(
+            id: "msg_\(id)", rule: rule, sink: sink, event: event, title: "title \(id)", text: "text \(id)",
+            priority: .high),
+        created: stamp(0), due: stamp(due))
+}
+
+func item(_ key: String, digest: UInt64 = 7) -> StoredItem {
+    StoredItem(Item(key: key, title: "title \(key)", fields: ["owner": "é"]), digest: digest, stateSince: stamp(1))
+}
+
+func poll(
+    _ source: String = "lab", newBaseline: Bool = false, writes: [StoredItem] = [], deletions: [String] = [],
+    events: [Event] = [], deliveries: [Delivery] = []
+) -> PollRecord {
+    PollRecord(
+        record: SourceRecord(name: source), isNewBaseline: newBaseline, writes: writes, deletions: deletions,
+        events: events, deliveries: deliveries)
+}
+
+/// One event with one delivery each, numbered from `first`.
+func polls(_ numbers: ClosedRange<Int>, sink: String = "team") -> [PollRecord] {
+    numbers.map { number in
+        let cause = event(number, at: Int64(number))
+        return poll(events: [cause], deliveries: [delivery(number, of: cause, sink: sink)])
+    }
+}
+
+/// A record with every member set to something.
+func fullRecord() -> SourceRecord {
+    var record = SourceRecord(name: "lab \"é\"")
+    var head = SnapshotHead(identity: .max, fingerprints: ["state": 1 << 63, "name": 2], goodAt: stamp(5))
+    head.validators = Validators(etag: "W/\"a\"", lastModified: "Thu, 01 Jan 1970 00:00:00 GMT")
+    head.digest = 0x8000_0000_0000_0001
+    (head.count, head.pendingAbsences) = (8, 2)
+    (head.newest, head.oldest) = (stamp(4), stamp(3))
+    head.emptiness = SnapshotHead.Emptiness(polls: 2, since: stamp(2))
+    head.states = ["Starting": 1, "Ready for use": 7]
+    record.snapshot = head
+    record.health.failures = 3
+    record.health.isFailing = true
+    record.health.lastPollAt = stamp(6)
+    record.health.problem = Event.Problem(failure: "timeout", detail: "no \"answer\"")
+    (record.due, record.notBefore) = (stamp(7), stamp(8))
+    return record
+}
