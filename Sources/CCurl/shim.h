@@ -40,6 +40,8 @@ static inline CURLMcode cc_multi_set_long(CURLM *multi, CURLMoption option, long
 static inline CURLSHcode cc_share_data(CURLSH *share, curl_lock_data data) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, data);
 }
+/// A macro with a cast.
+static inline long cc_auth_basic(void) { return (long)CURLAUTH_BASIC; }
 /// A union member of the message.
 static inline CURLcode cc_result(const CURLMsg *message) { return message->data.result; }
 

@@ -11,8 +11,13 @@ enum ChildProcess {
 
     /// The first line that it prints. What it says to stderr is dropped: it could hold the secret.
     static func firstLine(of arguments: [String], within limit: Duration, most: Int) -> Result<String, Problem> {
+        // A pair of sockets, since a pipe cannot be made close-on-exec in one step from Swift, and a copy of the writing
+        // end in another child would hide the end of the output.
         var pipe: [Int32] = [-1, -1]
-        guard pipe2(&pipe, O_CLOEXEC) == 0 else { return .failure(Problem(detail: "cannot be run: no pipe")) }
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &pipe) == 0 else {
+            return .failure(Problem(detail: "cannot be run: \(String(cString: strerror(errno)))"))
+        }
         let started = spawn(arguments, output: pipe[1])
         close(pipe[1])
         defer { close(pipe[0]) }
@@ -28,7 +33,8 @@ enum ChildProcess {
 
     private static func judge(_ bytes: [UInt8]?, _ status: Int32?, _ limit: Duration) -> Result<String, Problem> {
         guard let bytes, let status else {
-            return .failure(Problem(detail: "did not end within \(limit.components.seconds) s, or printed too much; mend it"))
+            return .failure(
+                Problem(detail: "did not end within \(limit.components.seconds) s, or printed too much; mend it"))
         }
         guard status == 0 else {
             // The low seven bits are the signal, the next eight the exit status (wait(2)).
@@ -66,7 +72,8 @@ enum ChildProcess {
         var child = pid_t()
         let code = posix_spawnp(&child, arguments[0], &actions, &attributes, &words, environ)
         guard code == 0 else {
-            return .failure(Problem(detail: "cannot be run: \(String(cString: strerror(code))); check its path and mode"))
+            return .failure(
+                Problem(detail: "cannot be run: \(String(cString: strerror(code))); check its path and mode"))
         }
         return .success(child)
     }

@@ -19,7 +19,8 @@ struct ConditionReader {
         guard let (condition, saysWhich) = read(node, &scope, depth: 0) else { return nil }
         if !saysWhich {
             findings.error(
-                node.place, "'when' does not say which events; add one of "
+                node.place,
+                "'when' does not say which events; add one of "
                     + Keys.occasions.map { "'\($0)'" }.joined(separator: ", "))
         }
         return (condition, scope)
@@ -28,7 +29,8 @@ struct ConditionReader {
     /// - Returns: the condition, and whether it says which events are meant.
     private func read(_ node: YAMLNode, _ scope: inout Scope, depth: Int) -> (Condition, Bool)? {
         guard depth <= ConditionReader.maximumNesting else {
-            findings.error(node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
+            findings.error(
+                node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
             return nil
         }
         guard let map = MapReader(node, "'when'", keys: Keys.when, findings) else { return nil }
@@ -80,10 +82,13 @@ struct ConditionReader {
             }
             let matching = Glob.isGlob(text) ? scope.names.filter(Glob(text).matches) : []
             found.formUnion(matching)
-            if matching.isEmpty {
-                findings.error(
-                    node.place, MapReader.unknown(Glob.isGlob(text) ? "sources" : "source", text, among: scope.names))
-            }
+            guard matching.isEmpty else { continue }
+            let known = scope.names.sorted().prefix(12).joined(separator: ", ")
+            findings.error(
+                node.place,
+                Glob.isGlob(text)
+                    ? "'\(text)' matches no source; known are \(known)"
+                    : MapReader.unknown("source", text, among: scope.names))
         }
         return (found, texts.joined(separator: " or "))
     }
@@ -102,7 +107,8 @@ extension ConditionReader {
         let given = Keys.occasions.filter(map.has)
         if given.count > 1 {
             findings.error(
-                map.key(given[1]), "'\(given[1])' excludes '\(given[0])': 'when' takes one of "
+                map.key(given[1]),
+                "'\(given[1])' excludes '\(given[0])': 'when' takes one of "
                     + Keys.occasions.joined(separator: ", ") + "; use 'any' for several")
         }
         if !map.has("field") {

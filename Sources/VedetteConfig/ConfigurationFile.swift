@@ -19,7 +19,8 @@ struct ConfigurationFile: Sendable {
 
     /// Every `*.yaml` in `directory` and in `rules/` below it. One that cannot be read is an error, not an absence.
     static func all(in directory: String, _ findings: Findings) -> [ConfigurationFile] {
-        let names = list(directory, findings) + list(directory + "/rules", findings, isOptional: true).map { "rules/" + $0 }
+        let names =
+            list(directory, findings) + list(directory + "/rules", findings, isOptional: true).map { "rules/" + $0 }
         let base = directory.hasSuffix("/") ? directory : directory + "/"
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { read(base + $0, findings) }
     }

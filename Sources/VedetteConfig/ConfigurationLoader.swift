@@ -27,7 +27,8 @@ public struct ConfigurationLoader: Sendable {
         guard let directory = findDirectory(findings) else { return Loaded(diagnostics: findings.sorted()) }
         let files = ConfigurationFile.all(in: directory, findings)
         if files.isEmpty, !findings.hasErrors {
-            findings.error(Place(file: directory), "no *.yaml file is here; write one, or name another directory with --config")
+            findings.error(
+                Place(file: directory), "no *.yaml file is here; write one, or name another directory with --config")
         }
         var loaded = load(files, findings)
         loaded.directory = directory

@@ -49,6 +49,11 @@ final class Findings {
 
     func error(_ place: Place, _ message: String) { add(place, message, .error) }
 
+    /// The end of reading; it is said however much was found before.
+    func end(_ place: Place, _ message: String) {
+        all.append(Diagnostic(file: place.file, line: place.line, column: place.column, message: message))
+    }
+
     func warn(_ place: Place, _ message: String) { add(place, message, .warning) }
 
     private func add(_ place: Place, _ message: String, _ severity: Diagnostic.Severity) {

@@ -44,7 +44,8 @@ public enum Keys {
         KeySpec("password", "secret", "For basic authentication, with `user`."),
         KeySpec("tls", "map", "How the server's certificate is judged."),
         KeySpec("headers", "map of texts or secrets", "Sent with every request; they replace those of the kind."),
-        KeySpec("user_agent", "text", "The User-Agent that the server sees.", standard: "the kind's, else Vedette's own"),
+        KeySpec(
+            "user_agent", "text", "The User-Agent that the server sees.", standard: "the kind's, else Vedette's own"),
     ]
 
     public static let tls = [

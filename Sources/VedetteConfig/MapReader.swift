@@ -34,7 +34,8 @@ struct MapReader {
             }
         }
         self.values = values
-        for key in keys where key.isRequired && values[key.name] == nil && !options.contains(where: { $0.name == key.name }) {
+        for key in keys
+        where key.isRequired && values[key.name] == nil && !options.contains(where: { $0.name == key.name }) {
             findings.error(node.place, "\(what) lacks '\(key.name)': \(key.type)")
         }
     }

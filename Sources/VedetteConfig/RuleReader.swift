@@ -76,11 +76,13 @@ enum Names {
             !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
             && name.unicodeScalars.allSatisfy { scalar in
                 let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-                return isWord || scalar.properties.generalCategory == .nonspacingMark || "-_.:+@".unicodeScalars.contains(scalar)
+                return isWord || scalar.properties.generalCategory == .nonspacingMark
+                    || "-_.:+@".unicodeScalars.contains(scalar)
             }
         if isGood { return name }
         findings.error(
-            node.place, "'\(name.prefix(100))' cannot name a \(noun); "
+            node.place,
+            "'\(name.prefix(100))' cannot name a \(noun); "
                 + "take letters, digits and - _ . : + @, not beginning with '-'")
         return nil
     }

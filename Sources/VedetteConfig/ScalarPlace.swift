@@ -19,7 +19,8 @@ extension YAMLNode {
 
     /// The same for a line and column of the text, both from 1.
     func place(ofLine line: Int, column: Int) -> Place {
-        let lines = Array((node.scalar?.string ?? "").unicodeScalars).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = Array((node.scalar?.string ?? "").unicodeScalars).split(
+            separator: "\n", omittingEmptySubsequences: false)
         guard line <= lines.count else { return place }
         return place(ofScalarAt: lines[..<(line - 1)].reduce(0) { $0 + $1.count + 1 } + column - 1)
     }

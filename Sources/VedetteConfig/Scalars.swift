@@ -8,11 +8,12 @@ struct Scalars {
 
     func text(_ node: YAMLNode, _ what: String) -> String? {
         if let tag = node.foreignTag {
-            findings.error(node.place, "the tag '\(tag)' means nothing here; quote the text, or write {env: NAME} for a secret")
+            findings.error(
+                node.place, "the tag '\(tag)' means nothing here; quote the text, or write {env: NAME} for a secret")
             return nil
         }
         guard let text = node.text else {
-            findings.error(node.place, "\(what) must be a text, not \(node.noun)")
+            findings.error(node.place, "\(what) must be a text, not \(node.noun)\(node.quotingHint)")
             return nil
         }
         return text
@@ -46,7 +47,8 @@ struct Scalars {
         guard let text = text(node, what) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             let bounds =
-                range.upperBound == .max ? "from \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+                range.upperBound == .max
+                ? "from \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
             findings.error(node.place, "\(what) must be a whole number \(bounds), not '\(text)'")
             return nil
         }
@@ -78,7 +80,8 @@ struct Scalars {
         guard let text = text(node, what) else { return nil }
         guard let duration = Duration(configured: text), duration <= .seconds(3650 * 86_400) else {
             findings.error(
-                node.place, "\(what) must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '\(text)'")
+                node.place,
+                "\(what) must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '\(text)'")
             return nil
         }
         guard duration >= least else {

@@ -6,27 +6,28 @@ import VedetteText
 /// What a rule can name: the sources, and the fields of their items.
 struct Scope {
     /// Every source by name, with its fields; nil where only the server knows, or where the source is wrong itself.
-    var fields: [String: [String]?]
+    let fields: [String: [String]?]
+    /// The names of all fields; nil when any field may be there.
+    private let known: [String]?
 
     /// Of every item.
     private static let itemNames = ["key", "title", "name", "state", "url", "time"]
 
-    /// Narrowed to some of the sources.
-    func among(_ names: Set<String>) -> Scope { Scope(fields: fields.filter { names.contains($0.key) }) }
+    init(fields: [String: [String]?]) {
+        self.fields = fields
+        let lists = fields.values.compactMap { $0 }
+        let isOpen = lists.isEmpty || lists.count < fields.count
+        known = isOpen ? nil : lists.reduce(into: Set<String>()) { $0.formUnion($1) }.sorted()
+    }
 
-    /// The names of all fields; nil when any field may be there.
-    private var known: [String]? {
-        var names = Set<String>()
-        for list in fields.values {
-            guard let list else { return nil }
-            names.formUnion(list)
-        }
-        return fields.isEmpty ? nil : names.sorted()
+    /// Narrowed to some of the sources.
+    func among(_ names: Set<String>) -> Scope {
+        Scope(fields: Dictionary(uniqueKeysWithValues: names.compactMap { name in fields[name].map { (name, $0) } }))
     }
 
     func check(field name: String, at place: Place, _ findings: Findings) {
         guard let known, !known.contains(name), !Scope.itemNames.contains(name) else { return }
-        findings.error(place, MapReader.unknown("field", name, among: Scope.itemNames + known))
+        findings.error(place, MapReader.unknown("field", name, among: Set(Scope.itemNames + known).sorted()))
     }
 
     /// The names of the sources as a sentence lists them.

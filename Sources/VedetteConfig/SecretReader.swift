@@ -74,7 +74,8 @@ final class SecretReader {
 
     private func command(_ node: YAMLNode) -> SecretOrigin? {
         guard node.isList else {
-            findings.error(node.place, "'command' is a list of program and arguments, as [pass, show, lab]; no shell reads it")
+            findings.error(
+                node.place, "'command' is a list of program and arguments, as [pass, show, lab]; no shell reads it")
             return nil
         }
         guard let words = node.elements("'command'", findings) else { return nil }

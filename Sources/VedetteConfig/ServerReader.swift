@@ -13,7 +13,9 @@ struct ServerReader {
     private var headers: HeaderReader { HeaderReader(secrets: secrets, findings: findings) }
 
     func server(_ entry: YAMLEntry) -> Server? {
-        guard let map = MapReader(entry.value, "server '\(entry.name)'", keys: Keys.server, findings) else { return nil }
+        guard let map = MapReader(entry.value, "server '\(entry.name)'", keys: Keys.server, findings) else {
+            return nil
+        }
         var server = Server(name: entry.name)
         server.url = map["url"].flatMap { url($0, "'url'") }
         server.credentials = credentials(map)
@@ -66,7 +68,8 @@ struct ServerReader {
         policy.pin = map["pin"].flatMap(pin)
         policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false
         if policy.pin != nil, map.has("ca") {
-            findings.error(map.key("ca"), "'ca' says nothing beside 'pin', which judges the certificate alone; remove one")
+            findings.error(
+                map.key("ca"), "'ca' says nothing beside 'pin', which judges the certificate alone; remove one")
         }
         if policy.insecure, map.has("ca") || map.has("pin") {
             findings.error(map.key("insecure"), "'insecure' switches every check off; remove it, or 'ca' and 'pin'")
@@ -83,7 +86,8 @@ struct ServerReader {
             return nil
         case .success(let file):
             guard String(decoding: file.bytes, as: UTF8.self).contains("-----BEGIN ") else {
-                findings.error(node.place, "'ca' names '\(path)', which holds no PEM certificate; convert it with openssl x509")
+                findings.error(
+                    node.place, "'ca' names '\(path)', which holds no PEM certificate; convert it with openssl x509")
                 return nil
             }
             return path

@@ -74,15 +74,18 @@ extension SourceReader {
         let headers = HeaderReader(secrets: secrets, findings: findings)
         let own = map["headers"].map(headers.headers) ?? []
         let userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
-        guard var (server, url) = map.has("server") ? onServer(map) : atURL(map) else { return nil }
+        guard let place = map.has("server") ? onServer(map) : atURL(map) else { return nil }
+        var server = place.0
         if let userAgent { server.userAgent = userAgent }
         let names = Set(own.map { $0.name.lowercased() })
         server.headers = server.headers.filter { !names.contains($0.name.lowercased()) } + own
-        return (server, url)
+        return (server, place.1)
     }
 
     private func atURL(_ map: MapReader) -> (Server, String)? {
-        if map.has("path") { findings.error(map.key("path"), "'path' needs 'server'; write the whole address as 'url'") }
+        if map.has("path") {
+            findings.error(map.key("path"), "'path' needs 'server'; write the whole address as 'url'")
+        }
         guard map.has("url") else {
             findings.error(map.node.place, "\(map.what) lacks an address; write 'server' and 'path', or 'url'")
             return nil
@@ -95,7 +98,8 @@ extension SourceReader {
 
     private func onServer(_ map: MapReader) -> (Server, String)? {
         if map.has("url") {
-            findings.error(map.key("url"), "'url' and 'server' exclude each other; write 'path' for a place on the server")
+            findings.error(
+                map.key("url"), "'url' and 'server' exclude each other; write 'path' for a place on the server")
         }
         guard let node = map["server"], let name = scalars.text(node, "'server'") else { return nil }
         guard let known = servers[name] else {
@@ -107,7 +111,8 @@ extension SourceReader {
         guard let path = scalars.text(pathNode, "'path'") else { return nil }
         guard let url = SourceReader.resolve(path, base), url.origin == base.origin else {
             findings.error(
-                pathNode.place, "'path' must stay on the server, as '/resources/virtualSystems'; "
+                pathNode.place,
+                "'path' must stay on the server, as '/resources/virtualSystems'; "
                     + "another host is another server")
             return nil
         }

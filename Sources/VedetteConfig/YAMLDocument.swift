@@ -30,7 +30,7 @@ enum YAMLDocument {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let place = Place(file: file.path, line: mark.line, column: mark.column)
-            findings.error(place, "bad YAML: " + explain(problem, context))
+            findings.error(place, "bad YAML: " + explain(problem, context, mark.line))
         case .duplicatedKeysInMapping(let duplicates, let context):
             let place = Place(file: file.path, line: context.mark.line, column: context.mark.column)
             let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
@@ -43,11 +43,12 @@ enum YAMLDocument {
     }
 
     /// libyaml's words, and the commonest remedy.
-    private static func explain(_ problem: String, _ context: YamlError.Context?) -> String {
+    private static func explain(_ problem: String, _ context: YamlError.Context?, _ line: Int) -> String {
         let remedies = [
             ("mapping values are not allowed", "quote a text that holds ': '"),
             ("did not find expected key", "check the indentation above"),
             ("found character that cannot start any token", "quote the text, and indent with spaces, not tabs"),
+            ("did not find expected node content", "a value or a closing bracket is missing"),
             ("found undefined alias", "quote a text that begins with '*'"),
             ("did not find expected alphabetic or numeric character", "quote a text that begins with '*' or '&'"),
             ("but found another document", "write one document per file"),
@@ -57,8 +58,9 @@ enum YAMLDocument {
             ("could not find expected ':'", "write 'key: value', with a space behind the colon"),
         ]
         let remedy = remedies.first { problem.contains($0.0) }.map { "; \($0.1)" } ?? ""
-        let since = context.map { " (\($0.text), line \($0.mark.line))" } ?? ""
-        return problem + since + remedy
+        // Where it began is worth saying when that is elsewhere: the bracket that was never closed.
+        let since = context.map { $0.mark.line == line ? "" : " (\($0.text), line \($0.mark.line))" } ?? ""
+        return (problem.hasPrefix("but ") ? String(problem.dropFirst(4)) : problem) + since + remedy
     }
 
     private static func place(of offset: Int, in file: ConfigurationFile) -> Place {

@@ -24,7 +24,8 @@ final class Budget {
         left -= count
         if left < 0, !isReported {
             isReported = true
-            findings.error(place, "the files hold more than 2000000 values once aliases (*name) are replaced; remove some")
+            findings.end(
+                place, "the files hold more than 2000000 values once aliases (*name) are replaced; remove some")
         }
         return left >= 0
     }
@@ -62,9 +63,19 @@ struct YAMLNode {
         }
     }
 
+    /// The commonest cause of a map or list where a text should be: YAML's own meaning of the first character.
+    var quotingHint: String {
+        guard isMap || isList, let mark = node.mark, mark.line <= source.lines.count,
+            source.lines[mark.line - 1].dropFirst(mark.column - 1).first.map({ "{[".unicodeScalars.contains($0) })
+                == true
+        else { return "" }
+        return "; quote a text that begins with '\(isMap ? "{" : "[")'"
+    }
+
     /// `!name`, which nothing here understands; nil without one.
     var foreignTag: String? {
-        guard let name = node.scalar?.tag.description ?? node.mapping?.tag.description ?? node.sequence?.tag.description,
+        guard
+            let name = node.scalar?.tag.description ?? node.mapping?.tag.description ?? node.sequence?.tag.description,
             name.hasPrefix("!"), name != "!"
         else { return nil }
         return name

@@ -5,9 +5,11 @@ import VedetteCore
 /// One poll, from the request to the commit.
 extension Watcher {
     func poll(_ entry: WatchedSource, lane: Lane) async {
+        let (journal, name) = (surroundings.journal, entry.source.name)
         let reader = PollReader(
             source: entry.source, head: entry.record.snapshot, fetcher: surroundings.fetcher,
-            journal: surroundings.journal, clock: surroundings.clock, lane: lane, userAgent: surroundings.userAgent)
+            clock: surroundings.clock, lane: lane, userAgent: surroundings.userAgent,
+            storedItems: { () async throws(JournalError) in try await journal.items(of: name) })
         do throws(JournalError) {
             let result = try await reader.read()
             if entry.isRemoved || entry.mustRestart { return }
@@ -103,7 +105,7 @@ extension Watcher {
             entry.lastResult = !force && (isHeld || isBackingOff) ? .held(entry.source.name) : nil
             if entry.lastResult == nil { names.append(entry.source.name) }
         }
-        await withTaskGroup { group in
+        await withTaskGroup(of: Void.self) { group in
             for (i, name) in names.enumerated() {
                 if i >= Watcher.mostUnfinished { await group.next() }
                 group.addTask { await self.pollNow(name) }

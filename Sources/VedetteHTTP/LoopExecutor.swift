@@ -35,7 +35,6 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             { context in
                 guard let context else { return nil }
                 let executor = Unmanaged<LoopExecutor>.fromOpaque(context).takeRetainedValue()
-                pthread_setname_np(pthread_self(), "vedette-http")
                 executor.run()
                 return nil
             }, context.toOpaque())

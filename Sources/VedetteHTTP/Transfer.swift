@@ -80,7 +80,7 @@ final class Transfer {
         cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         cc_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         cc_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
-        cc_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS.rawValue))
+        cc_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         cc_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_FORBID_REUSE, isFresh ? 1 : 0)
@@ -88,7 +88,7 @@ final class Transfer {
         setTLS(hop.request.tls)
         setMethod(hop)
         if let credentials = hop.credentials {
-            cc_set_long(easy, CURLOPT_HTTPAUTH, Int(CURLAUTH_BASIC))
+            cc_set_long(easy, CURLOPT_HTTPAUTH, cc_auth_basic())
             cc_set_string(easy, CURLOPT_USERNAME, credentials.user)
             cc_set_string(easy, CURLOPT_PASSWORD, credentials.password.value)
         }
@@ -102,7 +102,7 @@ final class Transfer {
     }
 
     private func setTLS(_ tls: TLSPolicy) {
-        cc_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2.rawValue))
+        cc_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let ca = tls.ca { cc_set_string(easy, CURLOPT_CAINFO, ca) }
         // A right pin does not help while the chain is verified, so the key alone is judged.
         let verifies = !tls.insecure && tls.pin == nil

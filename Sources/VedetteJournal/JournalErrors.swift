@@ -56,6 +56,7 @@ extension JournalError {
     }
 
     private static func full(_ files: JournalFiles) -> JournalError {
-        JournalError(.full, "the disk that holds \(files.database) is full: make room; nothing was lost or half written")
+        JournalError(
+            .full, "the disk that holds \(files.database) is full: make room; nothing was lost or half written")
     }
 }

@@ -22,11 +22,13 @@ struct JournalFiles: Sendable, Hashable {
             guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
             // The system answers so for a directory that exists where nobody may write.
             if errno == EROFS || errno == EACCES, access(path, F_OK) == 0 { continue }
-            throw JournalError.system(errno, "the directory \(path) cannot be made", "make it, or choose another --state")
+            throw JournalError.system(
+                errno, "the directory \(path) cannot be made", "make it, or choose another --state")
         }
         let file = Glibc.open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else {
-            throw JournalError.system(errno, "the journal \(database) cannot be opened for writing", "check its owner and mode")
+            throw JournalError.system(
+                errno, "the journal \(database) cannot be opened for writing", "check its owner and mode")
         }
         Glibc.close(file)
     }

@@ -14,14 +14,16 @@ public final class JournalWatch: Sendable {
 
     public init(directory: String) throws(JournalError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, Int32(O_CLOEXEC)) == 0 else {
+        guard pipe(&ends) == 0 else {
             throw JournalError.system(errno, "\(directory) cannot be watched", "raise the limit of open files")
         }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         leash = ends[1]
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.wakes = wakes
         // When the user has no inotify instance left the thread lives by its timer alone.
-        let thread = WatchThread(directory: directory, leash: ends[0], inotify: inotify_init1(Int32(IN_CLOEXEC)), wake: wake)
+        let thread = WatchThread(
+            directory: directory, leash: ends[0], inotify: inotify_init1(Int32(IN_CLOEXEC)), wake: wake)
         guard thread.start() else {
             thread.closeFiles()
             throw JournalError.system(EAGAIN, "\(directory) cannot be watched", "raise the limit of threads")
@@ -45,22 +47,19 @@ private final class WatchThread: Sendable {
     }
 
     func start() -> Bool {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, 256 << 10)
-        var thread = pthread_t()
+        var thread: pthread_t = 0
         let box = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, &attributes, { box in
-            // Signals are for the threads that wait for them.
-            var all = sigset_t()
-            sigfillset(&all)
-            pthread_sigmask(SIG_SETMASK, &all, nil)
-            if let box { Unmanaged<WatchThread>.fromOpaque(box).takeRetainedValue().run() }
-            return nil
-        }, box.toOpaque())
-        if code != 0 { box.release() }
+        let code = pthread_create(
+            &thread, nil,
+            { box in
+                // Signals are for the threads that wait for them.
+                var all = sigset_t()
+                sigfillset(&all)
+                pthread_sigmask(SIG_SETMASK, &all, nil)
+                if let box { Unmanaged<WatchThread>.fromOpaque(box).takeRetainedValue().run() }
+                return nil
+            }, box.toOpaque())
+        if code == 0 { pthread_detach(thread) } else { box.release() }
         return code == 0
     }
 

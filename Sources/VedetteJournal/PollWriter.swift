@@ -44,7 +44,8 @@ struct PollWriter {
         if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
         for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
         for item in poll.writes { try write(item, of: source) }
-        return Committed(events: try poll.events.map { try write($0) }, deliveries: try poll.deliveries.map { try write($0) })
+        return Committed(
+            events: try poll.events.map { try write($0) }, deliveries: try poll.deliveries.map { try write($0) })
     }
 
     private func write(_ item: StoredItem, of source: Int64) throws {

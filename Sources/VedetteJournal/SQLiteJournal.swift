@@ -33,6 +33,9 @@ public final class SQLiteJournal: Journal {
         return SQLiteJournal(store: store, lock: lock)
     }
 
+    /// The process that watches with this state now; nil when none does.
+    public static func holder(directory: String) -> Int32? { StateLock.holder(JournalFiles(directory: directory)) }
+
     /// Files up to this size are checked whole at start; a larger one would hold up the first poll for seconds.
     private static let checkedWhole: Int64 = 64 << 20
 

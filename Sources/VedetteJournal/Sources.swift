@@ -38,14 +38,16 @@ enum Sources {
         return records
     }
 
-    static let selectItems = """
-        select key, digest, absent_since, state_since, body from item
-        where source = (select id from source where name = ?)
-        """
+    static let selectItems = "select key, digest, absent_since, state_since, body from item where source = ?"
 
     static func items(_ db: Database, of source: String) throws -> [String: StoredItem] {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [source])
+        let head = try Row.fetchOne(
+            db.cachedStatement(sql: "select id, count from source where name = ?"), arguments: [source])
+        guard let head else { return [:] }
+        let (id, count): (Int64, Int) = (head[0], head[1])
         var items: [String: StoredItem] = [:]
+        items.reserveCapacity(count)
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [id])
         while let row = try rows.next() {
             let (digest, absent, since): (Int64, Int64?, Int64) = (row[1], row[2], row[3])
             let (key, body): (String, Bytes) = (row[0], row[4])

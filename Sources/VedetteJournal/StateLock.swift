@@ -43,6 +43,16 @@ final class StateLock: Sendable {
         return file
     }
 
+    /// The process that holds the lock now; nil when nobody does.
+    static func holder(_ files: JournalFiles) -> Int32? {
+        let file = Glibc.open(files.lock, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { Glibc.close(file) }
+        // The lock is tried only where its holder seems to live, so that asking can hardly meet a watcher's start.
+        guard let pid = holder(of: file), pid > 0, kill(pid, 0) == 0 || errno == EPERM else { return nil }
+        return flock(file, LOCK_SH | LOCK_NB) == 0 ? nil : pid
+    }
+
     private static func holder(of file: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = pread(file, &bytes, bytes.count, 0)

@@ -3,6 +3,7 @@
 import Glibc
 import VedetteConfig
 import VedetteCore
+import VedetteEngine
 
 /// `run` in the foreground: watches until SIGTERM or SIGINT, reloads on SIGHUP or a changed file.
 struct Daemon {
@@ -36,11 +37,10 @@ struct Daemon {
         }
         notifier.stopping()
         house.log.log(.notice, "stopping")
-        endAtOnceOnSecondSignal(signals)
-        for forwarder in forwarders { forwarder.cancel() }
         await house.watcher.stop()
         await watching.value
         await house.close()
+        for forwarder in forwarders { forwarder.cancel() }
     }
 
     private func forward(
@@ -48,9 +48,17 @@ struct Daemon {
     ) -> [Task<Void, Never>] {
         let directory = loader.load().directory ?? ""
         let watch = DirectoryWatch([directory, directory + "/rules"])
-        let clock = house.clock
+        let (clock, stream) = (house.clock, signals.stream)
         return [
-            Task { for await number in signals.stream { continuation.yield(.signal(number)) } },
+            Task {
+                var isStopping = false
+                for await number in stream {
+                    // Whoever asks twice does not want to wait for what is under way; it stays owed.
+                    if isStopping, number != SIGHUP { Glibc._exit(128 + number) }
+                    isStopping = isStopping || number != SIGHUP
+                    continuation.yield(.signal(number))
+                }
+            },
             Task {
                 for await _ in watch.changes {
                     // An editor writes a file in several steps.
@@ -85,9 +93,5 @@ struct Daemon {
             house.log.log(.error, "the new configuration was not taken: \(error.detail)")
             return nil
         }
-    }
-
-    private func endAtOnceOnSecondSignal(_ signals: Signals) {
-        Task { for await number in signals.stream where number != SIGHUP { Glibc._exit(128 + number) } }
     }
 }

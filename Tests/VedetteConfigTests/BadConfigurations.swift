@@ -2,93 +2,251 @@
 
 extension Bad {
     static let syntax = [
-        Bad("sources: [", "2:1: X"),
-        Bad("a: b: c", "1:5: X"),
-        Bad("sources:\n\ts: 1", "2:1: X"),
-        Bad("sources: {s: 1, s: 2}", "1:11: X"),
-        Bad("a: *b", "1:4: X"),
-        Bad("--- {}\n--- {}", "X"),
-        Bad("just text", "X"),
-        Bad("- a", "X"),
-        Bad("a\u{1}b: c", "X"),
-        Bad("\"abc", "X"),
-        Bad("{1: 2, ? [a]: b, : c}", "X"),
-        Bad("windows: {night: {daily: x}}", "X"),
-        Bad("sources: {a b: {kind: feed, url: 'https://h/'}}", "X"),
-        Bad("sources: {'a/b': {kind: feed, url: 'https://h/'}}", "X"),
-        Bad("sources: feed", "X"),
-        Bad("rules: {}", "X"),
+        Bad("sources: [", "2:1: bad YAML: did not find expected node content; a value or a closing bracket is missing"),
+        Bad("a: b: c", "1:5: bad YAML: mapping values are not allowed in this context; quote a text that holds ': '"),
+        Bad(
+            "sources:\n\ts: 1",
+            "2:1: bad YAML: found character that cannot start any token; quote the text, and indent with spaces, not tabs"
+        ),
+        Bad("sources: {s: 1, s: 2}", "1:11: 's' stands twice in this map; keep one"),
+        Bad("a: *b", "1:4: bad YAML: found undefined alias; quote a text that begins with '*'"),
+        Bad(
+            "--- {}\n--- {}",
+            "2:1: bad YAML: found another document (expected a single document in the stream, line 1); write one document per file"
+        ),
+        Bad("just text", "1:1: the file must be a map, not a text"),
+        Bad("- a", "1:1: the file must be a map, not a list"),
+        Bad("a\u{1}b: c", "1:2: bad YAML: control characters are not allowed; remove the character"),
+        Bad(
+            "\"abc",
+            "1:5: bad YAML: found unexpected end of stream; close the quote"),
+        Bad(
+            "{1: 2, ? [a]: b, : c}",
+            "1:18: bad YAML: did not find expected node content; a value or a closing bracket is missing"),
+        Bad("windows: {night: {daily: x}}", "1:1: 'windows' is not supported yet; remove it"),
+        Bad(
+            "sources: {a b: {kind: feed, url: 'https://h/'}}",
+            "1:11: 'a b' cannot name a source; take letters, digits and - _ . : + @, not beginning with '-'"),
+        Bad(
+            "sources: {'a/b': {kind: feed, url: 'https://h/'}}",
+            "1:11: 'a/b' cannot name a source; take letters, digits and - _ . : + @, not beginning with '-'"),
+        Bad("sources: feed", "1:10: 'sources' must be a map, not a text"),
+        Bad("rules: {}", "1:8: 'rules' must be a list, not a map"),
     ]
 
     static let sources = [
-        Bad("sources: {s: {kind: fed, url: 'https://h/'}}", "X"),
-        Bad("sources: {s: {kind: zzz, url: 'https://h/', evry: 1}}", "X"),
-        Bad("sources: {s: {url: 'https://h/'}}", "X"),
-        Bad("sources: {s: }", "X"),
-        Bad("sources: {s: {kind: [feed], url: 'https://h/'}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', evry: 15s, password: x, codes: {}}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', every: 15}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', every: 5ms, fails: 0, first: announced, empty: ok}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', every: 4000d}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', every: }}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', while: {state: [], evry: 3s}}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'ftp://h/'}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://joe:hunter2@h/'}}", "X"),
-        Bad("sources: {s: {kind: feed, url: 'https://h/', path: /x}}", "X"),
-        Bad("servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lav}}", "X"),
-        Bad("servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, url: 'https://h'}}", "X"),
-        Bad("servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, path: 'https://evil/'}}", "X"),
-        Bad("servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, path: '//evil/'}}", "X"),
-        Bad("servers: {lab: {url: h}}\nsources: {s: {kind: feed, server: lab}}", "X"),
-        Bad("servers: {lab: {user: x}}", "X"),
-        Bad("servers: {lab: {url: 'https://h', tls: {pin: 'sha256//short='}}}", "X"),
-        Bad("servers: {lab: {url: 'https://h', tls: {insecure: yes, ca: /nowhere/ca.pem}}}", "X"),
-        Bad("servers: {lab: {url: 'https://h', tls: {insecure: true, ca: /dev/null}}}", "X"),
-        Bad("servers: {lab: {url: 'https://h', headers: {'A b': x, X-A: \"a\\r\\nX-B: c\", Host: h, x-c: 1, X-C: 2}}}", "X"),
-        Bad("servers: {lab: {url: 'https://h', user_agent: \"a\\nb\"}}", "X"),
-        Bad("sources: {s: {kind: json, url: 'https://h/', limit: 101, strict: yes, mode: lst, since: x, key: [], fields: [a]}}", "X"),
-        Bad("sources: {s: {kind: json, url: 'https://h/', key: [id, .x]}}", "X"),
-        Bad("sources: {s: {kind: json, url: 'https://h/', fields: {a: , b: {c: d}}}}", "X"),
-        Bad("sources: {s: {kind: json, url: 'https://h/', items: !env X}}", "X"),
-        Bad("sources: {s: {kind: cloudburst, url: 'https://h/', codes: {RM01901: Queued, X1: y}}}", "X"),
+        Bad("sources: {s: {kind: fed, url: 'https://h/'}}", "1:21: unknown kind 'fed'; did you mean 'feed'?"),
+        Bad(
+            "sources: {s: {kind: zzz, url: 'https://h/', evry: 1}}",
+            "1:21: unknown kind 'zzz'; known are cloudburst, feed, json"),
+        Bad("sources: {s: {url: 'https://h/'}}", "1:14: source 's' lacks 'kind': one of cloudburst, feed, json"),
+        Bad("sources: {s: }", "1:14: source 's' must be a map, not nothing"),
+        Bad(
+            "sources: {s: {kind: [feed], url: 'https://h/'}}",
+            "1:21: 'kind' must be a text, not a list; quote a text that begins with '['"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', evry: 15s, password: x, codes: {}}}",
+            "1:46: unknown key 'evry' in source 's'; did you mean 'every'?",
+            "1:57: 'password' belongs to a server: write it under 'servers' and name that with 'server'",
+            "1:70: unknown key 'codes' in source 's'; known are empty, every, fails, first, headers, kind, path, server, url, user_agent, while"
+        ),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', every: 15}}",
+            "1:53: 'every' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '15'"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', every: 5ms, fails: 0, first: announced, empty: ok}}",
+            "1:53: 'every' is at least 100ms, not '5ms'",
+            "1:65: 'fails' must be a whole number from 1 to 1000, not '0'",
+            "1:75: 'first' is one of 'baseline', 'announce', not 'announced'; did you mean 'announce'?",
+            "1:93: 'empty' is one of 'suspect', 'valid', not 'ok'"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', every: 4000d}}",
+            "1:53: 'every' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '4000d'"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', every: }}",
+            "1:46: 'every' has no value; write one or remove the key"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', while: {state: [], evry: 3s}}}",
+            "1:53: 'while' lacks 'every': duration", "1:61: 'state' is an empty list; write a value or remove the key",
+            "1:65: unknown key 'evry' in 'while'; did you mean 'every'?"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'ftp://h/'}}",
+            "1:32: 'url' must be an absolute URL as https://host/path, not 'ftp://h/'"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://joe:hunter2@h/'}}",
+            "1:32: 'url' holds a user or password; write 'user' and 'password' of a server instead"),
+        Bad(
+            "sources: {s: {kind: feed, url: 'https://h/', path: /x}}",
+            "1:46: 'path' needs 'server'; write the whole address as 'url'"),
+        Bad(
+            "servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lav}}",
+            "2:35: unknown server 'lav'; did you mean 'lab'?"),
+        Bad(
+            "servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, url: 'https://h'}}",
+            "2:40: 'url' and 'server' exclude each other; write 'path' for a place on the server"),
+        Bad(
+            "servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, path: 'https://evil/'}}",
+            "2:46: 'path' must stay on the server, as '/resources/virtualSystems'; another host is another server"),
+        Bad(
+            "servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, path: '//evil/'}}",
+            "2:46: 'path' must stay on the server, as '/resources/virtualSystems'; another host is another server"),
+        Bad(
+            "servers: {lab: {url: h}}\nsources: {s: {kind: feed, server: lab}}",
+            "1:22: 'url' must be an absolute URL as https://host/path, not 'h'"),
+        Bad(
+            "servers: {lab: {user: x}}", "1:16: server 'lab' lacks 'url': URL",
+            "1:17: 'user' needs 'password' beside it"),
+        Bad(
+            "servers: {lab: {url: 'https://h', tls: {pin: 'sha256//short='}}}",
+            "1:46: 'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'"),
+        Bad(
+            "servers: {lab: {url: 'https://h', tls: {insecure: yes, ca: /nowhere/ca.pem}}}",
+            "1:51: 'insecure' is 'true' or 'false', not 'yes'",
+            "1:60: 'ca' names '/nowhere/ca.pem', but this file does not exist"),
+        Bad(
+            "servers: {lab: {url: 'https://h', tls: {insecure: true, ca: /dev/null}}}",
+            "1:41: 'insecure' switches every check off; remove it, or 'ca' and 'pin'",
+            "1:61: 'ca' names '/dev/null', but this is not a regular file"),
+        Bad(
+            "servers: {lab: {url: 'https://h', headers: {'A b': x, X-A: \"a\\r\\nX-B: c\", Host: h, x-c: 1, X-C: 2}}}",
+            "1:45: 'A b' is not a header name; it takes letters, digits and '-'",
+            "1:60: the header 'X-A' holds a line end or control character; write one line",
+            "1:75: the header 'Host' is set by the transfer; remove it", "1:92: the header 'X-C' stands twice; keep one"
+        ),
+        Bad(
+            "servers: {lab: {url: 'https://h', user_agent: \"a\\nb\"}}",
+            "1:47: 'user_agent' holds a line end or control character; write one line"),
+        Bad(
+            "sources: {s: {kind: json, url: 'https://h/', limit: 101, strict: yes, mode: lst, since: x, key: [], fields: [a]}}",
+            "1:53: 'limit' must be a whole number from 1 to 100, not '101'",
+            "1:66: 'strict' is 'true' or 'false', not 'yes'",
+            "1:77: 'mode' is one of 'list', 'window', not 'lst'; did you mean 'list'?",
+            "1:89: 'since' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not 'x'",
+            "1:97: 'key' is an empty list; write a value or remove the key", "1:109: 'fields' must be a map, not a list"
+        ),
+        Bad("sources: {s: {kind: json, url: 'https://h/', key: [id, .x]}}", "1:56: the path '.x' has an empty part"),
+        Bad(
+            "sources: {s: {kind: json, url: 'https://h/', fields: {a: , b: {c: d}}}}",
+            "1:58: 'a' of 'fields' has no value; write one or remove it",
+            "1:63: 'b' of 'fields' must be a text, not a map; quote a text that begins with '{'"),
+        Bad(
+            "sources: {s: {kind: json, url: 'https://h/', items: !env X}}",
+            "1:53: the tag '!env' means nothing here; quote the text, or write {env: NAME} for a secret"),
+        Bad(
+            "sources: {s: {kind: cloudburst, url: 'https://h/', codes: {RM01901: Queued, X1: y}}}",
+            "1:81: 'X1' is no code; write RM and five digits"),
     ]
 
     static let sinks = [
-        Bad("sinks: {d: {kind: desktp}}", "X"),
-        Bad("sinks: {d: {url: x}}", "X"),
-        Bad("sinks: {d: desktop}", "X"),
-        Bad("sinks: {h: {kind: webhook}}", "X"),
-        Bad("sinks: {h: {kind: webhook, url: https://h/, title: 'a {{itm.name}}', headrs: {}}}", "X"),
-        Bad("sinks: {t: {kind: slack, url: https://hooks/x}}", "X"),
-        Bad("settings: {retain: {events: 30, size: 1G}, give_up: 1s, heartbeat: {}, retian: 1}", "X"),
-        Bad("settings: [a]", "X"),
+        Bad("sinks: {d: {kind: desktp}}", "1:19: unknown kind 'desktp'; did you mean 'desktop'?"),
+        Bad("sinks: {d: {url: x}}", "1:12: sink 'd' lacks 'kind': one of desktop, slack, webhook"),
+        Bad("sinks: {d: desktop}", "1:12: sink 'd' must be a map, not a text"),
+        Bad("sinks: {h: {kind: webhook}}", "1:12: sink 'h' lacks 'url': Where to."),
+        Bad(
+            "sinks: {h: {kind: webhook, url: https://h/, title: 'a {{itm.name}}', headrs: {}}}",
+            "1:55: in 'title': unknown name 'itm.name'; did you mean 'item.name'?",
+            "1:70: unknown key 'headrs' in sink 'h'; did you mean 'headers'?"),
+        Bad(
+            "sinks: {t: {kind: slack, url: https://hooks/x}}",
+            "1:31: 'url' stands in a file that others can read; write 'chmod 600 a.yaml', or {env: NAME} here"),
+        Bad(
+            "settings: {retain: {events: 30, size: 1G}, give_up: 1s, heartbeat: {}, retian: 1}",
+            "1:29: 'events' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '30'",
+            "1:39: 'size' must be a size as '500MB' or '1GB', not '1G'",
+            "1:53: 'give_up' is at least 60000ms, not '1s'", "1:57: 'heartbeat' is not supported yet; remove it",
+            "1:72: unknown key 'retian' in 'settings'; did you mean 'retain'?"),
+        Bad("settings: [a]", "1:11: 'settings' must be a map, not a list"),
     ]
 
     static let rules = [
-        Bad("- {when: {appears: true}, notify: desk}", "X"),
-        Bad("- {name: r, notify: desk}", "X"),
-        Bad("- {name: r, when: {appears: true}}", "X"),
-        Bad("- text", "X"),
-        Bad("- {name: r, when: {appears: true}, notify: [], for: 5m, limit: {}, limt: 1}", "X"),
-        Bad("- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}", "X"),
-        Bad("- {name: r, when: {appears: true}, notify: [desk: {txt: x}], priority: hi, stop: 1}", "X"),
-        Bad("- {name: r, when: {source: wb, appears: true}, notify: desk}", "X"),
-        Bad("- {name: r, when: {source: ['web', 'x*'], appears: true}, notify: desk}", "X"),
-        Bad("- {name: r, when: {source: web}, notify: desk}", "X"),
-        Bad("- {name: r, when: {appears: true, disappears: true, from: x}, notify: desk}", "X"),
-        Bad("- {name: r, when: {appears: false}, notify: desk}", "X"),
-        Bad("- {name: r, when: {source_state: failed}, notify: desk}", "X"),
-        Bad("- {name: r, when: {source: web, field: stat, to: }, notify: desk}", "X"),
-        Bad("- {name: r, when: {source: web, changes: [ownr], item: {colour: red}}, notify: desk}", "X"),
-        Bad("- {name: r, when: {field: state, to: {glb: x}, from: {glob: a, contains: b}}, notify: desk}", "X"),
-        Bad("- {name: r, when: {field: state, to: {}, from: {above: many}}, notify: desk}", "X"),
-        Bad("- {name: r, when: {field: state, to: {regex: 'a''(b'}}, notify: desk}", "X"),
-        Bad("- name: r\n  when: {field: state, to: {regex: \"\\x41[b\"}}\n  notify: desk", "X"),
-        Bad("- {name: r, when: {all: [], any: {}, appears: true}, notify: desk}", "X"),
-        Bad("- {name: r, when: {any: [{appears: true}, {item: {title: x}}]}, notify: desk}", "X"),
-        Bad("- name: r\n  when: {source: web, appears: true}\n  notify:\n  - desk:\n      text: |\n        Hello\n        {{item.nme}} {{item.owner}}", "X"),
-        Bad("- {name: r, when: {source: any, appears: true}, notify: [desk: {text: \"\\u00e4 {{#item.any}}\", title: '{{itm}}'}]}", "X"),
-        Bad("- {name: r, when: {source: any, appears: true}, notify: [desk: {text: 'it''s {{}}', title: {{x}} }]}", "X"),
-        Bad("- {name: r, when: {appears: true}, tests: [], notify: [desk: {text: >\n    folded\n    {{zzz}}\n }]}", "X"),
+        Bad("- {when: {appears: true}, notify: desk}", "4:3: a rule lacks 'name': text"),
+        Bad("- {name: r, notify: desk}", "4:3: rule 'r' lacks 'when': map"),
+        Bad("- {name: r, when: {appears: true}}", "4:3: rule 'r' lacks 'notify': the sinks that it speaks to"),
+        Bad("- text", "4:3: a rule must be a map, not a text"),
+        Bad(
+            "- {name: r, when: {appears: true}, notify: [], for: 5m, limit: {}, limt: 1}",
+            "4:44: 'notify' is an empty list; write a value or remove the key",
+            "4:48: 'for' is not supported yet; remove it", "4:57: 'limit' is not supported yet; remove it",
+            "4:68: unknown key 'limt' in rule 'r'; known are name, notify, priority, stop, when"),
+        Bad(
+            "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",
+            "4:35: 'stays' is not supported yet; remove it", "4:55: unknown sink 'dsk'; did you mean 'desk'?",
+            "4:66: the sink 'desk' stands twice in 'notify'; keep one"),
+        Bad(
+            "- {name: r, when: {appears: true}, notify: [desk: {txt: x}], priority: hi, stop: 1}",
+            "4:52: unknown key 'txt' in 'desk'; did you mean 'text'?",
+            "4:72: 'priority' is one of 'low', 'normal', 'high', not 'hi'", "4:82: 'stop' is 'true' or 'false', not '1'"
+        ),
+        Bad(
+            "- {name: r, when: {source: wb, appears: true}, notify: desk}",
+            "4:28: unknown source 'wb'; did you mean 'web'?"),
+        Bad(
+            "- {name: r, when: {source: ['web', 'x*'], appears: true}, notify: desk}",
+            "4:36: 'x*' matches no source; known are any, web"),
+        Bad(
+            "- {name: r, when: {source: web}, notify: desk}",
+            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'source_state'"
+        ),
+        Bad(
+            "- {name: r, when: {appears: true, disappears: true, from: x}, notify: desk}",
+            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, source_state; use 'any' for several",
+            "4:53: 'from' needs 'field', as 'field: state'"),
+        Bad(
+            "- {name: r, when: {appears: false}, notify: desk}",
+            "4:29: 'appears: false' means nothing; remove it, or use 'not'"),
+        Bad(
+            "- {name: r, when: {source_state: failed}, notify: desk}",
+            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', not 'failed'"),
+        Bad(
+            "- {name: r, when: {source: web, field: stat, to: }, notify: desk}",
+            "4:40: unknown field 'stat'; did you mean 'state'?", "4:46: 'to' has no value; write one or remove the key"),
+        Bad(
+            "- {name: r, when: {source: web, changes: [ownr], item: {colour: red}}, notify: desk}",
+            "4:43: unknown field 'ownr'; did you mean 'owner'?",
+            "4:57: unknown field 'colour'; known are key, message, name, owner, state, time, title, url"),
+        Bad(
+            "- {name: r, when: {field: state, to: {glb: x}, from: {glob: a, contains: b}}, notify: desk}",
+            "4:39: unknown key 'glb' in 'to'; did you mean 'glob'?",
+            "4:54: 'from' takes one of 'glob', 'regex', 'contains', 'above', 'below'"),
+        Bad(
+            "- {name: r, when: {field: state, to: {}, from: {above: many}}, notify: desk}",
+            "4:38: 'to' takes one of 'glob', 'regex', 'contains', 'above', 'below'",
+            "4:56: 'above' must be a number, not 'many'"),
+        Bad(
+            "- {name: r, when: {field: state, to: {regex: 'a''(b'}}, notify: desk}",
+            #"4:52: bad regular expression: missing closing parenthesis; close it, or write '\(' for the character itself"#
+        ),
+        Bad(
+            "- name: r\n  when: {field: state, to: {regex: \"\\x41[b\"}}\n  notify: desk",
+            #"5:43: bad regular expression: missing terminating ] for character class; close it, or write '\[' for the character itself"#
+        ),
+        Bad(
+            "- {name: r, when: {all: [], any: {}, appears: true}, notify: desk}",
+            "4:25: 'all' is an empty list; write a condition", "4:34: 'any' must be a list, not a map"),
+        Bad(
+            "- {name: r, when: {any: [{appears: true}, {item: {title: x}}]}, notify: desk}",
+            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'source_state'"
+        ),
+        Bad(
+            "- name: r\n  when: {source: web, appears: true}\n  notify:\n  - desk:\n      text: |\n        Hello\n        {{item.nme}} {{item.owner}}",
+            "10:9: in 'text': unknown name 'item.nme'; did you mean 'item.name'?"),
+        Bad(
+            "- {name: r, when: {source: any, appears: true}, notify: [desk: {text: \"\\u00e4 {{#item.any}}\", title: '{{itm}}'}]}",
+            "4:79: in 'text': the section 'item.any' is not closed; write '{{/item.any}}'",
+            "4:103: in 'title': unknown name 'itm'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail"
+        ),
+        Bad(
+            "- {name: r, when: {source: any, appears: true}, notify: [desk: {text: 'it''s {{}}', title: {{x}} }]}",
+            "4:78: in 'text': an empty tag; write a name, as in '{{item.title}}'",
+            "4:92: 'title' must be a text, not a map; quote a text that begins with '{'"),
+        Bad(
+            "- name: r\n  when: {appears: true}\n  notify:\n  - desk:\n      text: >-\n        folded\n        {{zzz}}",
+            "8:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail"
+        ),
+        Bad(
+            "- name: r\n  when: {appears: true}\n  tests: []\n  notify:\n  - desk:\n      text: plain\n        {{zzz}}",
+            "6:3: 'tests' is not supported yet; remove it",
+            "9:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail"
+        ),
     ]
 }

@@ -71,7 +71,10 @@ struct GoodConfigurationTests {
         let configuration = try #require(loaded.configuration)
         #expect(configuration.files == ["a.yaml"])
         #expect(configuration.sources.map(\.name) == ["lab-systems", "news", "ci-runs"])
-        #expect(configuration.sinks.map { "\($0.name) \($0.kindName)" } == ["desktop desktop", "team slack", "hook webhook"])
+        #expect(
+            configuration.sinks.map { "\($0.name) \($0.kindName)" } == [
+                "desktop desktop", "team slack", "hook webhook",
+            ])
         #expect(configuration.rules.map(\.name) == ["system-ready", "new-entry", "ill"])
         #expect(configuration.settings.keepEvents == .seconds(30 * 86_400))
         #expect(configuration.settings.keepBytes == 1_000_000_000)

@@ -124,12 +124,13 @@ struct OpeningTests {
                 try Schema.migrate(db, steps: ["create table a (x)", "create table b (x); create table a (x)"])
             }
             #expect(try Schema.version(db) == 1)
-            #expect(try db.tableExists("b") == false)
+            let hasB = try db.tableExists("b")
+            #expect(!hasB)
         }
     }
 
     @Test("released steps are never edited")
     func frozen() {
-        #expect(Digest.of(Array(Schema.version1.utf8)) == 0)
+        #expect(Digest.of(Array(Schema.version1.utf8)) == 12_517_374_487_924_543_714)
     }
 }

@@ -60,7 +60,7 @@ struct QueryPlanTests {
 
     private func plan(of sql: String, in journal: SQLiteJournal) throws -> String {
         try journal.store.database.read { db in
-            let count = try db.makeStatement(sql: sql).sqlParameterCount
+            let count = sql.count { $0 == "?" }
             let arguments = StatementArguments(Array(repeating: 1, count: count))
             return try Row.fetchAll(db, sql: "explain query plan " + sql, arguments: arguments)
                 .map { $0["detail"] as String }.joined(separator: "\n")

@@ -33,7 +33,10 @@ struct RegularExpressionTests {
                 "a[b", 3,
                 #"missing terminating ] for character class; close it, or write '\[' for the character itself"#
             ),
-            ("*.log", 0, #"quantifier does not follow a repeatable item; write '.*' for anything, '\*' for the character itself"#),
+            (
+                "*.log", 0,
+                #"quantifier does not follow a repeatable item; write '.*' for anything, '\*' for the character itself"#
+            ),
         ])
     func explains(pattern: String, offset: Int, detail: String) {
         #expect(throws: PatternError("bad regular expression: " + detail, offset: offset)) {

@@ -20,8 +20,14 @@ struct TemplateErrorTests {
             ("{{^t}}{{.}}{{/t}}", "1:7: '{{.}}' is an element of a list; write it inside '{{#name}}…{{/name}}'"),
             ("{{> header}}", "1:1: partials are not supported; write their text here"),
             ("{{=<% %>=}}", "1:1: delimiters cannot be changed; write '{{' and '}}'"),
-            ("{{item name}}", "1:1: 'item name' is not a name; a tag holds one dotted name, without functions or filters"),
-            ("{{upper(t)}}", "1:1: 'upper(t)' is not a name; a tag holds one dotted name, without functions or filters"),
+            (
+                "{{item name}}",
+                "1:1: 'item name' is not a name; a tag holds one dotted name, without functions or filters"
+            ),
+            (
+                "{{upper(t)}}",
+                "1:1: 'upper(t)' is not a name; a tag holds one dotted name, without functions or filters"
+            ),
             ("{{item..name}}", "1:1: 'item..name' has an empty part; write a dotted name, as in 'item.title'"),
             ("{{item.}}", "1:1: 'item.' has an empty part; write a dotted name, as in 'item.title'"),
             ("x {{item.name", "1:3: '{{' is not closed; write '}}' after the name"),

@@ -36,7 +36,7 @@ public struct Replay: Sendable {
         let isKnown = record.snapshot != nil
         var walk = PageWalk(
             mode: source.kind.mode, url: pages.first?.url ?? "", known: isKnown ? stored : nil,
-            newest: record.snapshot?.newest)
+            newest: record.snapshot?.newest, oldest: record.snapshot?.oldest)
         for (i, page) in pages.enumerated() {
             guard !page.bytes.isEmpty else { throw ReadError(.empty, "page \(i + 1) is empty") }
             var body = page

@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import VedetteConfig
 import VedetteCore
+import VedetteSinks
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import VedetteCore
+import VedetteSinks
 import VedetteJournal
 
 struct ShowCommand: AsyncParsableCommand {

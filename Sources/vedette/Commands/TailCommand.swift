@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import VedetteCore
+import VedetteSinks
 import VedetteJournal
 import VedetteText
 
@@ -41,28 +42,40 @@ struct TailCommand: AsyncParsableCommand {
 
     func run() async throws {
         let printer = try EventPrinter(json: json, template: template, style: style)
-        let directory = places.journal()
-        var filter = EventFilter(source: source, rule: rule)
-        var last: Int64 = 0
-        if let since {
-            guard let age = Duration(configured: since) else {
-                throw Exit(.usage, "'\(since)' is no duration; write it as 90s, 30m, 1h or 7d")
-            }
-            filter.since = SystemClock().now().wall.advanced(by: .zero - age)
-        }
-        do throws(JournalError) {
-            let reader = try JournalReader.open(directory: directory)
-            // Read first: what is committed meanwhile is among the past or among the new, never between.
-            last = try await reader.lastSeq()
-            for event in try await past(reader, filter, upTo: last) { try printer.print(event) }
-        } catch let error where error.reason == .missing {
-            if noFollow { throw error }
-            Output.diagnose("no journal in \(directory) yet; waiting for a watcher")
-        }
+        let filter = EventFilter(source: source, rule: rule, since: try age())
+        let last = try await printPast(filter, with: printer)
         if noFollow { return }
-        filter.since = nil
-        for try await batch in JournalFollower(directory: directory, after: last, filter) {
+        let news = EventFilter(source: source, rule: rule)
+        for try await batch in JournalFollower(directory: places.journal(), after: last, news) {
             for event in batch { try printer.print(event) }
+        }
+    }
+
+    private func age() throws -> Timestamp? {
+        guard let since else { return nil }
+        guard let age = Duration(configured: since) else {
+            throw Exit(.usage, "'\(since)' is no duration; write it as 90s, 30m, 1h or 7d")
+        }
+        return SystemClock().now().wall.advanced(by: .zero - age)
+    }
+
+    /// - Returns: the seq behind which what follows begins.
+    private func printPast(_ filter: EventFilter, with printer: EventPrinter) async throws -> Int64 {
+        guard let reader = try openJournal() else { return 0 }
+        // The seq first: what is committed meanwhile is among the past or among the new, never between.
+        let last = try await reader.lastSeq()
+        for event in try await past(reader, filter, upTo: last) { try printer.print(event) }
+        return last
+    }
+
+    /// Nil where there is none yet and one may still come.
+    private func openJournal() throws -> JournalReader? {
+        do throws(JournalError) {
+            return try JournalReader.open(directory: places.journal())
+        } catch {
+            if noFollow || error.reason != .missing { throw error }
+            Output.diagnose("no journal in \(places.journal()) yet; waiting for a watcher")
+            return nil
         }
     }
 
@@ -85,7 +98,7 @@ struct EventPrinter {
 
     init(json: Bool, template: String?, style: Style) throws {
         if let template {
-            let template = try MustacheTemplate(template, vocabulary: .message)
+            let template = try MustacheTemplate(template, names: .message)
             line = { Array(template.render($0.templateContext(rule: "", field: nil)).utf8) }
         } else if json {
             line = { $0.json.bytes }

@@ -10,7 +10,7 @@ struct DirectoryWatch {
     init(_ directories: [String]) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         changes = stream
-        let descriptor = inotify_init1(Int32(IN_CLOEXEC.rawValue))
+        let descriptor = inotify_init1(Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { return }
         let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
         for directory in directories { _ = inotify_add_watch(descriptor, directory, events) }

@@ -36,7 +36,7 @@ struct ServiceNotifier: Sendable {
         let length = socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + bytes.count } ?? 0)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL.rawValue), $0, length)
+                sendto(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL), $0, length)
             }
         }
     }

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Logging
 import VedetteCore
+import VedetteSinks
 
 /// Diagnostics on stderr: for journald with its priorities and without a time of their own (sd-daemon(3)), for a terminal
 /// with the local time. Control characters of strangers are escaped.
@@ -54,8 +55,13 @@ private struct LineHandler: LogHandler {
 
     func log(event: LogEvent) {
         let text = TerminalText.safe(event.message.description)
-        let line = forJournald ? "<\(priority(event.level))>\(text)\n" : "\(LocalTime.clock()) \(label(event.level))\(text)\n"
+        let line = forJournald ? "<\(priority(event.level))>\(text)\n" : "\(clock()) \(label(event.level))\(text)\n"
         Output.write(line, to: STDERR_FILENO)
+    }
+
+    private func clock() -> String {
+        let now = SystemClock().now().wall
+        return LocalTime.text(now, now: now)
     }
 
     private func priority(_ level: Logger.Level) -> Int {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Where the sources stand, and what the walls say.
+enum Tree {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    struct File {
+        var target: String
+        var name: String
+        var lines: [String]
+    }
+
+    /// Every Swift file below a top-level folder, with the target that it belongs to.
+    static func swiftFiles(in folder: String) throws -> [File] {
+        let top = root.appending(path: folder)
+        var files: [File] = []
+        for target in try FileManager.default.contentsOfDirectory(atPath: top.path()).sorted() {
+            let inside = FileManager.default.enumerator(atPath: top.appending(path: target).path())
+            for case let path as String in inside ?? .init() where path.hasSuffix(".swift") {
+                let text = try String(contentsOf: top.appending(path: target).appending(path: path), encoding: .utf8)
+                files.append(File(target: target, name: "\(folder)/\(target)/\(path)", lines: text.lines))
+            }
+        }
+        return files
+    }
+}
+
+extension String {
+    var lines: [String] { split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+}
+
+@Suite("Walls")
+struct WallsTests {
+    /// The table of walls: what each target may import, of the house and of the system.
+    static let walls: [String: Set<String>] = [
+        "VedetteCore": ["Synchronization"],
+        "VedetteText": ["VedetteCore", "CPCRE2", "Foundation", "FoundationEssentials", "Synchronization"],
+        "VedetteDocument": ["CXML2", "CJSON", "Synchronization"],
+        "VedetteHTTP": ["VedetteCore", "CCurl", "CZlib", "Glibc", "Synchronization"],
+        "VedetteSources": ["VedetteCore", "VedetteDocument"],
+        "VedetteSinks": ["VedetteCore", "CCrypto", "Glibc", "Synchronization"],
+        "VedetteDesktop": ["VedetteCore", "CNotify", "Glibc", "Synchronization"],
+        "VedetteJournal": ["VedetteCore", "GRDB", "Glibc", "Foundation", "Synchronization"],
+        "VedetteConfig": ["VedetteCore", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization"],
+        "VedetteEngine": ["VedetteCore"],
+        "vedette": [
+            "VedetteCore", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources", "VedetteSinks",
+            "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine", "ArgumentParser", "Logging",
+            "Glibc", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
+        ],
+    ]
+
+    /// The module of an import line; nil for any other line.
+    static func imported(by line: String) -> String? {
+        var words = line.split(separator: " ").map(String.init)
+        let modifiers: Set<String> = ["public", "package", "internal", "private", "fileprivate", "@preconcurrency"]
+        while let first = words.first, modifiers.contains(first) || first.hasPrefix("@") { words.removeFirst() }
+        guard words.first == "import", words.count > 1 else { return nil }
+        let kinds: Set<String> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+        let module = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+        return module.split(separator: ".").first.map(String.init)
+    }
+
+    @Test("every target imports what its wall allows and nothing else")
+    func imports() throws {
+        let files = try Tree.swiftFiles(in: "Sources")
+        #expect(files.count > 50)
+        for file in files {
+            guard let allowed = Self.walls[file.target] else {
+                Issue.record("\(file.name): the target \(file.target) has no wall in this table")
+                continue
+            }
+            for module in file.lines.compactMap(Self.imported) where !allowed.contains(module) {
+                Issue.record("\(file.name) imports \(module), which the wall of \(file.target) does not allow")
+            }
+        }
+    }
+
+    @Test("an import line is recognised in every form")
+    func forms() {
+        #expect(Self.imported(by: "import A") == "A")
+        #expect(Self.imported(by: "public import A") == "A")
+        #expect(Self.imported(by: "@preconcurrency import A") == "A")
+        #expect(Self.imported(by: "@testable import A") == "A")
+        #expect(Self.imported(by: "internal import struct A.B") == "A")
+        #expect(Self.imported(by: "/// import A") == nil)
+    }
+}
+
+@Suite("House rules")
+struct HouseRulesTests {
+    @Test("every Swift file opens with its licence", arguments: ["Sources", "Tests"])
+    func licence(folder: String) throws {
+        for file in try Tree.swiftFiles(in: folder) {
+            #expect(file.lines.first == "// SPDX-License-Identifier: Apache-2.0", "\(file.name)")
+        }
+    }
+
+    @Test("a trap and an unchecked Sendable have their proof in a comment beside them")
+    func proofs() throws {
+        for file in try Tree.swiftFiles(in: "Sources") {
+            for (i, line) in file.lines.enumerated() where Self.wantsProof(line) {
+                let near = file.lines[max(0, i - 4)...min(file.lines.count - 1, i + 1)]
+                #expect(near.contains { $0.contains("//") }, "\(file.name):\(i + 1): \(line)")
+            }
+        }
+    }
+
+    private static func wantsProof(_ line: String) -> Bool {
+        guard !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") else { return false }
+        return ["try!", "fatalError(", "@unchecked Sendable"].contains { line.contains($0) }
+    }
+
+    @Test("resolved versions are not kept: Package.swift pins exactly")
+    func pins() throws {
+        let package = try String(contentsOf: Tree.root.appending(path: "Package.swift"), encoding: .utf8)
+        for line in package.lines where line.contains(".package(url:") {
+            #expect(line.contains("exact:"), "\(line)")
+        }
+        let ignored = try String(contentsOf: Tree.root.appending(path: ".gitignore"), encoding: .utf8)
+        #expect(ignored.lines.contains("Package.resolved"))
+        let index = (try? Data(contentsOf: Tree.root.appending(path: ".git/index"))) ?? Data()
+        #expect(index.range(of: Data("Package.resolved".utf8)) == nil, "Package.resolved is tracked")
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+struct LoaderTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    func said(_ loaded: Loaded) -> [String] {
+        loaded.diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+    }
+
+    @Test("every *.yaml of the directory and of rules/ is read, in bytewise order of path")
+    func files() throws {
+        for name in ["b.yaml", "B.yaml", "a.yaml", "rules/z.yaml", "rules/a.yaml", "sources.yaml", "rules.yaml"] {
+            try directory.write("", to: name)
+        }
+        for name in [".swap.yaml", "notes.txt", "deeper/c.yaml", "rules/deeper/d.yaml", "rules/x.yaml~"] {
+            try directory.write("[", to: name)
+        }
+        let loaded = loader(directory: directory.path).load()
+        #expect(said(loaded) == [])
+        let names = ["B.yaml", "a.yaml", "b.yaml", "rules.yaml", "rules/a.yaml", "rules/z.yaml", "sources.yaml"]
+        #expect(loaded.configuration?.files == names.map { directory.path + "/" + $0 })
+        #expect(loaded.directory == directory.path)
+    }
+
+    @Test("a file that would be forgotten is mentioned")
+    func otherNames() throws {
+        try directory.write("", to: "a.yaml")
+        try directory.write("", to: "rules/b.yml")
+        let loaded = loader(directory: directory.path).load()
+        #expect(said(loaded) == ["DIR/rules/b.yml: warning: only *.yaml is read; rename it"])
+        #expect(loaded.configuration != nil)
+    }
+
+    @Test("the first directory that exists is taken: --config, XDG_CONFIG_HOME, then /etc")
+    func search() throws {
+        try directory.write("", to: "vedette/a.yaml")
+        try directory.write("", to: ".config/vedette/b.yaml")
+        let home = ["HOME": directory.path]
+        #expect(loader(home).load().directory == directory.path + "/.config/vedette")
+        let config = home.merging(["XDG_CONFIG_HOME": directory.path]) { $1 }
+        #expect(loader(config).load().directory == directory.path + "/vedette")
+        let relative = home.merging(["XDG_CONFIG_HOME": "vedette"]) { $1 }
+        #expect(loader(relative).load().directory == directory.path + "/.config/vedette")
+        #expect(
+            loader(directory: directory.path + "/.config/vedette", config).load().directory == directory.path
+                + "/.config/vedette")
+    }
+
+    @Test("no directory and an empty one are errors with the remedy")
+    func nothing() throws {
+        #expect(
+            said(loader(directory: directory.path + "/x").load()) == [
+                "DIR/x: this directory does not exist; name another one with --config"
+            ])
+        #expect(
+            said(loader(directory: directory.path).load()) == [
+                "DIR: no *.yaml file is here; write one, or name another directory with --config"
+            ])
+        let loaded = loader(["HOME": directory.path]).load()
+        #expect(loaded.configuration == nil)
+        #expect(loaded.diagnostics.first?.message.contains("/etc/vedette do not exist; make one") == true)
+    }
+
+    @Test("a file that is no text, too large or unreadable is an error, never skipped")
+    func unreadable() throws {
+        try directory.write(Array("a:\n  ä".utf8) + [0xC3, 0x28], to: "a.yaml")
+        try directory.write(Array(repeating: 0x20, count: 1 + 4 << 20), to: "b.yaml")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path + "/c.yaml", withDestinationPath: directory.path + "/nowhere")
+        try FileManager.default.createDirectory(atPath: directory.path + "/d.yaml", withIntermediateDirectories: true)
+        #expect(
+            said(loader(directory: directory.path).load()) == [
+                "DIR/a.yaml:2:4: the file is not UTF-8 here; save it as UTF-8",
+                "DIR/b.yaml: this file is larger than 4194304 bytes; split it",
+                "DIR/c.yaml: this file does not exist",
+                "DIR/d.yaml: this is not a regular file",
+            ])
+    }
+
+    @Test("a byte order mark and Windows line ends do no harm")
+    func windows() throws {
+        try directory.write(
+            "\u{FEFF}sources:\r\n  s: {kind: feed, url: 'https://h/'}\r\n  t: {kind: fed}\r\n", to: "a.yaml")
+        #expect(
+            said(loader(directory: directory.path).load()) == [
+                "DIR/a.yaml:3:13: unknown kind 'fed'; did you mean 'feed'?"
+            ])
+    }
+
+    @Test("certificates and secrets are found beside the file that names them")
+    func relative() throws {
+        try directory.write("-----BEGIN CERTIFICATE-----\n", to: "tls/ca.pem")
+        try directory.write("servers: {h: {url: 'https://h', tls: {ca: tls/ca.pem}}}", to: "a.yaml")
+        let loaded = loader(directory: directory.path).load()
+        #expect(loaded.configuration?.servers.first?.tls.ca == directory.path + "/tls/ca.pem")
+        try directory.write("no certificate", to: "tls/ca.pem")
+        #expect(
+            said(loader(directory: directory.path).load()) == [
+                "DIR/a.yaml:1:43: 'ca' names 'DIR/tls/ca.pem', which holds no PEM certificate; convert it with openssl x509"
+            ])
+    }
+
+    @Test("every key of the tables has its words, and no table names a key twice")
+    func tables() {
+        let tables = [
+            Keys.top, Keys.server, Keys.tls, Keys.source, Keys.pace, Keys.sink, Keys.rule, Keys.notice, Keys.when,
+            Keys.matcher, Keys.settings, Keys.retain, Keys.secret,
+        ]
+        for table in tables {
+            #expect(Set(table.map(\.name)).count == table.count)
+            for key in table { #expect(!key.type.isEmpty && key.summary.hasSuffix(".")) }
+        }
+        let when = Set(Keys.when.map(\.name))
+        #expect(when.isSuperset(of: Keys.occasions))
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+struct SecretTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// The password that the text reads, and all that is said.
+    func read(
+        _ password: String, isPrivate: Bool = false, environment: [String: String] = [:]
+    ) -> (secret: Secret?, said: [String]) {
+        let text = "servers: {h: {url: 'https://h', user: u, password: \(password)}}"
+        let file = ConfigurationFile(path: directory.path + "/a.yaml", text: text, isPrivate: isPrivate)
+        let loaded = loader(environment).load([file])
+        let said = loaded.diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+        for line in said { #expect(!line.contains("hunter2"), "a secret was printed") }
+        return (loaded.configuration?.servers.first?.credentials?.password, said)
+    }
+
+    @Test("a secret is read from the environment")
+    func environment() {
+        #expect(read("{env: PW}", environment: ["PW": "hunter2"]).secret?.value == "hunter2")
+        #expect(
+            read("{env: PW}").said == [
+                "DIR/a.yaml:1:52: the environment variable 'PW' is not set; export it"
+            ])
+        #expect(
+            read("{env: PW}", environment: ["PW": ""]).said == [
+                "DIR/a.yaml:1:52: the environment variable 'PW' is empty"
+            ])
+        #expect(
+            read("{env: PW}", environment: ["PW": "hunter2\nX: y"]).said == [
+                "DIR/a.yaml:1:52: the environment variable 'PW' holds a line end or NUL; a secret is one line of text"
+            ])
+    }
+
+    @Test("a literal is taken from a private file alone")
+    func literal() {
+        #expect(read("hunter2", isPrivate: true).secret?.value == "hunter2")
+        #expect(
+            read("hunter2").said == [
+                "DIR/a.yaml:1:52: 'password' stands in a file that others can read; "
+                    + "write 'chmod 600 DIR/a.yaml', or {env: NAME} here"
+            ])
+        #expect(
+            read(#""hunter2\nX""#, isPrivate: true).said == ["DIR/a.yaml:1:52: 'password' must be one line of text"])
+    }
+
+    @Test(
+        "whether a file is private is its mode on disk",
+        arguments: [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o620, false)])
+    func modes(mode: Int, isPrivate: Bool) throws {
+        try directory.write("servers: {h: {url: 'https://h', user: u, password: hunter2}}", to: "a.yaml", mode: mode)
+        let loaded = loader(directory: directory.path).load()
+        #expect((loaded.configuration != nil) == isPrivate)
+        #expect(!loaded.diagnostics.description.contains("hunter2"))
+    }
+
+    @Test("a secret file is refused when everybody can read it, and doubted when its group can")
+    func file() throws {
+        try directory.write("hunter2\r\n", to: "pw", mode: 0o600)
+        let good = read("{file: pw}")
+        #expect(good.secret?.value == "hunter2" && good.said.isEmpty)
+        #expect(read("{file: \(directory.path)/pw}").secret?.value == "hunter2")
+        #expect(read("{file: ~/pw}", environment: ["HOME": directory.path]).secret?.value == "hunter2")
+        try directory.write("hunter2\n", to: "pw", mode: 0o640)
+        let shared = read("{file: pw}")
+        #expect(shared.secret?.value == "hunter2")
+        #expect(
+            shared.said == [
+                "DIR/a.yaml:1:52: warning: the secret file 'DIR/pw' can be read by its group; write 'chmod 600 DIR/pw'"
+            ])
+        try directory.write("hunter2\n", to: "pw", mode: 0o644)
+        #expect(
+            read("{file: pw}").said == [
+                "DIR/a.yaml:1:52: the secret file 'DIR/pw' can be read or changed by everybody; "
+                    + "write 'chmod 600 DIR/pw'"
+            ])
+    }
+
+    @Test("a secret file that holds no secret is an error that does not show what it holds")
+    func badFile() throws {
+        #expect(
+            read("{file: nowhere}").said == [
+                "DIR/a.yaml:1:52: the secret file 'DIR/nowhere' cannot be used: this file does not exist"
+            ])
+        try directory.write("\n", to: "pw", mode: 0o600)
+        #expect(read("{file: pw}").said == ["DIR/a.yaml:1:52: the secret file 'DIR/pw' is empty"])
+        try directory.write("hunter2\nhunter2\n", to: "pw", mode: 0o600)
+        #expect(
+            read("{file: pw}").said == [
+                "DIR/a.yaml:1:52: the secret file 'DIR/pw' holds a line end or NUL; a secret is one line of text"
+            ])
+        try directory.write([0x68, 0xFF], to: "pw", mode: 0o600)
+        #expect(
+            read("{file: pw}").said == [
+                "DIR/a.yaml:1:52: the secret file 'DIR/pw' is not UTF-8; a secret is one line of text"
+            ])
+        try directory.write(Array(repeating: 0x61, count: 65 << 10), to: "pw", mode: 0o600)
+        #expect(read("{file: pw}").said.first?.contains("larger than 65536 bytes") == true)
+        #expect(read("{file: .}").said.first?.contains("not a regular file") == true)
+    }
+
+    @Test("a credential is a file of the service manager")
+    func credential() throws {
+        try directory.write("hunter2", to: "lab", mode: 0o644)
+        #expect(
+            read("{credential: lab}", environment: ["CREDENTIALS_DIRECTORY": directory.path]).secret?.value == "hunter2"
+        )
+        #expect(
+            read("{credential: lab}").said == [
+                "DIR/a.yaml:1:52: the credential 'lab' cannot be read: $CREDENTIALS_DIRECTORY is not set; "
+                    + "run as a systemd unit with LoadCredential=lab:FILE, or write {file: PATH}"
+            ])
+        #expect(
+            read("{credential: ../lab}", environment: ["CREDENTIALS_DIRECTORY": directory.path]).said == [
+                "DIR/a.yaml:1:65: 'credential' is a name without '/'; write {file: PATH} for a path"
+            ])
+    }
+
+    @Test("a command's first line is the secret; no shell reads its words")
+    func command() {
+        #expect(read(#"{command: [printf, "hunter2\nmore\n"]}"#).secret?.value == "hunter2")
+        #expect(read(#"{command: [echo, "$HOME", ";", "*"]}"#).secret?.value == "$HOME ; *")
+        #expect(
+            read("{command: [sh, -c, 'echo hunter2; exit 3']}").said == [
+                "DIR/a.yaml:1:52: the command 'sh' failed with exit status 3; run it by hand"
+            ])
+        #expect(
+            read("{command: [sh, -c, 'kill -9 $$']}").said == [
+                "DIR/a.yaml:1:52: the command 'sh' failed with signal 9; run it by hand"
+            ])
+        #expect(
+            read("{command: [/nowhere/pass]}").said == [
+                "DIR/a.yaml:1:52: the command '/nowhere/pass' cannot be run: No such file or directory; "
+                    + "check its path and mode"
+            ])
+        #expect(read("{command: ['true']}").said == ["DIR/a.yaml:1:52: what the command 'true' printed is empty"])
+        #expect(
+            read("{command: pass show lab}").said == [
+                "DIR/a.yaml:1:62: 'command' is a list of program and arguments, as [pass, show, lab]; no shell reads it"
+            ])
+        #expect(
+            read("{command: []}").said == ["DIR/a.yaml:1:62: 'command' must begin with a program"])
+    }
+
+    @Test("a command that hangs or never stops printing is ended, its children too", .timeLimit(.minutes(1)))
+    func endless() {
+        for script in ["sleep 600 & sleep 600", "exec >&-; sleep 600", "yes hunter2"] {
+            let answer = ChildProcess.firstLine(of: ["sh", "-c", script], within: .milliseconds(200), most: 4096)
+            guard case .failure(let problem) = answer else {
+                Issue.record("\(script) gave a secret")
+                continue
+            }
+            #expect(problem.detail.contains("did not end within"))
+        }
+    }
+
+    @Test("where a secret is kept is said in one way")
+    func origins() {
+        let oneOf = "'password' takes one of 'env', 'file', 'credential', 'command'"
+        #expect(read("{env: A, file: b}").said == ["DIR/a.yaml:1:52: " + oneOf])
+        #expect(read("{}").said == ["DIR/a.yaml:1:52: " + oneOf])
+        #expect(
+            read("{evn: A}").said == ["DIR/a.yaml:1:53: unknown key 'evn' in 'password'; did you mean 'env'?"])
+        #expect(
+            read("[a]").said == [
+                "DIR/a.yaml:1:52: 'password' must be a text, not a list; quote a text that begins with '['"
+            ])
+    }
+
+    @Test("a secret is read again from where it came, and never describes itself")
+    func refresh() throws {
+        try directory.write("hunter2", to: "pw", mode: 0o600)
+        let secret = try #require(read("{file: pw}").secret)
+        #expect(!secret.refresh())
+        try directory.write("hunter3", to: "pw", mode: 0o600)
+        #expect(secret.refresh() && secret.value == "hunter3")
+        try directory.write("", to: "pw", mode: 0o600)
+        #expect(!secret.refresh() && secret.value == "hunter3")
+        #expect(!"\(secret)".contains("hunter3"))
+    }
+
+    @Test("no diagnostic of a broken file shows a secret that stands in it")
+    func noLeak() {
+        let text = """
+            servers: {h: {url: 'https://u:hunter2@h/', user: 'a:b', password: hunter2, headers: {Authorization: [hunter2], X-Api-Key: "hunter2\\n"}}}
+            sinks: {t: {kind: slack, url: hunter2}, u: {kind: slack, url: {env: A}, urll: 1}}
+            sources: {s: {kind: json, url: 'https://hunter2@h', password: hunter2}}
+            """
+        for isPrivate in [false, true] {
+            let said = problems(text, isPrivate: isPrivate)
+            #expect(said.count >= 6)
+            #expect(!said.joined().contains("hunter2"))
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+@testable import VedetteCore
+
+private func delivery(_ id: Int64, source: String = "s", sink: String = "k", created: Timestamp = at(0)) -> Delivery {
+    let event = Event(
+        id: Identifier("e\(id)"), kind: .appeared, time: at(0), source: source, sourceKind: "stub", poll: "p")
+    let message = Message(id: "msg_\(id)", rule: "r", sink: sink, event: event, title: "", text: "")
+    return Delivery(id: id, message: message, created: created, due: created)
+}
+
+@Suite("RetryPolicy")
+struct RetryPolicyTests {
+    private func attempt(_ outcome: Outcome, attempts: Int = 0, at now: Timestamp = at(0), chance: Double = 0.5) -> Attempt {
+        var owed = delivery(1)
+        owed.attempts = attempts
+        return RetryPolicy().attempt(owed, outcome, at: now, chance: chance)
+    }
+
+    @Test("an outcome says whether the delivery ends, rests or is tried again")
+    func states() {
+        #expect(attempt(.delivered).state == .sent)
+        #expect(attempt(.rejected(reason: "no")).state == .dead && attempt(.rejected(reason: "no")).reason == "no")
+        #expect(attempt(.paused(reason: "401")).state == .paused)
+        #expect(attempt(.disabled(reason: "410")).state == .paused)
+        #expect(attempt(.retry(reason: "503", after: nil)).state == .retry)
+        #expect(attempt(.delivered, attempts: 4).attempts == 5)
+    }
+
+    @Test(
+        "the wait is a part of 5 s doubling to 1 h",
+        arguments: [(0, 2.5), (1, 5.0), (2, 10.0), (9, 1280.0), (10, 1800.0), (12, 1800.0), (500, 1800.0)])
+    func waits(attempts: Int, seconds: Double) {
+        let due = attempt(.retry(reason: "", after: nil), attempts: attempts).due
+        #expect(due.seconds(since: at(0)) == seconds)
+    }
+
+    @Test("Retry-After lengthens the wait, an hour at most; the wait is never nothing")
+    func retryAfter() {
+        #expect(attempt(.retry(reason: "", after: .seconds(90))).due == at(90))
+        #expect(attempt(.retry(reason: "", after: .seconds(1 << 40))).due == at(3600))
+        #expect(attempt(.retry(reason: "", after: .seconds(-5)), chance: 0).due == Timestamp(milliseconds: 500))
+    }
+
+    @Test("what cannot be tried again within 72 h of its creation is dead, with the reason")
+    func givesUp() {
+        let late = attempt(.retry(reason: "503", after: nil), at: at(72 * 3600))
+        #expect(late.state == .dead && late.reason == "gave up after 3 d: 503")
+    }
+}
+
+@Suite("Outbox")
+struct OutboxTests {
+    private let lane = DeliveryLane(source: "s", sink: "k")
+
+    private func sent(_ id: Int64) -> Attempt {
+        Attempt(delivery: id, state: .sent, attempts: 1, due: at(0), at: at(0), reason: nil)
+    }
+
+    private func retry(_ id: Int64, due: Timestamp) -> Attempt {
+        Attempt(delivery: id, state: .retry, attempts: 1, due: due, at: at(0), reason: "503")
+    }
+
+    @Test("a retry blocks its own lane and no other")
+    func retryBlocksItsLane() {
+        var outbox = Outbox()
+        outbox.committed([delivery(1), delivery(2), delivery(3, source: "other")])
+        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(1)), .attempt(delivery(3, source: "other"))])
+        outbox.attempted(retry(1, due: at(10)), in: lane)
+        let waiting = outbox.orders(at: at(5))
+        #expect(waiting.orders.isEmpty && waiting.wake == at(10))
+        guard case .attempt(let again)? = outbox.orders(at: at(10)).orders.first else {
+            Issue.record("not tried again")
+            return
+        }
+        #expect(again.id == 1 && again.attempts == 1 && again.reason == "503")
+    }
+
+    @Test("at most four of one sink are in flight, and every waiting lane gets its turn")
+    func perSink() {
+        var outbox = Outbox()
+        for id in 1...6 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
+        #expect(outbox.orders(at: at(0)).orders.count == 4)
+        // More for a lane that already waits must not take another lane's turn.
+        outbox.committed([delivery(7, source: "s5"), delivery(8, source: "s5")])
+        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        outbox.attempted(sent(1), in: DeliveryLane(source: "s1", sink: "k"))
+        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(5, source: "s5"))])
+        outbox.attempted(sent(2), in: DeliveryLane(source: "s2", sink: "k"))
+        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(6, source: "s6"))])
+    }
+
+    @Test("what is committed while the journal is read is neither lost nor repeated")
+    func growsWhileLoading() {
+        var outbox = Outbox()
+        outbox.laneFound(lane)
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        outbox.committed([delivery(5)])
+        outbox.loaded([], in: lane)
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        outbox.loaded([delivery(5)], in: lane)
+        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(5))])
+    }
+
+    @Test("a delivery that was read from the journal before it was announced is not repeated")
+    func announcedLate() {
+        var outbox = Outbox()
+        outbox.laneFound(lane)
+        _ = outbox.orders(at: at(0))
+        outbox.loaded([delivery(5)], in: lane)
+        _ = outbox.orders(at: at(0))
+        outbox.attempted(sent(5), in: lane)
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 5)])
+        outbox.loaded([], in: lane)
+        _ = outbox.orders(at: at(0))
+        outbox.committed([delivery(5)])
+        #expect(outbox.orders(at: at(0)).orders.isEmpty && outbox.isDrained)
+    }
+
+    @Test("a sink resumed while its lane is read or attempted repeats nothing")
+    func resumedWhileLoading() {
+        var outbox = Outbox()
+        outbox.laneFound(lane)
+        _ = outbox.orders(at: at(0))
+        outbox.resumed(sink: "k")
+        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        outbox.loaded([delivery(5)], in: lane)
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        outbox.loaded([delivery(5)], in: lane)
+        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(5))])
+        outbox.resumed(sink: "k")
+        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        outbox.attempted(sent(5), in: lane)
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        outbox.loaded([delivery(5), delivery(6)], in: lane, ended: [5])
+        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(6))])
+    }
+
+    @Test("a paused sink rests, others go on; resumed, it starts with the delivery that it refused")
+    func paused() {
+        var outbox = Outbox()
+        outbox.committed([delivery(1), delivery(2), delivery(3, sink: "other")])
+        #expect(outbox.orders(at: at(0)).orders.count == 2)
+        outbox.attempted(
+            Attempt(delivery: 1, state: .paused, attempts: 1, due: at(0), at: at(0), reason: "401"), in: lane)
+        #expect(outbox.orders(at: at(9)).orders.isEmpty)
+        outbox.attempted(sent(3), in: DeliveryLane(source: "s", sink: "other"))
+        _ = outbox.orders(at: at(9))
+        #expect(outbox.isDrained && outbox.isIdle)
+        outbox.resumed(sink: "k")
+        #expect(outbox.orders(at: at(9)).orders == [.load(lane, after: 0)])
+        outbox.loaded([delivery(1), delivery(2)], in: lane)
+        #expect(outbox.orders(at: at(9)).orders == [.attempt(delivery(1))])
+    }
+
+    @Test("a hurried outbox attempts what waits for its time, but not what has just failed")
+    func hurried() {
+        var outbox = Outbox()
+        outbox.laneFound(lane)
+        _ = outbox.orders(at: at(0))
+        outbox.loaded([delivery(1, created: at(50))], in: lane)
+        #expect(outbox.orders(at: at(0)).orders.isEmpty && outbox.isDrained)
+        outbox.hurried()
+        #expect(!outbox.isDrained && outbox.orders(at: at(0)).orders.count == 1)
+        outbox.attempted(retry(1, due: at(90)), in: lane)
+        _ = outbox.orders(at: at(0))
+        outbox.hurried()
+        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+    }
+}
+
+/// Random commits, outcomes, loads, restarts of sinks, against what must hold at every step.
+@Suite("Outbox: property")
+struct OutboxPropertyTests {
+    private struct World {
+        var dice: Dice
+        var outbox = Outbox()
+        var journal: [DeliveryLane: [Delivery]] = [:]
+        var announced: [Delivery] = []
+        var inFlight: [DeliveryLane: Delivery] = [:]
+        var reading: [(lane: DeliveryLane, result: [Delivery])] = []
+        var sent: [DeliveryLane: [Int64]] = [:]
+        var committed: [DeliveryLane: [Int64]] = [:]
+        var now: Int64 = 0
+        var nextID: Int64 = 1
+
+        mutating func commit() {
+            for _ in 0..<Int.random(in: 1...90, using: &dice) where nextID < 4000 {
+                let lane = DeliveryLane(
+                    source: "s\(Int.random(in: 0..<4, using: &dice))", sink: "k\(Int.random(in: 0..<2, using: &dice))")
+                let new = delivery(nextID, source: lane.source, sink: lane.sink)
+                nextID += 1
+                journal[lane, default: []].append(new)
+                committed[lane, default: []].append(new.id)
+                announced.append(new)
+            }
+        }
+
+        mutating func announce() {
+            outbox.committed(announced)
+            announced = []
+        }
+
+        mutating func obey() {
+            for order in outbox.orders(at: at(now)).orders {
+                switch order {
+                case .attempt(let delivery):
+                    #expect(inFlight[delivery.lane] == nil)
+                    #expect(delivery.id == journal[delivery.lane]?.first?.id, "out of order in its lane")
+                    inFlight[delivery.lane] = delivery
+                    let ofSink = inFlight.keys.filter { $0.sink == delivery.lane.sink }.count
+                    #expect(ofSink <= Outbox.perSink)
+                case .load(let lane, let after):
+                    // The journal is read now; the outbox hears of it later.
+                    let page = (journal[lane] ?? []).filter { $0.id > after }.prefix(Outbox.ahead)
+                    reading.append((lane, Array(page)))
+                }
+            }
+        }
+
+        mutating func endReading() {
+            guard !reading.isEmpty else { return }
+            let read = reading.remove(at: Int.random(in: 0..<reading.count, using: &dice))
+            if Int.random(in: 0..<5, using: &dice) == 0 {
+                outbox.loadFailed(in: read.lane)
+            } else {
+                outbox.loaded(read.result, in: read.lane)
+            }
+        }
+
+        mutating func endAttempt(alwaysSent: Bool) {
+            guard let lane = inFlight.keys.sorted(by: { ($0.source, $0.sink) < ($1.source, $1.sink) })
+                .randomElement(using: &dice), let delivery = inFlight.removeValue(forKey: lane)
+            else { return }
+            let die = alwaysSent ? 0 : Int.random(in: 0..<10, using: &dice)
+            let state: DeliveryState = die < 6 ? .sent : die < 8 ? .retry : die < 9 ? .dead : .paused
+            if !state.isOwed {
+                journal[lane]?.removeFirst()
+                sent[lane, default: []].append(delivery.id)
+            }
+            let due = at(now + Int64.random(in: 1...9, using: &dice))
+            outbox.attempted(
+                Attempt(delivery: delivery.id, state: state, attempts: 1, due: due, at: at(now), reason: nil), in: lane)
+        }
+    }
+
+    @Test("order in each lane, nothing lost, nothing twice, at most four per sink", arguments: 1...30)
+    func property(seed: UInt64) {
+        var world = World(dice: Dice(seed))
+        for _ in 0..<600 {
+            switch Int.random(in: 0..<8, using: &world.dice) {
+            case 0: world.commit()
+            case 1: world.announce()
+            case 2, 3: world.endReading()
+            case 4, 5: world.endAttempt(alwaysSent: false)
+            case 6: world.now += 1
+            default: world.outbox.resumed(sink: "k\(Int.random(in: 0..<2, using: &world.dice))")
+            }
+            world.obey()
+        }
+        world.announce()
+        for _ in 0..<60_000 {
+            world.now += 1
+            if world.now % 50 == 0 { for sink in ["k0", "k1"] where !world.outbox.isIdle || world.now % 500 == 0 { world.outbox.resumed(sink: sink) } }
+            world.endReading()
+            world.endAttempt(alwaysSent: true)
+            world.obey()
+            if world.journal.values.allSatisfy(\.isEmpty), world.reading.isEmpty { break }
+        }
+        #expect(world.sent == world.committed.filter { !$0.value.isEmpty })
+    }
+}

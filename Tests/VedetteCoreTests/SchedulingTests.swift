@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+@testable import VedetteCore
+
+@Suite("Scheduling")
+struct SchedulingTests {
+    @Test("the scheduler starts what a sorted array would", arguments: 1...20)
+    func scheduler(seed: UInt64) {
+        var dice = Dice(seed)
+        var scheduler = Scheduler()
+        var model: [Int: Int64] = [:]
+        for _ in 0..<500 {
+            let source = Int.random(in: 0..<40, using: &dice)
+            switch Int.random(in: 0..<4, using: &dice) {
+            case 0, 1:
+                let due = Int64.random(in: 0..<1000, using: &dice)
+                scheduler.schedule(source, at: BootTime(milliseconds: due))
+                model[source] = due
+            case 2:
+                scheduler.remove(source)
+                model[source] = nil
+            default:
+                let now = Int64.random(in: 0..<1000, using: &dice)
+                let started = scheduler.startNext(at: BootTime(milliseconds: now))
+                let earliest = model.values.min()
+                #expect((started != nil) == (earliest.map { $0 <= now } ?? false))
+                if let started {
+                    #expect(model[started] == earliest)
+                    model[started] = nil
+                }
+            }
+            #expect(scheduler.next?.milliseconds == model.values.min())
+            #expect(scheduler.due(of: source)?.milliseconds == model[source])
+        }
+    }
+
+    @Test("the heap gives back sorted what it was given", arguments: 1...5)
+    func heap(seed: UInt64) {
+        var dice = Dice(seed)
+        var heap = Heap<Int>()
+        let numbers = (0..<200).map { _ in Int.random(in: 0..<50, using: &dice) }
+        for number in numbers { heap.push(number) }
+        var out: [Int] = []
+        while let least = heap.popLeast() { out.append(least) }
+        #expect(out == numbers.sorted())
+    }
+
+    private let pace = Pace(every: .seconds(60), whileStates: ["Starting"], whileEvery: .seconds(3))
+
+    @Test("a delay is jittered by a tenth either way", arguments: [(0.0, 54.0), (0.5, 60.0), (0.9999999, 66.0)])
+    func jitter(chance: Double, seconds: Double) {
+        #expect(pace.delay(states: ["Ready": 3], freshFor: nil, chance: chance).inSeconds == seconds)
+    }
+
+    @Test("while an item is in transition the source is polled faster")
+    func whileStates() {
+        #expect(pace.delay(states: ["Starting": 1], freshFor: .seconds(999), chance: 0.5) == .seconds(3))
+        #expect(pace.delay(states: ["Starting": 0], freshFor: nil, chance: 0.5) == .seconds(60))
+    }
+
+    @Test("the server's freshness slows a default, never an explicit interval, and never beyond a day")
+    func freshness() {
+        #expect(pace.delay(states: [:], freshFor: .seconds(600), chance: 0.5) == .seconds(60))
+        let standard = Pace(every: .seconds(60), isExplicit: false)
+        #expect(standard.delay(states: [:], freshFor: .seconds(600), chance: 0.5) == .seconds(600))
+        #expect(standard.delay(states: [:], freshFor: .seconds(10), chance: 0.5) == .seconds(60))
+        #expect(standard.delay(states: [:], freshFor: .seconds(1 << 31), chance: 0.5) == .seconds(86_400))
+    }
+
+    @Test("after failures the delay is `every` plus a part of min(1 h, every · 2ⁿ)")
+    func backoff() {
+        #expect(pace.delay(failures: 1, chance: 0) == .seconds(60))
+        #expect(pace.delay(failures: 1, chance: 0.5) == .seconds(120))
+        #expect(pace.delay(failures: 3, chance: 0.5) == .seconds(300))
+        for failures in [10, 20, 64, 10_000] { #expect(pace.delay(failures: failures, chance: 0.5) == .seconds(1860)) }
+        let quick = Pace(every: .milliseconds(200))
+        #expect(quick.delay(failures: 2, chance: 0.5) == .milliseconds(600))
+    }
+
+    @Test("a stored due time is never believed beyond what the pace explains")
+    func longest() {
+        #expect(pace.longestDelay(Health()) == .seconds(66))
+        var failing = Health()
+        failing.failures = 2
+        #expect(pace.longestDelay(failing) == .seconds(3666))
+        #expect(Pace(every: .seconds(60), isExplicit: false).longestDelay(Health()) == .seconds(95_040))
+        let slow = Pace(every: .seconds(10), whileStates: ["x"], whileEvery: .seconds(100))
+        #expect(slow.longestDelay(Health()) == .seconds(110))
+    }
+
+    @Test("Retry-After is obeyed between a second and a day", arguments: [(0, 1), (5, 5), (1 << 31, 86_400)])
+    func clampedRetryAfter(asked: Int, obeyed: Int) {
+        #expect(Pace.clamped(retryAfter: .seconds(asked)) == .seconds(obeyed))
+    }
+
+    @Test("a source is failing after `fails` failures, says so once, and recovers once with the last problem")
+    func health() {
+        var health = Health()
+        #expect(health.pollFailed(.timeout, detail: "a", fails: 3, at: at(1)) == nil)
+        #expect(health.pollFailed(.timeout, detail: "b", fails: 3, at: at(2)) == nil)
+        let failing = health.pollFailed(.serverError, detail: "c", fails: 3, at: at(3))
+        #expect(failing?.kind == .failing && failing?.error == .init(failure: "server-error", detail: "c"))
+        #expect(health.pollFailed(.timeout, detail: "d", fails: 3, at: at(4)) == nil)
+        #expect(health.failures == 4 && health.isFailing && health.lastPollAt == at(4))
+        let recovered = health.pollSucceeded(at: at(5))
+        #expect(recovered?.kind == .recovered && recovered?.error?.detail == "d")
+        #expect(health.pollSucceeded(at: at(6)) == nil && health.failures == 0 && health.problem == nil)
+    }
+
+    @Test("what only a person can mend is failing at once", arguments: [Failure.unauthorized, .forbidden, .tlsPin])
+    func needsAPerson(failure: Failure) {
+        var health = Health()
+        #expect(health.pollFailed(failure, detail: "", fails: 3, at: at(1))?.kind == .failing)
+    }
+
+    @Test("failures below the count leave no trace")
+    func fewFailures() {
+        var health = Health()
+        _ = health.pollFailed(.timeout, detail: "", fails: 3, at: at(1))
+        #expect(health.pollSucceeded(at: at(2)) == nil)
+        #expect(health.pollFailed(.timeout, detail: "", fails: 2, at: at(3)) == nil)
+    }
+
+    @Test("every status stands for the failure that it is")
+    func statuses() {
+        let expected: [(Int, Failure?)] = [
+            (200, nil), (206, nil), (302, .redirect), (400, .clientError), (401, .unauthorized), (403, .forbidden),
+            (404, .notFound), (407, .unauthorized), (410, .gone), (429, .rateLimited), (500, .serverError),
+            (599, .serverError), (600, .protocol), (101, .protocol),
+        ]
+        for (status, failure) in expected { #expect(Failure(status: status) == failure, "\(status)") }
+    }
+}

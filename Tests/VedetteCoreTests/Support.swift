@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A kind that reads nothing: the tests of decisions hand in items.
+struct StubKind: SourceKind {
+    var mode = ReadingMode.list
+    var identity: UInt64 = 1
+    var fingerprints: [String: UInt64] = [:]
+    var fieldNames: [String]? { nil }
+
+    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
+}
+
+func source(
+    _ kind: StubKind = StubKind(), first: Source.First = .baseline, empty: Source.Empty = .suspect
+) -> Source {
+    Source(
+        name: "lab", kindName: "stub", kind: kind, server: Server(name: "lab"), url: "https://lab.example/",
+        pace: Pace(every: .seconds(15)), first: first, empty: empty)
+}
+
+func at(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
+
+/// A stored snapshot that polls are compared with, one after the other, as the journal would keep it.
+struct Memory {
+    var head: SnapshotHead?
+    var stored: [String: StoredItem] = [:]
+    var last = Difference(head: SnapshotHead(identity: 0, fingerprints: [:], goodAt: at(0)))
+
+    @discardableResult
+    mutating func poll(_ source: Source, _ items: [Item], at now: Timestamp) -> [EventSketch] {
+        let observation = Observation(items: items, mode: source.kind.mode)
+        return take(Differ(source: source, now: now).compare(head, stored: stored, with: observation))
+    }
+
+    mutating func unchanged(_ source: Source, at now: Timestamp) -> [EventSketch] {
+        guard let head else { return [] }
+        let pending = stored.values.filter { $0.absentSince != nil }
+        return take(Differ(source: source, now: now).confirm(head, pending: pending, validators: .init()))
+    }
+
+    private mutating func take(_ difference: Difference) -> [EventSketch] {
+        if difference.isNewBaseline { stored = [:] }
+        for key in difference.deletions { stored[key] = nil }
+        for item in difference.writes { stored[item.key] = item }
+        (head, last) = (difference.head, difference)
+        return difference.events
+    }
+}
+
+extension EventSketch {
+    /// `changed 59`, for short expectations.
+    var short: String { "\(kind.word) \(item?.key ?? error?.failure ?? "")" }
+}
+
+/// SplitMix64: the same numbers at every run.
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@Suite("Differ: windows")
+struct WindowTests {
+    private let window = source(StubKind(mode: .window))
+
+    private func entry(_ key: String, _ time: Int64? = nil) -> Item { Item(key: key, time: time.map { at($0) }) }
+
+    @Test("what leaves a window is remembered silently, and its return is no news")
+    func leaves() {
+        var memory = Memory()
+        memory.poll(window, [entry("b", 20), entry("a", 10)], at: at(100))
+        #expect(memory.poll(window, [entry("c", 30), entry("b", 20)], at: at(115)).map(\.short) == ["appeared c"])
+        #expect(memory.stored["a"]?.absentSince == at(115) && memory.head?.pendingAbsences == 0)
+        #expect(memory.poll(window, [entry("b", 20), entry("a", 10)], at: at(130)).isEmpty)
+        #expect(memory.stored["a"]?.absentSince == nil)
+        #expect(memory.unchanged(window, at: at(145)).isEmpty)
+    }
+
+    @Test("what slides back in after a deletion, older than the old end, is not new")
+    func slidesBack() {
+        var memory = Memory()
+        memory.poll(window, [entry("d", 40), entry("c", 30)], at: at(100))
+        #expect(memory.poll(window, [entry("c", 30), entry("b", 20)], at: at(115)).isEmpty)
+        #expect(memory.stored["b"] != nil)
+    }
+
+    @Test("an unknown item between the old end and the newest came late and is new")
+    func late() {
+        var memory = Memory()
+        memory.poll(window, [entry("d", 40), entry("b", 20)], at: at(100))
+        let events = memory.poll(window, [entry("d", 40), entry("c", 30), entry("b", 20)], at: at(115))
+        #expect(events.map(\.short) == ["appeared c"])
+    }
+
+    @Test("where all items bear one date, the place in the document decides")
+    func oneDate() {
+        var memory = Memory()
+        memory.poll(window, [entry("c", 10), entry("b", 10)], at: at(100))
+        #expect(memory.poll(window, [entry("d", 10), entry("c", 10)], at: at(115)).map(\.short) == ["appeared d"])
+        #expect(memory.poll(window, [entry("c", 10), entry("b", 10), entry("a", 10)], at: at(130)).isEmpty)
+    }
+
+    @Test("in an undated window, what stands before a known item is new, and what stands beyond them all is not")
+    func undated() {
+        var memory = Memory()
+        memory.poll(window, [entry("c"), entry("b")], at: at(100))
+        let events = memory.poll(window, [entry("e"), entry("c"), entry("d"), entry("b"), entry("a")], at: at(115))
+        #expect(events.map(\.short) == ["appeared d", "appeared e"])
+    }
+
+    @Test("an undated window without a known item is all new")
+    func burst() {
+        var memory = Memory()
+        memory.poll(window, [entry("a")], at: at(100))
+        #expect(memory.poll(window, [entry("c"), entry("b")], at: at(115)).map(\.short) == ["appeared b", "appeared c"])
+    }
+
+    @Test("events go oldest first by their times; equal times keep the document's order from its end")
+    func order() {
+        var memory = Memory()
+        memory.poll(window, [entry("a", 10)], at: at(100))
+        let events = memory.poll(
+            window, [entry("d", 30), entry("e", 40), entry("c", 30), entry("b", 20), entry("a", 10)], at: at(115))
+        #expect(events.map(\.short) == ["appeared b", "appeared c", "appeared d", "appeared e"])
+    }
+
+    @Test("an empty window changes nothing and is not suspect")
+    func empty() {
+        var memory = Memory()
+        memory.poll(window, [entry("b", 20), entry("a", 10)], at: at(100))
+        #expect(memory.poll(window, [], at: at(115)).isEmpty && !memory.last.isSuspect)
+        #expect(memory.head?.newest == at(20) && memory.head?.oldest == at(10))
+        #expect(memory.poll(window, [entry("b", 20), entry("a", 10)], at: at(130)).isEmpty)
+    }
+
+    @Test("a key is forgotten only after 30 days and beyond five windows, the longest gone first")
+    func remembered() {
+        var memory = Memory()
+        let day: Int64 = 86_400
+        memory.poll(window, (0..<150).map { entry("old\($0)", Int64($0)) }, at: at(0))
+        let now = [entry("new", 1000)]
+        memory.poll(window, now, at: at(15))
+        memory.poll(window, now, at: at(29 * day))
+        #expect(memory.stored.count == 151)
+        memory.poll(window, now, at: at(31 * day))
+        // One item is in the window, which counts as 20: five windows are 100 keys.
+        #expect(memory.stored.count == 101 && memory.stored["new"] != nil)
+    }
+
+    @Test("however busy a window is, what is remembered is bounded")
+    func bounded() {
+        var memory = Memory()
+        memory.poll(window, (0..<12_000).map { entry("old\($0)", Int64($0)) }, at: at(0))
+        memory.poll(window, [entry("new", 20_000)], at: at(15))
+        memory.poll(window, [entry("new", 20_000)], at: at(30))
+        #expect(memory.stored.count == 10_001)
+    }
+}
