@@ -16,8 +16,8 @@ func wall(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
@@ -48,7 +48,12 @@ let package = Package(
         wall("VedetteSources", ["VedetteCore", "VedetteDocument"]),
         wall("VedetteSinks", ["VedetteCore"]),
         wall("VedetteDesktop", ["VedetteCore", "CNotify"]),
-        wall("VedetteJournal", ["VedetteCore", .product(name: "GRDB", package: "GRDB.swift")]),
+        wall(
+            "VedetteJournal",
+            [
+                "VedetteCore", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         wall("VedetteConfig", ["VedetteCore", "VedetteText", .product(name: "Yams", package: "Yams")]),
         wall("VedetteEngine", ["VedetteCore"]),
         .executableTarget(
@@ -64,14 +69,14 @@ let package = Package(
         ),
 
         tests("VedetteCoreTests", ["VedetteCore"]),
-        tests("VedetteTextTests", ["VedetteText"]),
+        tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
-        tests("VedetteHTTPTests", ["VedetteHTTP"]),
-        tests("VedetteSourcesTests", ["VedetteSources"]),
-        tests("VedetteSinksTests", ["VedetteSinks", "VedetteDesktop"]),
-        tests("VedetteJournalTests", ["VedetteJournal"]),
-        tests("VedetteConfigTests", ["VedetteConfig", "VedetteSources", "VedetteSinks", "VedetteDesktop"]),
-        tests("VedetteEngineTests", ["VedetteEngine", "VedetteJournal"]),
+        tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP"]),
+        tests("VedetteSourcesTests", ["VedetteCore", "VedetteSources"]),
+        tests("VedetteSinksTests", ["VedetteCore", "VedetteSinks", "VedetteDesktop"]),
+        tests("VedetteJournalTests", ["VedetteCore", "VedetteJournal", .product(name: "GRDB", package: "GRDB.swift")]),
+        tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
+        tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine"]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", []),
     ],

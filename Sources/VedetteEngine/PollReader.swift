@@ -143,7 +143,9 @@ struct PollReader: Sendable {
             throw FetchError(.redirect, "the next page leads from https to http; it is not followed")
         }
         let own = source.server.headers.map { $0.name.lowercased() }
-        next.headers.removeAll { $0.isSecret || (own.contains($0.name.lowercased()) && $0.name.lowercased() != "user-agent") }
+        next.headers.removeAll {
+            $0.isSecret || (own.contains($0.name.lowercased()) && $0.name.lowercased() != "user-agent")
+        }
         (next.credentials, next.session, next.tls) = (nil, nil, TLSPolicy())
         return next
     }

@@ -32,7 +32,7 @@ struct Settlement {
         guard let head = record.snapshot else { return }
         let pending = stored.values.filter { $0.absentSince != nil }
         let difference = Differ(source: source, now: now).confirm(
-            head, pending: head.pendingAbsences > 0 ? pending : [], validators: validators)
+            head, pending: pending, validators: validators)
         read(difference, freshFor: freshFor)
     }
 

@@ -12,7 +12,12 @@ public final class JournalWatch: Sendable {
     /// The thread ends when this end of its pipe is closed.
     private let leash: Int32
 
-    public init(directory: String) throws(JournalError) {
+    public convenience init(directory: String) throws(JournalError) {
+        try self.init(directory: directory, fallback: 2000)
+    }
+
+    /// - Parameter fallback: milliseconds between two wake-ups at most; -1 for never.
+    init(directory: String, fallback: Int32) throws(JournalError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw JournalError.system(errno, "\(directory) cannot be watched", "raise the limit of open files")
@@ -23,7 +28,8 @@ public final class JournalWatch: Sendable {
         self.wakes = wakes
         // When the user has no inotify instance left the thread lives by its timer alone.
         let thread = WatchThread(
-            directory: directory, leash: ends[0], inotify: inotify_init1(Int32(IN_CLOEXEC)), wake: wake)
+            directory: directory, fallback: fallback, leash: ends[0], inotify: inotify_init1(Int32(IN_CLOEXEC)),
+            wake: wake)
         guard thread.start() else {
             thread.closeFiles()
             throw JournalError.system(EAGAIN, "\(directory) cannot be watched", "raise the limit of threads")
@@ -35,15 +41,17 @@ public final class JournalWatch: Sendable {
 
 /// The thread that sleeps in poll(2) on the directory.
 private final class WatchThread: Sendable {
-    private static let fallback: Int32 = 2000
-
     private let directory: String
+    private let fallback: Int32
     private let leash: Int32
     private let inotify: Int32
     private let wake: AsyncStream<Void>.Continuation
 
-    init(directory: String, leash: Int32, inotify: Int32, wake: AsyncStream<Void>.Continuation) {
-        (self.directory, self.leash, self.inotify, self.wake) = (directory, leash, inotify, wake)
+    init(
+        directory: String, fallback: Int32, leash: Int32, inotify: Int32, wake: AsyncStream<Void>.Continuation
+    ) {
+        (self.directory, self.fallback) = (directory, fallback)
+        (self.leash, self.inotify, self.wake) = (leash, inotify, wake)
     }
 
     func start() -> Bool {
@@ -81,7 +89,7 @@ private final class WatchThread: Sendable {
                 pollfd(fd: leash, events: 0, revents: 0),
                 pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
             ]
-            let ready = poll(&files, 2, WatchThread.fallback)
+            let ready = poll(&files, 2, fallback)
             if files[0].revents != 0 { break }
             if ready == 0 { wake.yield() }
             guard files[1].revents != 0 else { continue }

@@ -39,12 +39,12 @@ struct WallsTests {
     static let walls: [String: Set<String>] = [
         "VedetteCore": ["Synchronization"],
         "VedetteText": ["VedetteCore", "CPCRE2", "Foundation", "FoundationEssentials", "Synchronization"],
-        "VedetteDocument": ["CXML2", "CJSON", "Synchronization"],
+        "VedetteDocument": ["CXML2", "CJSON", "Glibc", "Synchronization"],
         "VedetteHTTP": ["VedetteCore", "CCurl", "CZlib", "Glibc", "Synchronization"],
         "VedetteSources": ["VedetteCore", "VedetteDocument"],
         "VedetteSinks": ["VedetteCore", "CCrypto", "Glibc", "Synchronization"],
         "VedetteDesktop": ["VedetteCore", "CNotify", "Glibc", "Synchronization"],
-        "VedetteJournal": ["VedetteCore", "GRDB", "Glibc", "Foundation", "Synchronization"],
+        "VedetteJournal": ["VedetteCore", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
         "VedetteConfig": ["VedetteCore", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization"],
         "VedetteEngine": ["VedetteCore"],
         "vedette": [

@@ -44,8 +44,10 @@ struct CloudburstFixtureTests {
     }
 
     private static func line(_ expected: JSON) throws -> String {
-        let changes = (expected["changes"]?.array ?? []).sorted { ($0["field"]?.string ?? "") < ($1["field"]?.string ?? "") }
-            .map { "\($0["field"]?.string ?? ""): \(text($0["from"])) > \(text($0["to"]))" }
+        let changes = (expected["changes"]?.array ?? []).sorted {
+            ($0["field"]?.string ?? "") < ($1["field"]?.string ?? "")
+        }
+        .map { "\($0["field"]?.string ?? ""): \(text($0["from"])) > \(text($0["to"]))" }
         let words = ["type", "key", "title", "state"].map { expected[$0]?.string ?? "" }
         return "\(try #require(expected["poll"]?.int64)) \(words.joined(separator: " ")) \(changes)"
     }

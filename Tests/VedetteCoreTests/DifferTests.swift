@@ -151,9 +151,11 @@ struct DifferTests {
     @Test("a field that is read with other options, is new or is read no more, starts as baseline; others do not")
     func fingerprints() {
         var memory = Memory()
-        memory.poll(source(StubKind(fingerprints: ["a": 1, "gone": 1])), [
-            Item(key: "1", fields: ["a": "x", "b": "x", "gone": "x"])
-        ], at: at(0))
+        memory.poll(
+            source(StubKind(fingerprints: ["a": 1, "gone": 1])),
+            [
+                Item(key: "1", fields: ["a": "x", "b": "x", "gone": "x"])
+            ], at: at(0))
         let later = source(StubKind(fingerprints: ["a": 2, "new": 1]))
         let events = memory.poll(later, [Item(key: "1", fields: ["a": "y", "b": "y", "new": "y"])], at: at(15))
         #expect(events.first?.changes == [FieldChange(field: "b", from: "x", to: "y")])

@@ -12,7 +12,9 @@ private func delivery(_ id: Int64, source: String = "s", sink: String = "k", cre
 
 @Suite("RetryPolicy")
 struct RetryPolicyTests {
-    private func attempt(_ outcome: Outcome, attempts: Int = 0, at now: Timestamp = at(0), chance: Double = 0.5) -> Attempt {
+    private func attempt(_ outcome: Outcome, attempts: Int = 0, at now: Timestamp = at(0), chance: Double = 0.5)
+        -> Attempt
+    {
         var owed = delivery(1)
         owed.attempts = attempts
         return RetryPolicy().attempt(owed, outcome, at: now, chance: chance)
@@ -230,8 +232,9 @@ struct OutboxPropertyTests {
         }
 
         mutating func endAttempt(alwaysSent: Bool) {
-            guard let lane = inFlight.keys.sorted(by: { ($0.source, $0.sink) < ($1.source, $1.sink) })
-                .randomElement(using: &dice), let delivery = inFlight.removeValue(forKey: lane)
+            guard
+                let lane = inFlight.keys.sorted(by: { ($0.source, $0.sink) < ($1.source, $1.sink) })
+                    .randomElement(using: &dice), let delivery = inFlight.removeValue(forKey: lane)
             else { return }
             let die = alwaysSent ? 0 : Int.random(in: 0..<10, using: &dice)
             let state: DeliveryState = die < 6 ? .sent : die < 8 ? .retry : die < 9 ? .dead : .paused
@@ -262,7 +265,11 @@ struct OutboxPropertyTests {
         world.announce()
         for _ in 0..<60_000 {
             world.now += 1
-            if world.now % 50 == 0 { for sink in ["k0", "k1"] where !world.outbox.isIdle || world.now % 500 == 0 { world.outbox.resumed(sink: sink) } }
+            if world.now % 50 == 0 {
+                for sink in ["k0", "k1"] where !world.outbox.isIdle || world.now % 500 == 0 {
+                    world.outbox.resumed(sink: sink)
+                }
+            }
             world.endReading()
             world.endAttempt(alwaysSent: true)
             world.obey()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
+@testable import VedetteCore
 
 /// A kind that reads nothing: the tests of decisions hand in items.
 struct StubKind: SourceKind {

@@ -56,7 +56,8 @@ struct WindowTests {
     func burst() {
         var memory = Memory()
         memory.poll(window, [entry("a")], at: at(100))
-        #expect(memory.poll(window, [entry("c"), entry("b")], at: at(115)).map(\.short) == ["appeared b", "appeared c"])
+        #expect(
+            memory.poll(window, [entry("c"), entry("b")], at: at(115)).map(\.short) == ["appeared b", "appeared c"])
     }
 
     @Test("events go oldest first by their times; equal times keep the document's order from its end")

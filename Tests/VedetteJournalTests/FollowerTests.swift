@@ -95,6 +95,17 @@ struct FollowerTests {
         try journal.close()
     }
 
+    @Test("a commit wakes by itself, without the timer")
+    func wakes() async throws {
+        let journal = try scratch.open()
+        let watch = try JournalWatch(directory: scratch.path, fallback: -1)
+        var wakes = watch.wakes.makeAsyncIterator()
+        _ = await wakes.next()
+        _ = try await journal.commit(polls(1...1))
+        #expect(await wakes.next() != nil)
+        try journal.close()
+    }
+
     @Test("it ends when its task is cancelled")
     func cancelled() async throws {
         let path = scratch.path

@@ -54,7 +54,9 @@ public struct Differ: Sendable {
         var difference = Difference(head: head)
         difference.head.goodAt = now
         if !validators.isEmpty { difference.head.validators = validators }
-        for stored in pending.sorted(by: { $0.key < $1.key }) where stored.absentSince != nil {
+        // What a window remembers is absent too, but nobody waits for it.
+        let confirmed = head.pendingAbsences > 0 ? pending : []
+        for stored in confirmed.sorted(by: { $0.key < $1.key }) where stored.absentSince != nil {
             difference.disappear(stored)
         }
         difference.head.pendingAbsences = 0
@@ -97,7 +99,9 @@ public struct Differ: Sendable {
     /// Fields that are read with other options than the snapshot's, those that are no longer read among them.
     private func freshFields(_ old: SnapshotHead) -> Set<String> {
         let new = source.kind.fingerprints
-        return Set(new.keys).union(old.fingerprints.keys).filter { new[$0, default: 0] != old.fingerprints[$0, default: 0] }
+        return Set(new.keys).union(old.fingerprints.keys).filter {
+            new[$0, default: 0] != old.fingerprints[$0, default: 0]
+        }
     }
 
     private func head(of new: Observation) -> SnapshotHead {

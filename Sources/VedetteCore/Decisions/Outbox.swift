@@ -132,7 +132,9 @@ public struct Outbox: Sendable {
 
     private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Order? {
         lanes[name]?.isReady = false
-        guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, !pausedSinks.contains(name.sink) else { return nil }
+        guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, !pausedSinks.contains(name.sink) else {
+            return nil
+        }
         guard let first = lane.waiting.first else {
             if lane.hasMore {
                 lanes[name]?.isLoading = true
@@ -165,7 +167,9 @@ public struct Outbox: Sendable {
             let name = queue[at]
             at += 1
             lanes[name]?.isQueued = false
-            guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, let first = lane.waiting.first else { continue }
+            guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, let first = lane.waiting.first else {
+                continue
+            }
             guard first.due <= now else {
                 wait(name, until: first.due)
                 continue

@@ -42,7 +42,7 @@ public enum Wording {
 
     /// The two largest units: `4 min 12 s`, `2 d 3 h`.
     public static func duration(seconds: Double) -> String {
-        let whole = Int64(min(max(0, seconds.rounded()), 1e15))
+        let whole = Int64(seconds.isNaN ? 0 : min(max(0, seconds.rounded()), 1e15))
         if whole == 0, seconds > 0 { return "under 1 s" }
         let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
         guard let first = units.firstIndex(where: { whole >= $0.0 }) else { return "0 s" }

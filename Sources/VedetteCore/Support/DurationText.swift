@@ -9,7 +9,9 @@ extension Duration {
     public init?(configured text: String) {
         guard let unit = Duration.units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = text.dropLast(unit.suffix.count)
-        guard let first = number.first, first.isASCII, first.isNumber, let value = Double(number), value < 1e6 else { return nil }
+        guard let first = number.first, first.isASCII, first.isNumber, let value = Double(number), value < 1e6 else {
+            return nil
+        }
         self = .milliseconds(Int64((value * unit.milliseconds).rounded()))
     }
 }

@@ -26,7 +26,7 @@ public indirect enum JSON: Sendable, Hashable {
 
     /// Seconds and the like: at most three decimals, none when whole.
     public static func number(rounded value: Double) -> JSON {
-        let thousandths = Int64(min(max((value * 1000).rounded(), -1e15), 1e15))
+        let thousandths = Int64(value.isNaN ? 0 : min(max((value * 1000).rounded(), -1e15), 1e15))
         return .number(thousandths % 1000 == 0 ? String(thousandths / 1000) : String(Double(thousandths) / 1000))
     }
 

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+@testable import VedetteCore
+
+@Suite("WebURL")
+struct WebURLTests {
+    /// RFC 3986 §5.4.1 and §5.4.2 but for `g:h`, `http:g` and other schemes, which are no web addresses here.
+    @Test(
+        "references resolve as RFC 3986 §5.4 says",
+        arguments: [
+            ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+            ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
+            ("#s", "http://a/b/c/d;p?q#s"), ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"),
+            (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"), ("g;x?y#s", "http://a/b/c/g;x?y#s"),
+            ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"),
+            ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"),
+            ("../../g", "http://a/g"), ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"),
+            ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"),
+            ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"),
+            ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"),
+            ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
+            ("g?y/./x", "http://a/b/c/g?y/./x"),
+            ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
+        ])
+    func resolves(reference: String, expected: String) throws {
+        let base = try #require(WebURL("http://a/b/c/d;p?q"))
+        #expect(base.resolving(reference)?.text == expected)
+    }
+
+    @Test(
+        "only http and https addresses with a host and without credentials are taken",
+        arguments: [
+            "ftp://a/", "file:///etc/passwd", "http://", "http:///x", "//a", "a", "http://u:p@a/", "http://a b/",
+            "javascript:x",
+        ])
+    func refused(text: String) {
+        #expect(WebURL(text) == nil)
+        #expect(WebURL("http://a/")?.resolving("javascript:alert(1)") == nil)
+    }
+
+    @Test(
+        "an origin names scheme, host and port, so that a credential stays with it",
+        arguments: [
+            ("https://A.example/x", "https://a.example:443"), ("https://a.example:443/", "https://a.example:443"),
+            ("https://a.example:/", "https://a.example:443"), ("http://a.example", "http://a.example:80"),
+            ("https://a.example:8443?q", "https://a.example:8443"), ("https://[::1]/", "https://[::1]:443"),
+            ("https://[::1]:1/", "https://[::1]:1"), ("https://a.example#@b.example/", "https://a.example:443"),
+        ])
+    func origins(url: String, origin: String) { #expect(WebURL(url)?.origin == origin) }
+
+    @Test("a parameter is set in its place or at the end, encoded")
+    func setting() throws {
+        let url = try #require(WebURL("https://a/x?b=1&c=2#f"))
+        #expect(url.setting([("b", "ä &"), ("d", "4")]) == "https://a/x?b=%C3%A4%20%26&c=2&d=4")
+    }
+}
+
+@Suite("JSON")
+struct JSONTests {
+    @Test(
+        "what is no JSON is refused",
+        arguments: [
+            "", " ", "01", "1.", ".5", "+1", "-", "1e", "1e+", "0x1", "NaN", "Infinity", "tru", "[1,]", "[,1]",
+            "{\"a\":1,}",
+            "{\"a\" 1}", "{a:1}", "[1] 2", "\"a", "\"\u{1}\"", #""\q""#, #""\u12""#, #""\u+123""#, #""\ud800""#,
+            #""\ud800\u0041""#, "[", "{", "'a'",
+        ])
+    func refused(text: String) { #expect(throws: JSONSyntaxError.self) { try JSON(parsing: text.utf8) } }
+
+    @Test("bytes that are no UTF-8, and depth without end, are refused")
+    func hostile() {
+        #expect(throws: JSONSyntaxError.self) { try JSON(parsing: [34, 0xFF, 34]) }
+        #expect(throws: JSONSyntaxError.self) { try JSON(parsing: String(repeating: "[", count: 100_000).utf8) }
+    }
+
+    @Test(
+        "a number keeps its text",
+        arguments: ["0", "-0", "9007199254740993", "1.10", "1e400", "-1.5E-10", "123456789012345678901234567890"])
+    func numbers(text: String) throws {
+        #expect(try JSON(parsing: text.utf8) == .number(text))
+        #expect(try JSON(parsing: text.utf8).text == text)
+    }
+
+    private func random(_ dice: inout Dice, depth: Int) -> JSON {
+        switch Int.random(in: 0..<(depth > 0 ? 7 : 4), using: &dice) {
+        case 0: return .null
+        case 1: return .bool(Bool.random(using: &dice))
+        case 2: return .number(Int.random(in: -5...5, using: &dice))
+        case 3, 4:
+            let scalars: [Unicode.Scalar] = ["a", "\"", "\\", "\n", "\u{0}", "\u{7F}", "é", "😀", "\u{2028}", "/", "\t"]
+            var text = ""
+            for _ in 0..<Int.random(in: 0...6, using: &dice) {
+                text.unicodeScalars.append(scalars.randomElement(using: &dice) ?? "a")
+            }
+            return .string(text)
+        case 5: return .array((0..<Int.random(in: 0...3, using: &dice)).map { _ in random(&dice, depth: depth - 1) })
+        default:
+            return .object(
+                (0..<Int.random(in: 0...3, using: &dice)).map {
+                    JSON.Member(name: "n\($0)", value: random(&dice, depth: depth - 1))
+                })
+        }
+    }
+
+    @Test("what is written is read back the same, on one line", arguments: 1...20)
+    func roundTrip(seed: UInt64) throws {
+        var dice = Dice(seed)
+        for _ in 0..<50 {
+            let value = random(&dice, depth: 4)
+            #expect(try JSON(parsing: value.bytes) == value)
+            #expect(!value.bytes.contains { $0 < 32 || $0 == 127 })
+        }
+    }
+
+    @Test("escapes of the wire are read")
+    func escapes() throws {
+        #expect(try JSON(parsing: #" "\u00e9\ud83d\ude00\/\b\f\r\t" "#.utf8) == .string("é😀/\u{8}\u{C}\r\t"))
+    }
+}
+
+@Suite("Event JSON")
+struct EventJSONTests {
+    private let event = Event(
+        id: Identifier("0199"), seq: 1042, kind: .changed, time: Timestamp(milliseconds: 1_795_226_400_123),
+        source: "lab-systems", sourceKind: "cloudburst", poll: "p-7f3a",
+        item: Item(
+            key: "59", title: "prod-1", state: "Ready for use", url: "https://x",
+            fields: ["owner": "/resources/users/6"]),
+        changes: [FieldChange(field: "state", from: "Starting", to: "Ready for use", lasted: 252.4)])
+
+    @Test("an event is exactly the contract's object")
+    func shape() {
+        let expected =
+            #"{"specversion":"1.0","id":"0199","source":"/sources/lab-systems","type":"io.vedette.item.changed","#
+            + #""subject":"59","time":"2026-11-21T02:00:00.123Z","datacontenttype":"application/json","data":{"#
+            + #""source":"lab-systems","kind":"cloudburst","seq":1042,"poll":"p-7f3a","item":{"key":"59","#
+            + #""title":"prod-1","state":"Ready for use","url":"https://x","fields":{"owner":"/resources/users/6"}},"#
+            + #""changes":[{"field":"state","from":"Starting","to":"Ready for use","lasted":252.4}]}}"#
+        #expect(event.json.text == expected)
+    }
+
+    @Test("every kind of event is read back as it was written", arguments: Event.Kind.allCases)
+    func roundTrip(kind: Event.Kind) throws {
+        var event = event
+        event.kind = kind
+        event.source = "räume & co"
+        event.item?.time = Timestamp(milliseconds: 5)
+        event.item?.notes = ["words": .list(["a", "b"])]
+        event.changes.append(FieldChange(field: "zone", from: nil, to: .list([])))
+        event.error = Event.Problem(failure: "timeout", detail: "no answer")
+        #expect(Event(json: try JSON(parsing: event.json.bytes)) == event)
+        #expect(event.json["source"]?.string == "/sources/r%C3%A4ume%20%26%20co")
+    }
+
+    @Test("what is no event is none", arguments: ["{}", "[]", "null", #"{"id":"1","type":"x"}"#])
+    func refused(text: String) throws { #expect(Event(json: try JSON(parsing: text.utf8)) == nil) }
+}
+
+@Suite("Support")
+struct SupportTests {
+    @Test("a digest is the same on every machine and version: it is stored")
+    func digest() {
+        #expect(Digest.of([]) == 0x5DC2_B1C4_8779_CA87)
+        #expect(Digest.of(Array("The quick brown fox jumps over the lazy dog".utf8)) == 0xE5EF_D055_5873_DE1C)
+        var parts = Digest()
+        parts.add("ab")
+        parts.add("c")
+        var others = Digest()
+        others.add("a")
+        others.add("bc")
+        #expect(parts.value != others.value)
+    }
+
+    @Test("any byte changes a digest")
+    func digestBytes() {
+        let body = [UInt8](repeating: 7, count: 100)
+        var seen: Set<UInt64> = [Digest.of(body)]
+        for i in body.indices {
+            var other = body
+            other[i] ^= 1
+            #expect(seen.insert(Digest.of(other)).inserted)
+            #expect(seen.insert(Digest.of(Array(body[..<i]))).inserted)
+        }
+    }
+
+    @Test("an item's digest is of what is compared and of nothing else")
+    func itemDigest() {
+        let item = Item(key: "1", title: "t", state: "s", fields: ["a": "x"])
+        #expect(
+            Item(key: "1", title: "t", state: "s", url: "u", time: at(1), fields: ["a": "x"], notes: ["n": "1"]).digest
+                == item.digest)
+        #expect(Item(key: "1", title: "s", state: "t", fields: ["a": "x"]).digest != item.digest)
+        #expect(Item(key: "1", title: "t", state: "s", fields: ["a": .list(["x"])]).digest != item.digest)
+        #expect(Item(key: "1", title: "t", state: nil, fields: ["a": "x"]).digest != item.digest)
+    }
+
+    @Test("an identifier has the layout of RFC 9562 §5.7, in the order of time")
+    func identifier() {
+        let time = Timestamp(milliseconds: 0x0123_4567_89AB)
+        #expect(Identifier(time: time, random: (.max, .max)).description == "01234567-89ab-7fff-bfff-ffffffffffff")
+        #expect(Identifier(time: time, random: (0, 0)).description == "01234567-89ab-7000-8000-000000000000")
+        #expect(pollIdentifier(random: 0x7F3A << 48) == "p-7f3a0000")
+    }
+
+    private func headers(_ name: String, _ value: String) -> ResponseHeaders { ResponseHeaders([(name, value)]) }
+
+    @Test("an HTTP date is read", arguments: ["Sun, 06 Nov 1994 08:49:37 GMT"])
+    func httpDate(text: String) {
+        #expect(Timestamp(httpDate: text) == at(784_111_777))
+        #expect(Timestamp(httpDate: "Sun, 06 Nov 1994 08:49:37 CET") == nil && Timestamp(httpDate: "") == nil)
+    }
+
+    @Test("Retry-After is seconds or a date; the past, the negative and garbage are nothing")
+    func retryAfter() {
+        let now = at(784_111_777)
+        let cases: [(String, Duration?)] = [
+            ("120", .seconds(120)), ("0", nil), ("-5", nil), ("soon", nil), ("", nil), ("1.5", nil),
+            ("99999999999999999999999", .seconds(1 << 31)), ("1000000000000", .seconds(1 << 31)),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)), ("Sun, 06 Nov 1994 08:48:37 GMT", nil),
+        ]
+        for (text, expected) in cases {
+            #expect(headers("retry-after", text).retryAfter(at: now) == expected, "\(text)")
+        }
+        #expect(ResponseHeaders().retryAfter(at: now) == nil)
+    }
+
+    @Test("freshness is max-age less Age, and no Age ends the program")
+    func freshness() {
+        func fresh(_ control: String, age: String? = nil) -> Duration? {
+            ResponseHeaders([("Cache-Control", control)] + (age.map { [("Age", $0)] } ?? [])).freshFor
+        }
+        #expect(fresh("public, max-age=60") == .seconds(60) && fresh("Max-Age=60", age: "20") == .seconds(40))
+        #expect(fresh("max-age=60", age: "\(Int64.min)") == .seconds(60))
+        #expect(fresh("max-age=60", age: "\(Int64.max)") == .zero)
+        #expect(fresh("max-age=0") == nil && fresh("no-store") == nil && fresh("max-age=x") == nil)
+    }
+
+    @Test("a header is found in any case, and its type and charset read")
+    func responseHeaders() {
+        let lines = "HTTP/1.1 200 OK\r\nContent-Type:  Text/HTML; Charset=\"utf-8\" \r\nX: 1\r\nx: 2\r\n"
+        let headers = ResponseHeaders(lines: Array(lines.utf8))
+        #expect(headers.mediaType == "text/html" && headers.charset == "utf-8")
+        #expect(headers.all("X") == ["1", "2"] && headers["content"] == nil)
+    }
+
+    @Test("a suggestion is the nearest name, if it is near")
+    func suggestions() {
+        let names = ["source", "sources", "sinks", "every"]
+        #expect(suggestion(for: "soruce", among: names) == "source")
+        #expect(suggestion(for: "Every", among: names) == "every")
+        #expect(suggestion(for: "password", among: names) == nil)
+        #expect(suggestion(for: "x", among: []) == nil)
+        #expect(distance("", "abc") == 3 && distance("abc", "") == 3 && distance("ab", "ba") == 1)
+    }
+
+    @Test("a secret describes itself nowhere")
+    func secret() {
+        let secret = Secret("hunter2")
+        var dumped = ""
+        dump(Credentials(user: "u", password: secret), to: &dumped)
+        let all = "\(secret) \(Header("Authorization", secret)) \(String(reflecting: secret)) \(dumped)"
+        #expect(!all.contains("hunter2") && secret.value == "hunter2")
+    }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+import Testing
+import VedetteCore
+
+/// A thread for the shells, as the fetcher's is in the product.
+final class QueueExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "engine tests")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
+
+/// A clock that stands still until it is advanced.
+final class ManualClock: Clock {
+    private struct State {
+        var milliseconds: Int64 = 1_000_000
+        var next = 0
+        var sleepers: [Int: (deadline: BootTime, continuation: CheckedContinuation<Bool, Never>)] = [:]
+        var cancelled = Set<Int>()
+    }
+    private static let epoch: Int64 = 1_795_226_400_000
+    private let state = Mutex(State())
+
+    func now() -> Moment {
+        let ms = state.withLock { $0.milliseconds }
+        return Moment(wall: Timestamp(milliseconds: Self.epoch + ms), boot: BootTime(milliseconds: ms))
+    }
+
+    /// How long until somebody wakes.
+    var untilNext: Duration? {
+        state.withLock { state in
+            state.sleepers.values.map(\.deadline.milliseconds).min().map { .milliseconds($0 - state.milliseconds) }
+        }
+    }
+
+    var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+    func sleep(until deadline: BootTime) async throws(CancellationError) {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let rang = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Bool? = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return false }
+                    if deadline.milliseconds <= state.milliseconds { return true }
+                    state.sleepers[id] = (deadline, continuation)
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(returning: false)
+        }
+        if !rang { throw CancellationError() }
+    }
+
+    func advance(_ duration: Duration) {
+        let woken = state.withLock { state in
+            state.milliseconds += duration.wholeMilliseconds
+            let due = state.sleepers.filter { $0.value.deadline.milliseconds <= state.milliseconds }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.continuation)
+        }
+        for continuation in woken { continuation.resume(returning: true) }
+    }
+}
+
+/// Different numbers at each call, the same in every run.
+final class Dice: Chance {
+    private let state = Mutex<UInt64>(7)
+
+    func next() -> UInt64 {
+        state.withLock { state in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+}
+
+final class Lines: Log {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+
+    func log(_ level: LogLevel, _ message: @autoclosure () -> String) {
+        let line = message()
+        lines.withLock { $0.append(line) }
+    }
+}
+
+/// Serves bodies by URL; refuses a second fetch of a URL that is still being fetched.
+final class FakeFetcher: Fetcher {
+    private struct State {
+        var answers: [String: Result<Response, FetchError>] = [:]
+        var hanging = Set<String>()
+        var waiting: [String: CheckedContinuation<Void, Never>] = [:]
+        var running = Set<String>()
+        var requests: [Request] = []
+    }
+    private let state = Mutex(State())
+
+    var requests: [Request] { state.withLock { $0.requests } }
+    var waiting: Int { state.withLock { $0.waiting.count } }
+    func count(_ url: String) -> Int { requests.count { $0.url == url } }
+
+    func serve(_ url: String, _ body: String, status: Int = 200, _ headers: [(String, String)] = []) {
+        let bytes = Array(body.utf8)
+        let response = Response(
+            status: status, headers: ResponseHeaders(headers), body: bytes, digest: Digest.of(bytes), url: url,
+            received: bytes.count)
+        state.withLock { $0.answers[url] = .success(response) }
+    }
+
+    func fail(_ url: String, _ error: FetchError) { state.withLock { $0.answers[url] = .failure(error) } }
+    func hang(_ url: String) { state.withLock { _ = $0.hanging.insert(url) } }
+
+    func release(_ url: String) {
+        let continuation = state.withLock { state in
+            state.hanging.remove(url)
+            return state.waiting.removeValue(forKey: url)
+        }
+        continuation?.resume()
+    }
+
+    func fetch(_ request: Request) async throws(FetchError) -> Response {
+        let url = request.url
+        let isFirst = state.withLock { state in
+            state.requests.append(request)
+            return state.running.insert(url).inserted
+        }
+        #expect(isFirst, "\(url) is fetched twice at once")
+        await hold(url)
+        let answer = state.withLock { state in
+            state.running.remove(url)
+            return state.answers[url]
+        }
+        if Task.isCancelled { throw FetchError(.cancelled, "cancelled") }
+        guard var response = try answer?.get() else { throw FetchError(.refused, "nothing is served at \(url)") }
+        if response.status == 304 || (response.status == 200 && response.digest == request.knownDigest) {
+            (response.body, response.isUnchanged) = ([], true)
+        }
+        return response
+    }
+
+    private func hold(_ url: String) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isHeld = state.withLock { state in
+                    guard state.hanging.contains(url), !Task.isCancelled else { return false }
+                    state.waiting[url] = continuation
+                    return true
+                }
+                if !isHeld { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: url) }?.resume()
+        }
+    }
+}
+
+/// A journal in memory; it refuses what no journal may be asked for.
+actor FakeJournal: Journal {
+    private(set) var records: [String: SourceRecord] = [:]
+    private var stored: [String: [String: StoredItem]] = [:]
+    private(set) var events: [Event] = []
+    private(set) var deliveries: [Int64: (delivery: Delivery, state: DeliveryState)] = [:]
+    private(set) var batches: [[String]] = []
+    private(set) var touches: [[String]] = []
+    private(set) var failsCommits = false
+    private var failsRecording = false
+    private var isHeld = false
+    private var holders: [CheckedContinuation<Void, Never>] = []
+    private var committing = Set<String>()
+
+    func fail(commits: Bool = false, recording: Bool = false) { (failsCommits, failsRecording) = (commits, recording) }
+    func hold() { isHeld = true }
+    func release() {
+        isHeld = false
+        for holder in holders { holder.resume() }
+        holders = []
+    }
+
+    var held: Int { holders.count }
+    func state(_ id: Int64) -> DeliveryState? { deliveries[id]?.state }
+    func reason(_ id: Int64) -> String? { deliveries[id]?.delivery.reason }
+
+    func sourceRecords() -> [SourceRecord] { Array(records.values) }
+    func items(of source: String) -> [String: StoredItem] { stored[source] ?? [:] }
+
+    func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
+        for poll in polls {
+            #expect(committing.insert(poll.record.name).inserted, "\(poll.record.name) is committed twice at once")
+        }
+        defer { for poll in polls { committing.remove(poll.record.name) } }
+        if isHeld { await withCheckedContinuation { holders.append($0) } }
+        if failsCommits { throw JournalError(.full, "the disk is full") }
+        batches.append(polls.map(\.record.name))
+        return polls.map(write)
+    }
+
+    private func write(_ poll: PollRecord) -> Committed {
+        let name = poll.record.name
+        records[name] = poll.record
+        if poll.isNewBaseline { stored[name] = [:] }
+        for key in poll.deletions {
+            #expect(stored[name]?[key] != nil, "\(key) is deleted but was never stored")
+            stored[name]?[key] = nil
+        }
+        for item in poll.writes { stored[name, default: [:]][item.key] = item }
+        let numbered = poll.events.map { event in
+            var event = event
+            event.seq = Int64(events.count) + 1
+            #expect(!events.contains { $0.id == event.id }, "an event's id is used twice")
+            events.append(event)
+            return event
+        }
+        return Committed(events: numbered, deliveries: poll.deliveries.map(owe))
+    }
+
+    func owe(_ delivery: Delivery) -> Delivery {
+        var delivery = delivery
+        delivery.id = Int64(deliveries.count) + 1
+        deliveries[delivery.id] = (delivery, .pending)
+        return delivery
+    }
+
+    func touch(_ touched: [SourceRecord]) {
+        touches.append(touched.map(\.name).sorted())
+        for record in touched { records[record.name] = record }
+    }
+
+    private var owed: [Delivery] {
+        deliveries.values.filter(\.state.isOwed).map(\.delivery).sorted { $0.id < $1.id }
+    }
+
+    func owedLanes() -> [DeliveryLane] { Array(Set(owed.map(\.lane))) }
+
+    func owed(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
+        Array(owed.filter { $0.lane == lane && $0.id > after }.prefix(limit))
+    }
+
+    func record(_ attempts: [Attempt]) throws(JournalError) {
+        if failsRecording { throw JournalError(.full, "the disk is full") }
+        for attempt in attempts {
+            #expect(deliveries[attempt.delivery]?.state.isOwed == true, "\(attempt.delivery) had ended already")
+            deliveries[attempt.delivery]?.state = attempt.state
+            deliveries[attempt.delivery]?.delivery.attempts = attempt.attempts
+            deliveries[attempt.delivery]?.delivery.due = attempt.due
+            deliveries[attempt.delivery]?.delivery.reason = attempt.reason
+        }
+    }
+
+    func prune(eventsBefore: Timestamp, keeping sources: Set<String>, abandoned: Timestamp) {}
+}
+
+/// Answers what it was told, per delivery; it counts what is in flight and hangs when asked to.
+final class FakeSink: Sink {
+    private struct State {
+        var outcomes: [Outcome] = []
+        var seen: [String] = []
+        var closed = 0
+        var inFlight = 0
+        var most = 0
+        var hangs = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    var seen: [String] { state.withLock { $0.seen } }
+    var closed: Int { state.withLock { $0.closed } }
+    var most: Int { state.withLock { $0.most } }
+    var inFlight: Int { state.withLock { $0.inFlight } }
+    func answer(_ outcomes: Outcome...) { state.withLock { $0.outcomes = outcomes } }
+    func hang() { state.withLock { $0.hangs = true } }
+    func release() {
+        let waiting = state.withLock { state in
+            defer { (state.waiting, state.hangs) = ([], false) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func deliver(_ message: Message) async -> Outcome {
+        state.withLock { state in
+            state.seen.append(message.title)
+            state.inFlight += 1
+            state.most = max(state.most, state.inFlight)
+            #expect(state.closed == 0, "a closed sink is used")
+        }
+        await withCheckedContinuation { continuation in
+            let hangs = state.withLock { state in
+                if state.hangs { state.waiting.append(continuation) }
+                return state.hangs
+            }
+            if !hangs { continuation.resume() }
+        }
+        return state.withLock { state in
+            state.inFlight -= 1
+            return state.outcomes.isEmpty ? .delivered : state.outcomes.removeFirst()
+        }
+    }
+
+    func close() async { state.withLock { $0.closed += 1 } }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+@testable import VedetteEngine
+
+@Suite("Watcher: reload, stop, once", .timeLimit(.minutes(1)))
+struct ReloadTests {
+    @Test("a removed source's poll is cancelled and changes nothing; an unchanged one goes on undisturbed")
+    func removed() async throws {
+        let world = World([source("gone"), source("stays")])
+        for name in ["gone", "stays"] {
+            world.fetcher.serve(url(name), "1=Ready")
+            world.fetcher.hang(url(name))
+        }
+        try await world.run {
+            try await until { world.fetcher.waiting == 2 }
+            try await world.watcher.reload(Watch(sources: [source("stays")], rules: everything(to: "k")))
+            try await until { world.fetcher.waiting == 1 }
+            world.fetcher.release(url("stays"))
+            try await until { await world.journal.records["stays"] != nil }
+            try await world.advance(.seconds(200)) { world.fetcher.count(url("stays")) >= 3 }
+        }
+        #expect(world.fetcher.count(url("gone")) == 1)
+        #expect(await world.journal.records["gone"] == nil)
+    }
+
+    @Test("a new source is polled at once, also in the place of one that went away")
+    func added() async throws {
+        let world = World([source("a")])
+        for name in ["a", "b", "c"] { world.fetcher.serve(url(name), "1=Ready") }
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil }
+            for name in ["b", "c"] {
+                try await world.watcher.reload(Watch(sources: [source(name)], rules: everything(to: "k")))
+                try await world.advance(.seconds(1)) { await world.journal.records[name] != nil }
+            }
+        }
+        #expect(world.fetcher.count(url("a")) == 1)
+    }
+
+    @Test("a quicker pace counts from now")
+    func pace() async throws {
+        let world = World([source("a", every: .seconds(3600))])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil }
+            let quick = Watch(sources: [source("a", every: .seconds(10))], rules: everything(to: "k"))
+            try await world.watcher.reload(quick)
+            try await world.advance(.seconds(12)) { world.fetcher.requests.count == 2 }
+        }
+    }
+
+    @Test("a source that asks for something else is polled anew, and what was under way is dropped")
+    func asksForSomethingElse() async throws {
+        let world = World([source("a", every: .seconds(3600))])
+        world.fetcher.serve(url("a"), "1=Ready")
+        world.fetcher.hang(url("a"))
+        try await world.run {
+            try await until { world.fetcher.waiting == 1 }
+            let other = Watch(sources: [source("a", every: .seconds(3600), host: "other")], rules: everything(to: "k"))
+            world.fetcher.serve(url("a", host: "other"), "2=Ready")
+            try await world.watcher.reload(other)
+            try await world.advance(.seconds(2)) { await world.journal.items(of: "a").keys.sorted() == ["2"] }
+        }
+    }
+
+    @Test("stop ends a hanging poll, and what was committed stays")
+    func stop() async throws {
+        let world = World([source("a"), source("hangs")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        world.fetcher.hang(url("hangs"))
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil && world.fetcher.waiting == 1 }
+        }
+        #expect(world.fetcher.waiting == 0)
+        #expect(await world.journal.records["hangs"] == nil)
+    }
+
+    @Test("once: a baseline, a failure and what is held are told apart, and force polls what is held")
+    func once() async throws {
+        let sources = [source("bad"), source("good"), source("held")]
+        let world = World(sources)
+        world.fetcher.serve(url("good"), "1=Ready\n2=Ready")
+        world.fetcher.serve(url("bad"), "", status: 500)
+        world.fetcher.serve(url("held"), "", status: 429, [("Retry-After", "500")])
+        try await world.watcher.restore()
+        let first = await world.watcher.runOnce(force: false)
+        #expect(first.count == 3 && first[1] == .good(items: 2, isBaseline: true, events: 0))
+        let again = World(sources, journal: world.journal, clock: world.clock)
+        again.fetcher.serve(url("good"), "1=Ready\n2=Stopped")
+        again.fetcher.serve(url("bad"), "1=Ready")
+        again.fetcher.serve(url("held"), "1=Ready")
+        try await again.watcher.restore()
+        let second = await again.watcher.runOnce(force: false)
+        #expect(second == [.held("bad"), .good(items: 2, isBaseline: false, events: 1), .held("held")])
+        let third = await again.watcher.runOnce(force: true)
+        #expect(third[2] == .good(items: 1, isBaseline: true, events: 0))
+        // Nothing was running: what changed nothing is written before it returns.
+        #expect(await again.journal.touches.joined().contains("good"))
+    }
+}

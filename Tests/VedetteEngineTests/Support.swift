@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+@testable import VedetteEngine
+
+/// Reads lines of `key=state`; a `Next` header names the next page; `<` is a login page.
+struct LineKind: SourceKind {
+    var mode = ReadingMode.list
+    var identity: UInt64 = 1
+    var fingerprints: [String: UInt64] { [:] }
+    var fieldNames: [String]? { nil }
+
+    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+
+    func read(_ page: inout PageBody) throws(ReadError) -> Page {
+        let text = String(decoding: page.bytes, as: UTF8.self)
+        guard !text.hasPrefix("<") else { throw ReadError(.wrongType, "HTML where lines were asked for") }
+        let items = text.split(separator: "\n").map { line in
+            let parts = line.split(separator: "=", maxSplits: 1)
+            return Item(key: String(parts[0]), state: parts.count > 1 ? String(parts[1]) : nil)
+        }
+        return Page(items: items, next: page.headers["Next"])
+    }
+}
+
+func source(
+    _ name: String, every: Duration = .seconds(60), mode: ReadingMode = .list, identity: UInt64 = 1,
+    host: String? = nil, server: Server? = nil
+) -> Source {
+    Source(
+        name: name, kindName: "lines", kind: LineKind(mode: mode, identity: identity),
+        server: server ?? Server(name: name), url: url(name, host: host), pace: Pace(every: every))
+}
+
+func url(_ name: String, host: String? = nil) -> String { "https://\(host ?? name).example/\(name)" }
+
+/// One rule: every item event to the sink.
+func everything(to sinks: String...) -> RuleSet {
+    RuleSet([
+        Rule(
+            name: "all", when: .any([.appears, .disappears, .changes(["state"]), .sourceState([.failing])]),
+            notify: sinks.map { Rule.Notice(sink: $0) })
+    ])
+}
+
+/// A watcher and a courier with fakes all around.
+struct World {
+    let clock: ManualClock
+    let fetcher = FakeFetcher()
+    let journal: FakeJournal
+    let log = Lines()
+    let sink = FakeSink()
+    let courier: Courier
+    let watcher: Watcher
+
+    init(
+        _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
+        clock: ManualClock = ManualClock()
+    ) {
+        (self.journal, self.clock) = (journal, clock)
+        let surroundings = Surroundings(
+            fetcher: fetcher, journal: journal, clock: clock, chance: Dice(), log: log, userAgent: "test/1",
+            executor: QueueExecutor())
+        courier = Courier(surroundings, sinks: ["k": sink])
+        watcher = Watcher(Watch(sources: sources, rules: rules), surroundings, courier: courier)
+    }
+
+    /// Runs the watcher while `body` does; stops it afterwards.
+    func run(_ body: () async throws -> Void) async throws {
+        try await courier.restore()
+        try await watcher.restore()
+        let watcher = watcher
+        let running = Task { await watcher.run() }
+        do {
+            try await body()
+        } catch {
+            await watcher.stop()
+            throw error
+        }
+        await watcher.stop()
+        await running.value
+    }
+
+    /// So many unchanged polls are written, or the watcher wakes within five seconds to write them.
+    func isAboutToWrite(_ count: Int) async -> Bool {
+        if await journal.touches.joined().count >= count { return true }
+        return clock.untilNext.map { $0 <= Watcher.touchDelay } ?? false
+    }
+
+    /// Advances by small steps until the condition holds, or far more than `about` has passed: the shells work on their
+    /// own thread while the clock runs, so a busy machine may let it run ahead of them.
+    func advance(_ about: Duration, until condition: () async -> Bool) async throws {
+        var left = about * 50
+        while left > .zero {
+            clock.advance(.milliseconds(500))
+            left -= .milliseconds(500)
+            for _ in 0..<40 { await Task.yield() }
+            if await condition() { return }
+        }
+        try await until(condition)
+    }
+}
+
+struct NeverHappened: Error {}
+
+/// Yields until the condition holds; it gives up after very many turns, whatever the clock says.
+func until(_ condition: () async -> Bool) async throws {
+    for _ in 0..<200_000 {
+        if await condition() { return }
+        await Task.yield()
+    }
+    throw NeverHappened()
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+@testable import VedetteEngine
+
+@Suite("Watcher", .timeLimit(.minutes(1)))
+struct WatcherTests {
+    @Test("a poll that changed nothing is not committed; it is written in a batch at most five seconds later")
+    func touches() async throws {
+        let names = ["a", "b", "c"]
+        let world = World(names.map { source($0, every: .seconds(3600)) })
+        for name in names { world.fetcher.serve(url(name), "1=Ready\n") }
+        try await world.run {
+            try await until { await world.journal.records.count == 3 }
+            let commits = await world.journal.batches.count
+            try await world.advance(.seconds(4000)) { world.fetcher.requests.count >= 6 }
+            // The watcher sleeps for an hour at most, and now for no more than five seconds.
+            try await until { await world.isAboutToWrite(3) }
+            try await world.advance(.seconds(5)) { await world.journal.touches.joined().count >= 3 }
+            #expect(await world.journal.batches.count == commits)
+        }
+        #expect(await world.journal.events.isEmpty)
+    }
+
+    @Test("a touch that waits is written at shutdown")
+    func touchedAtShutdown() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready\n")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            try await world.advance(.seconds(70)) { world.fetcher.requests.count == 2 }
+            try await until { await world.isAboutToWrite(1) }
+        }
+        #expect(await world.journal.touches.joined().contains("a"))
+    }
+
+    @Test("other bytes with the same items are no commit either")
+    func sameItems() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready\n2=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "2=Ready\n1=Ready")
+            try await world.advance(.seconds(80)) { await world.journal.touches.count >= 1 }
+        }
+        #expect(await world.journal.batches == [["a"]])
+    }
+
+    @Test("a change is one commit with event and delivery, and reaches the sink")
+    func change() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Starting")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "1=Ready")
+            try await world.advance(.seconds(70)) { world.sink.seen == ["1: Starting → Ready"] }
+            try await until { await world.journal.state(1) == .sent }
+        }
+        #expect(await world.journal.events.map(\.kind) == [.changed])
+    }
+
+    @Test("a failed commit advances nothing, and the next poll tries again")
+    func failedCommit() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Starting")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            await world.journal.fail(commits: true)
+            world.fetcher.serve(url("a"), "1=Ready")
+            try await world.advance(.seconds(70)) { world.log.all.contains { $0.contains("disk is full") } }
+            #expect(await world.journal.events.isEmpty)
+            await world.journal.fail()
+            try await world.advance(.seconds(70)) { await world.journal.events.count == 1 }
+        }
+        let event = await world.journal.events.first
+        #expect(event?.changes.first?.from == "Starting" && event?.changes.first?.to == "Ready")
+    }
+
+    @Test("polls that finish together share a commit")
+    func sharedCommit() async throws {
+        let names = (1...6).map { "s\($0)" }
+        let world = World(names.map { source($0) })
+        for name in names { world.fetcher.serve(url(name), "1=Ready") }
+        await world.journal.hold()
+        try await world.run {
+            try await until { await world.journal.held == 1 && world.fetcher.requests.count == 6 }
+            for _ in 0..<2000 { await Task.yield() }
+            await world.journal.release()
+            try await until { await world.journal.records.count == 6 }
+        }
+        #expect(await world.journal.batches.count < 6)
+    }
+
+    @Test("three failures are failing, once; the next good poll recovers; the snapshot never changes")
+    func health() async throws {
+        let world = World([source("a", every: .seconds(1))])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records["a"]?.snapshot != nil }
+            world.fetcher.serve(url("a"), "<html>login</html>")
+            try await world.advance(.seconds(600)) { await (world.journal.records["a"]?.health.failures ?? 0) >= 4 }
+            #expect(await world.journal.events.map(\.kind) == [.failing])
+            #expect(await world.journal.items(of: "a").count == 1)
+            world.fetcher.serve(url("a"), "1=Ready")
+            try await world.advance(.seconds(600)) { await world.journal.events.count == 2 }
+        }
+        #expect(await world.journal.events.map(\.kind) == [.failing, .recovered])
+    }
+
+    @Test("Retry-After is obeyed, over a restart too")
+    func retryAfter() async throws {
+        let first = World([source("a")])
+        first.fetcher.serve(url("a"), "slow down", status: 429, [("Retry-After", "1000")])
+        try await first.run { try await until { await first.journal.records["a"]?.notBefore != nil } }
+        let second = World([source("a")], journal: first.journal, clock: first.clock)
+        second.fetcher.serve(url("a"), "1=Ready")
+        try await second.run {
+            try await second.advance(.seconds(990)) {
+                !second.fetcher.requests.isEmpty || second.clock.now().boot.milliseconds >= 1_980_000
+            }
+            #expect(second.fetcher.requests.isEmpty)
+            try await second.advance(.seconds(30)) { second.fetcher.requests.count == 1 }
+        }
+    }
+
+    @Test("backoff survives a restart")
+    func backoff() async throws {
+        let first = World([source("a")])
+        try await first.run { try await until { await first.journal.records["a"]?.due != nil } }
+        let second = World([source("a")], journal: first.journal, clock: first.clock)
+        try await second.run {
+            try await second.advance(.seconds(50)) { second.clock.now().boot.milliseconds >= 1_050_000 }
+            #expect(second.fetcher.requests.isEmpty)
+            try await second.advance(.seconds(300)) { second.fetcher.requests.count == 1 }
+        }
+    }
+
+    @Test("an unexpected 304 is a failed poll, not a hot loop")
+    func unexpected304() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "", status: 304)
+        try await world.run {
+            try await until { await world.journal.records["a"]?.health.problem?.failure == "protocol" }
+            try await world.advance(.seconds(50)) { world.clock.now().boot.milliseconds >= 1_050_000 }
+            #expect(world.fetcher.requests.count == 1)
+        }
+    }
+
+    @Test("a credential does not follow a next page to another origin")
+    func nextPageElsewhere() async throws {
+        let secret = Secret("hunter2")
+        let server = Server(
+            name: "a", credentials: Credentials(user: "u", password: secret), headers: [Header("X-Key", secret)])
+        let world = World([source("a", server: server)])
+        world.fetcher.serve(url("a"), "1=Ready", [("Next", "https://evil.example/2")])
+        world.fetcher.serve("https://evil.example/2", "2=Ready", [("Next", "https://a.example/3")])
+        world.fetcher.serve("https://a.example/3", "3=Ready")
+        try await world.run { try await until { await world.journal.items(of: "a").count == 3 } }
+        let requests = world.fetcher.requests
+        #expect(requests.map { $0.credentials != nil } == [true, false, true])
+        #expect(requests.map { $0.headers.contains { $0.name == "X-Key" } } == [true, false, true])
+        #expect(requests.map { $0.session } == ["a", nil, "a"])
+    }
+
+    @Test("a list with a gap is a failed poll; a window with a gap is said and taken")
+    func gaps() async throws {
+        let world = World([source("list"), source("window", mode: .window)])
+        for name in ["list", "window"] { world.fetcher.serve(url(name), "old=1") }
+        try await world.run {
+            try await until { await world.journal.records.count == 2 }
+            for name in ["list", "window"] {
+                world.fetcher.serve(url(name), "new=1", [("Next", url(name) + "?2")])
+                world.fetcher.serve(url(name) + "?2", "newer=1", [("Next", url(name))])
+            }
+            try await world.advance(.seconds(80)) { await world.journal.events.count >= 3 }
+            try await until { await world.journal.records["list"]?.health.problem?.failure == "page-gap" }
+        }
+        #expect(await world.journal.events.map(\.kind.word).sorted() == ["appeared", "appeared", "suspect"])
+    }
+
+    @Test("polls of a hanging host take no place from a host that answers")
+    func suspects() async throws {
+        let slow = (0..<600).map { "slow\($0)" }
+        let world = World(slow.map { source($0, host: "slow") } + [source("quick", every: .seconds(5))])
+        for name in slow {
+            world.fetcher.fail(url(name, host: "slow"), FetchError(.timeout, "no answer", timedOut: true))
+        }
+        world.fetcher.serve(url("quick"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 601 }
+            for name in slow { world.fetcher.hang(url(name, host: "slow")) }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSuspects }
+            let before = world.fetcher.count(url("quick"))
+            try await world.advance(.seconds(60)) { world.fetcher.count(url("quick")) >= before + 5 }
+            #expect(world.fetcher.waiting == Watcher.mostSuspects)
+        }
+    }
+}
