@@ -54,6 +54,8 @@ struct OptionReader {
         case .duration: scalars.duration(node, what).map { .duration($0) }
         case .choice(let choices): scalars.choice(node, what, among: choices).map { .text($0) }
         case .secret: secrets.secret(node, what).map { .secret($0) }
+        case .textOrSecret:
+            node.isMap ? secrets.secret(node, what).map { .secret($0) } : scalars.text(node, what).map { .text($0) }
         case .oneOrMany(let inner): scalars.oneOrMany(node, what).flatMap { list($0, inner, what) }
         case .list(let inner): node.elements(what, findings).flatMap { list($0, inner, what) }
         case .map(let inner): map(node, inner, what)

@@ -44,12 +44,14 @@ public actor Courier {
         work()
     }
 
-    /// Another set of sinks. What is owed to one that went away ends with that reason. The old sinks are closed when the
-    /// attempts under way through them are over; nobody waits for that.
-    public func reload(sinks: [String: any Sink]) async {
-        let (old, running) = (self.sinks, Array(attempts.values))
+    /// Another set of sinks. What is owed to one that went away ends with that reason; a changed one is tried again if it
+    /// rested. The old sinks are closed when the attempts under way through them are over; nobody waits for that.
+    /// - Parameter kept: names whose sink is the same as before.
+    public func reload(sinks: [String: any Sink], keeping kept: Set<String> = []) async {
+        let (old, running) = (self.sinks.filter { !kept.contains($0.key) }, Array(attempts.values))
+        let changed = Set(sinks.keys).union(self.sinks.keys).subtracting(kept)
         self.sinks = sinks
-        for name in Set(sinks.keys).union(old.keys) { outbox.resumed(sink: name) }
+        for name in changed { outbox.resumed(sink: name) }
         work()
         Task {
             for attempt in running { await attempt.value }

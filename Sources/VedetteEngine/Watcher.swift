@@ -100,6 +100,14 @@ public actor Watcher {
         wakeUp()
     }
 
+    /// A person says that the empty list is true: the next poll believes it.
+    public func accept(_ name: String) {
+        guard let entry = entries[name], entry.record.snapshot?.emptiness != nil else { return }
+        entry.record.snapshot?.emptiness = .accepted
+        entry.record.due = nil
+        if entry.poll == nil { schedule(entry, at: surroundings.clock.now().boot) }
+    }
+
     private func add(_ source: Source, record: SourceRecord?, now: Moment) {
         let entry = WatchedSource(source, number: freeNumbers.popLast() ?? byNumber.count)
         if let record { entry.record = record }

@@ -32,7 +32,8 @@ extension FetchError {
             return FetchError(.network, "the connection to \(origin) broke; the server may want a client certificate")
         case CURLE_RECV_ERROR where hasAnswered: return FetchError(.truncated, "the answer of \(origin) was cut short")
         default:
-            return FetchError(.network, "the connection to \(origin) failed: \(String(cString: curl_easy_strerror(code)))")
+            return FetchError(
+                .network, "the connection to \(origin) failed: \(String(cString: curl_easy_strerror(code)))")
         }
     }
 
@@ -57,7 +58,8 @@ extension FetchError {
         default:
             FetchError(
                 .tlsUntrusted,
-                "the certificate of \(origin) is not trusted; for a self-signed one write tls: {pin: …} or tls: {ca: FILE}")
+                "the certificate of \(origin) is not trusted; for a self-signed one write tls: {pin: …} or tls: {ca: FILE}"
+            )
         }
     }
 }

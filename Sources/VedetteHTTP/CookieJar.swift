@@ -81,8 +81,10 @@ struct CookieJar {
         let path = url.path.isEmpty ? "/" : url.path
         let fitting = cookies.filter { cookie in
             cookie.host == CookieJar.host(url) && (!cookie.isSecure || url.scheme == "https")
-                && (path == cookie.path || (path.hasPrefix(cookie.path) && (cookie.path.hasSuffix("/")
-                    || path.dropFirst(cookie.path.count).first == "/")))
+                && (path == cookie.path
+                    || (path.hasPrefix(cookie.path)
+                        && (cookie.path.hasSuffix("/")
+                            || path.dropFirst(cookie.path.count).first == "/")))
         }
         return fitting.isEmpty ? nil : fitting.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }

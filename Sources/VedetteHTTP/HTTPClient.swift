@@ -48,20 +48,25 @@ public actor HTTPClient: Fetcher {
         guard started else { throw FetchError(.configuration, "no thread could be started for the network") }
     }
 
-    /// Ends every transfer as cancelled, closes the connections and ends the thread.
-    public func shutdown() async {
-        guard !isShutDown else { return }
-        isShutDown = true
-        for id in Array(waiting.keys) + Array(running.keys) { cancel(id) }
-        free = []
-        let (loop, multi, share) = (loop, Handle(multi), Handle(share))
+    /// Ends every transfer as cancelled, closes the connections and ends the thread. Off the actor, whose jobs run on the
+    /// very thread that ends here.
+    public nonisolated func shutdown() async {
+        guard let handles = await endTransfers() else { return }
         await withCheckedContinuation { continuation in
             loop.stop {
-                curl_multi_cleanup(multi.pointer)
-                curl_share_cleanup(share.pointer)
+                curl_multi_cleanup(handles.multi)
+                curl_share_cleanup(handles.share)
                 continuation.resume()
             }
         }
+    }
+
+    private func endTransfers() -> Handles? {
+        guard !isShutDown else { return nil }
+        isShutDown = true
+        for id in Array(waiting.keys) + Array(running.keys) { cancel(id) }
+        free = []
+        return Handles(multi: multi, share: share)
     }
 
     // MARK: A fetch
@@ -88,12 +93,15 @@ public actor HTTPClient: Fetcher {
     private func firstHop(_ request: Request) throws(FetchError) -> Hop {
         guard let url = WebURL(request.url) else {
             throw FetchError(
-                .configuration, "the address is no http or https URL, or it holds a user or password; write those as user and password")
+                .configuration,
+                "the address is no http or https URL, or it holds a user or password; write those as user and password")
         }
         for header in request.headers {
             let isToken = !header.name.isEmpty && header.name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != 58 }
             guard isToken, !header.value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else {
-                throw FetchError(.configuration, "the header '\(header.name.filter(\.isLetter))' has a line break or a bad name; nothing was sent")
+                throw FetchError(
+                    .configuration,
+                    "the header '\(header.name.filter(\.isLetter))' has a line break or a bad name; nothing was sent")
             }
         }
         guard !request.method.isEmpty, request.method.utf8.allSatisfy({ $0 > 64 && $0 < 91 || $0 == 45 }) else {
@@ -170,7 +178,8 @@ public actor HTTPClient: Fetcher {
             guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
             guard let transfer = free.popLast() ?? Transfer(share: share) else {
                 lanes.finished(id)
-                continuation.resume(returning: .failure(FetchError(.configuration, "libcurl has no memory for a transfer")))
+                continuation.resume(
+                    returning: .failure(FetchError(.configuration, "libcurl has no memory for a transfer")))
                 continue
             }
             let cookies = hop.request.session.flatMap { jars[$0]?.header(for: hop.url, now: HTTPClient.wallNow()) }
@@ -273,10 +282,10 @@ public actor HTTPClient: Fetcher {
     }
 }
 
-/// A handle on its way to the closure that frees it, after which nobody has it.
-private struct Handle: @unchecked Sendable {
-    // Sendable: it is used once, by the loop's thread, when no transfer is left.
-    let pointer: UnsafeMutableRawPointer
-
-    init(_ pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
+/// The handles on their way to the closure that frees them, after which nobody has them.
+///
+/// `@unchecked Sendable`: they are used once, by the loop's thread, when no transfer is left.
+private struct Handles: @unchecked Sendable {
+    let multi: UnsafeMutableRawPointer
+    let share: UnsafeMutableRawPointer
 }

@@ -18,7 +18,9 @@ enum Inflate {
             // Some servers send raw deflate by that name (RFC 9110 §8.4.1.2).
             let isZlib = body.count > 1 && body[0] & 0x0F == 8 && (Int(body[0]) << 8 | Int(body[1])) % 31 == 0
             return try inflate(body, windowBits: isZlib ? 47 : -15, limit: limit)
-        default: throw FetchError(.encoding, "the answer has the content encoding '\(encoding.prefix(30))', which was not asked for")
+        default:
+            throw FetchError(
+                .encoding, "the answer has the content encoding '\(encoding.prefix(30))', which was not asked for")
         }
     }
 

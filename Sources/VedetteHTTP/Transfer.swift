@@ -189,7 +189,9 @@ final class Transfer {
     private func note(_ line: UnsafeRawBufferPointer) {
         func value(of name: StaticString) -> [UInt8]? {
             name.withUTF8Buffer { name in
-                guard line.count > name.count, zip(line, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return nil }
+                guard line.count > name.count, zip(line, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else {
+                    return nil
+                }
                 return line[name.count...].filter { $0 > 32 }
             }
         }
@@ -208,7 +210,8 @@ final class Transfer {
         }
         guard let text = lengths.first, let length = Int(String(decoding: text, as: UTF8.self)) else { return true }
         if length > limits.received, hop?.method != "HEAD" {
-            problem = FetchError(.tooLarge, "the answer says that it has \(length) bytes; the limit is \(limits.received)")
+            problem = FetchError(
+                .tooLarge, "the answer says that it has \(length) bytes; the limit is \(limits.received)")
             return false
         }
         // A JSON reader wants 64 bytes behind the body.

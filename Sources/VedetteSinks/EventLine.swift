@@ -25,7 +25,7 @@ public struct EventLine: Sendable {
     public static func happening(of event: Event) -> String {
         switch event.kind {
         case .changed where !event.changes.isEmpty:
-            event.changes.map(change).joined(separator: ", ")
+            shown(event.changes).map(change).joined(separator: ", ")
         case .appeared: "appeared" + state(of: event, as: ", ")
         case .disappeared: "disappeared" + state(of: event, as: ", was ")
         case .changed, .failing, .recovered, .stale, .suspect, .test:
@@ -33,9 +33,15 @@ public struct EventLine: Sendable {
         }
     }
 
+    /// Where the state changed, the rest is detail that a line has no room for.
+    private static func shown(_ changes: [FieldChange]) -> [FieldChange] {
+        let main = changes.filter { $0.field == "state" || $0.field == "title" }
+        return main.contains { $0.field == "state" } ? main : changes
+    }
+
     private static func change(_ change: FieldChange) -> String {
         let name = change.field == "state" ? "" : TerminalText.safe(change.field) + ": "
-        let lasted = change.lasted.map { " (after \(LastedText.of(seconds: $0)))" } ?? ""
+        let lasted = change.lasted.map { " (after \(Wording.duration(seconds: $0)))" } ?? ""
         return "\(name)\(value(change.from)) → \(value(change.to))\(lasted)"
     }
 

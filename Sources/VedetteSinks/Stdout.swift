@@ -12,11 +12,11 @@ public enum StdoutKind {
             OptionSpec(
                 "format", .choice(["json", "line"]),
                 "`json`: the event, one object per line; `line`: one line for people.",
-                standard: "line on a terminal, else json")
+                standard: "line on a terminal, else json"),
+            OptionSpec("template", .template, "One line per message by this template, instead of a format."),
         ],
         make: { options throws(OptionProblem) in
-            let isTerminal = isatty(STDOUT_FILENO) != 0
-            let format = options.text("format").flatMap(StdoutSink.Format.init) ?? (isTerminal ? .line : .json)
+            let format = try StdoutSink.Format(options, isTerminal: isatty(STDOUT_FILENO) != 0)
             return { _, services in
                 let clock = services.clock
                 let line = EventLine { LocalTime.text($0, now: clock.now().wall) }
@@ -26,7 +26,22 @@ public enum StdoutKind {
 }
 
 final class StdoutSink: Sink {
-    enum Format: String, Sendable { case json, line }
+    enum Format: Sendable {
+        case json, line
+        case template(any Template)
+
+        init(_ options: Options, isTerminal: Bool) throws(OptionProblem) {
+            let format = options.text("format")
+            if let template = options.template("template") {
+                guard format == nil else {
+                    throw OptionProblem("template", detail: "takes the place of 'format'; write one of them")
+                }
+                self = .template(template)
+            } else {
+                self = (format ?? (isTerminal ? "line" : "json")) == "line" ? .line : .json
+            }
+        }
+    }
 
     private let writer: BlockingWriter
     private let format: Format
@@ -53,6 +68,12 @@ final class StdoutSink: Sink {
         switch format {
         case .json: message.event.json.bytes
         case .line: Array(line.text(message.event).utf8)
+        case .template(let template):
+            // One line, whatever a stranger's title holds.
+            Array(
+                TerminalText.safe(
+                    template.render(message.event.templateContext(rule: message.rule, field: nil)), limit: 10_000
+                ).utf8)
         }
     }
 }

@@ -7,7 +7,9 @@ public enum WebhookKind {
     public static let entry = SinkKindEntry(
         name: "webhook", summary: "Sends each event to a URL as a CloudEvents JSON object.",
         options: [
-            OptionSpec("url", .text, "Where to send it: http or https.", required: true),
+            OptionSpec(
+                "url", .textOrSecret, "Where to send it: http or https; `{env: NAME}` where the address holds a token.",
+                required: true),
             OptionSpec("method", .text, "The request method.", standard: "POST"),
             OptionSpec("headers", .headers, "Further request headers."),
             OptionSpec("user", .text, "For basic authentication, with `password`."),
@@ -88,7 +90,7 @@ struct WebhookSink: Sink {
         do throws(FetchError) {
             let response = try await services.fetcher.fetch(request(for: message))
             return WebhookOutcome.of(
-                status: response.status, retryAfter: response.headers["Retry-After"], now: services.clock.now().wall)
+                status: response.status, retryAfter: response.headers.retryAfter(at: services.clock.now().wall))
         } catch {
             return WebhookOutcome.of(error)
         }

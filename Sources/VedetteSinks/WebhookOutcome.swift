@@ -5,8 +5,11 @@ public import VedetteCore
 /// What a receiver's answer means for a delivery: Standard Webhooks 1.0 and CloudEvents' HTTP webhooks, where they agree.
 /// No reason quotes the receiver's body, the URL or a header.
 public enum WebhookOutcome {
-    /// - Parameter retryAfter: the value of Retry-After.
-    public static func of(status: Int, retryAfter: String?, now: Timestamp) -> Outcome {
+    /// Nobody is obeyed longer: a receiver cannot park a delivery for ever.
+    public static let longestRetryAfter = Duration.seconds(3600)
+
+    /// - Parameter retryAfter: what Retry-After asks for.
+    public static func of(status: Int, retryAfter: Duration?) -> Outcome {
         switch status {
         case 200..<300: .delivered
         case 300..<400:
@@ -15,9 +18,9 @@ public enum WebhookOutcome {
         case 407: .paused(reason: "the proxy answered 407: check the proxy's credentials")
         case 410: .disabled(reason: "the receiver answered 410: it is gone for good")
         // Request timeout, misdirected, too early, too many: said of the attempt, not of the message.
-        case 408, 421, 425, 429: retry(status, retryAfter, now)
+        case 408, 421, 425, 429: retry(status, retryAfter)
         case 400..<500: .rejected(reason: "the receiver answered \(status): it will not take this message")
-        default: retry(status, retryAfter, now)
+        default: retry(status, retryAfter)
         }
     }
 
@@ -27,9 +30,7 @@ public enum WebhookOutcome {
         return .retry(reason: "\(error.failure.rawValue): \(error.detail)", after: nil)
     }
 
-    private static func retry(_ status: Int, _ retryAfter: String?, _ now: Timestamp) -> Outcome {
-        .retry(
-            reason: "the receiver answered \(status)",
-            after: retryAfter.flatMap { RetryAfter.duration($0, now: now) })
+    private static func retry(_ status: Int, _ retryAfter: Duration?) -> Outcome {
+        .retry(reason: "the receiver answered \(status)", after: retryAfter.map { min($0, longestRetryAfter) })
     }
 }

@@ -11,6 +11,7 @@ struct Daemon {
         case signal(Int32)
         case filesChanged
         case hourPassed
+        case secondPassed
     }
 
     let house: House
@@ -21,6 +22,7 @@ struct Daemon {
         let (causes, continuation) = AsyncStream.makeStream(of: Cause.self)
         let signals = Signals()
         var configuration = loader.load().configuration
+        var rack = house.rack
         let forwarders = forward(signals, to: continuation)
         let watching = Task { await house.watcher.run() }
         notifier.ready()
@@ -29,10 +31,11 @@ struct Daemon {
             switch cause {
             case .signal(SIGHUP), .filesChanged:
                 notifier.reloading()
-                if let fresh = await reload() { configuration = fresh }
+                if let fresh = await reload(&rack) { configuration = fresh }
                 notifier.ready()
             case .signal: continuation.finish()
             case .hourPassed: if let configuration { await house.prune(configuration) }
+            case .secondPassed: await house.takeRequests()
             }
         }
         notifier.stopping()
@@ -67,18 +70,23 @@ struct Daemon {
                     continuation.yield(.filesChanged)
                 }
             },
-            Task {
-                while !Task.isCancelled {
-                    continuation.yield(.hourPassed)
-                    guard (try? await clock.sleep(until: clock.now().boot.advanced(by: .seconds(3600)))) != nil
-                    else { return }
-                }
-            },
+            ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
+            ticker(.seconds(1)) { continuation.yield(.secondPassed) },
         ]
     }
 
+    private func ticker(_ interval: Duration, _ tick: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+        let clock = house.clock
+        return Task {
+            while !Task.isCancelled {
+                tick()
+                guard (try? await clock.sleep(until: clock.now().boot.advanced(by: interval))) != nil else { return }
+            }
+        }
+    }
+
     /// All or nothing: with any error the old set goes on.
-    private func reload() async -> Configuration? {
+    private func reload(_ rack: inout SinkRack) async -> Configuration? {
         let loaded = loader.load()
         for diagnostic in loaded.diagnostics { house.log.log(.warning, diagnostic.description) }
         guard let configuration = loaded.configuration else {
@@ -86,8 +94,9 @@ struct Daemon {
             return nil
         }
         do throws(JournalError) {
-            try await house.reload(configuration)
-            house.log.log(.notice, "reloaded: \(configuration.sources.count) sources, \(configuration.rules.count) rules")
+            rack = try await house.reload(configuration, rack: rack)
+            house.log.log(
+                .notice, "reloaded: \(configuration.sources.count) sources, \(configuration.rules.count) rules")
             return configuration
         } catch {
             house.log.log(.error, "the new configuration was not taken: \(error.detail)")

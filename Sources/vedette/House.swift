@@ -14,6 +14,8 @@ struct House: Sendable {
     let courier: Courier
     let log: StderrLog
     let clock = SystemClock()
+    /// The sinks of the start.
+    let rack: SinkRack
     private let services: SinkServices
 
     /// Opens the journal, takes its lock, and takes up what earlier runs left.
@@ -23,19 +25,28 @@ struct House: Sendable {
         self.log = log
         services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
         let surroundings = Surroundings(
-            fetcher: client, journal: journal, clock: clock, chance: SystemChance(), log: log,
+            fetcher: FileFetcher(web: client), journal: journal, clock: clock, chance: SystemChance(), log: log,
             userAgent: Workshop.userAgent, executor: client.executor)
         var policy = RetryPolicy()
         policy.giveUp = configuration.settings.giveUp
-        courier = Courier(surroundings, sinks: House.sinks(configuration, services), policy: policy)
+        rack = SinkRack().replaced(by: configuration.sinks, services).rack
+        courier = Courier(surroundings, sinks: rack.sinks, policy: policy)
         watcher = Watcher(House.watch(configuration), surroundings, courier: courier)
         try await courier.restore()
         try await watcher.restore()
     }
 
-    func reload(_ configuration: Configuration) async throws(JournalError) {
-        await courier.reload(sinks: House.sinks(configuration, services))
-        try await watcher.reload(House.watch(configuration))
+    /// All or nothing; a sink that is written as before goes on undisturbed.
+    func reload(_ configuration: Configuration, rack: SinkRack) async throws(JournalError) -> SinkRack {
+        let (fresh, kept) = rack.replaced(by: configuration.sinks, services)
+        await courier.reload(sinks: fresh.sinks, keeping: kept)
+        do throws(JournalError) {
+            try await watcher.reload(House.watch(configuration))
+        } catch {
+            await courier.reload(sinks: rack.sinks, keeping: kept)
+            throw error
+        }
+        return fresh
     }
 
     /// Events older than asked go, and sources that were removed from the configuration a week ago.
@@ -50,6 +61,20 @@ struct House: Sendable {
         }
     }
 
+    /// What other commands asked for since the last look.
+    func takeRequests() async {
+        do throws(JournalError) {
+            for request in try await journal.takeRequests() {
+                switch request.verb {
+                case AcceptCommand.verb: await watcher.accept(request.argument)
+                default: log.log(.warning, "a command asked for '\(request.verb)', which this version does not know")
+                }
+            }
+        } catch {
+            log.log(.warning, "what other commands asked for was not read: \(error.detail)")
+        }
+    }
+
     /// Ends the connections and the journal, once watcher and courier have stopped.
     func close() async {
         await courier.stop(by: clock.now().boot.advanced(by: .seconds(5)))
@@ -59,10 +84,5 @@ struct House: Sendable {
 
     private static func watch(_ configuration: Configuration) -> Watch {
         Watch(sources: configuration.sources, rules: RuleSet(configuration.rules))
-    }
-
-    private static func sinks(_ configuration: Configuration, _ services: SinkServices) -> [String: any Sink] {
-        Dictionary(
-            configuration.sinks.map { ($0.name, $0.make($0.name, services)) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -9,7 +9,9 @@ import VedetteJournal
 /// Where the items that a command shows come from: the journal, the network, or a file.
 enum Lookup {
     /// The items present in a source's snapshot, and when it was read; nil when there is none.
-    static func snapshot(of source: String, journal: String) async throws(JournalError) -> (items: [Item], at: Timestamp)? {
+    static func snapshot(of source: String, journal: String) async throws(JournalError) -> (
+        items: [Item], at: Timestamp
+    )? {
         let reader: JournalReader
         do throws(JournalError) {
             reader = try JournalReader.open(directory: journal)
@@ -17,7 +19,9 @@ enum Lookup {
             if error.reason == .missing { return nil }
             throw error
         }
-        guard let head = try await reader.sourceRecords().first(where: { $0.name == source })?.snapshot else { return nil }
+        guard let head = try await reader.sourceRecords().first(where: { $0.name == source })?.snapshot else {
+            return nil
+        }
         let stored = try await reader.items(of: source)
         return (stored.values.filter { $0.absentSince == nil }.compactMap(\.item), head.goodAt)
     }
@@ -25,7 +29,8 @@ enum Lookup {
     /// Reads a source now.
     static func live(_ source: Source) async throws -> [Item] {
         let client = try HTTPClient()
-        let reading = LiveReading(fetcher: client, clock: SystemClock(), userAgent: Workshop.userAgent)
+        let reading = LiveReading(
+            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: Workshop.userAgent)
         let result: Result<[Item], ReadError>
         do throws(ReadError) {
             result = .success(try await reading.items(of: source))
@@ -42,7 +47,8 @@ enum Lookup {
 
     /// A source for a URL or file that nobody configured.
     static func passing(_ place: String, kind: String?) throws -> Source {
-        let name = kind ?? (place.contains("virtualSystems") ? "cloudburst" : place.hasSuffix(".json") ? "json" : "feed")
+        let name =
+            kind ?? (place.contains("virtualSystems") ? "cloudburst" : place.hasSuffix(".json") ? "json" : "feed")
         guard let entry = Workshop.sourceKinds.first(where: { $0.name == name }) else {
             let guess = suggestion(for: name, among: Workshop.sourceKinds.map(\.name))
             throw Exit(.usage, "no kind is called '\(name)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
@@ -71,7 +77,8 @@ enum Lookup {
         if titled.count == 1 { return titled[0] }
         if titled.count > 1 {
             let keys = titled.map(\.key).sorted().joined(separator: ", ")
-            throw Exit(.data, "\(titled.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)")
+            throw Exit(
+                .data, "\(titled.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)")
         }
         let near = suggestion(for: wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
         throw Exit(.data, "\(source) has no item '\(wanted)'" + (near.map { "; did you mean '\($0)'?" } ?? ""))

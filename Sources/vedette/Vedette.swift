@@ -13,7 +13,7 @@ struct Vedette: AsyncParsableCommand {
         version: Workshop.version,
         subcommands: [
             RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
-            CheckCommand.self, ReplayCommand.self, SendCommand.self,
+            CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,
         ])
 
     static func main() async {

@@ -31,7 +31,8 @@ enum Workshop {
 
     static func source(_ name: String, in configuration: Configuration) throws -> Source {
         if let source = configuration.sources.first(where: { $0.name == name }) { return source }
-        let guess = suggestion(for: name, among: configuration.sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+        let guess =
+            suggestion(for: name, among: configuration.sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
         throw Exit(.usage, "no source is called '\(name)'\(guess)")
     }
 }

@@ -65,11 +65,11 @@ struct EventLineTests {
     @Test(
         "how long it lasted is told in its two largest units",
         arguments: [
-            (-1, "less than 1 s"), (0.4, "less than 1 s"), (59.9, "59 s"), (60, "1 min"), (252.4, "4 min 12 s"),
-            (3600, "1 h"), (7500, "2 h 5 min"), (270_000, "3 d 3 h"), (1e300, "11574074074 d 1 h"),
+            (-1, "0 s"), (0.4, "under 1 s"), (59.4, "59 s"), (60, "1 min"), (252.4, "4 min 12 s"), (3600, "1 h"),
+            (7500, "2 h 5 min"), (270_000, "3 d 3 h"), (1e300, "11574074074 d 1 h"),
         ])
     func lasted(_ seconds: Double, _ text: String) {
-        #expect(LastedText.of(seconds: seconds) == text)
+        #expect(Wording.duration(seconds: seconds) == text)
     }
 
     @Test("a local time of another day carries its date")

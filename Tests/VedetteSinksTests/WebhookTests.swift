@@ -167,13 +167,15 @@ struct RetryAfterTests {
     @Test(
         "seconds and dates are read, at most an hour is obeyed, anything else is nothing",
         arguments: [
-            ("0", 0), ("120", 120), ("3600", 3600), ("1000000000000", 3600), ("99999999999999999999999999", 3600),
+            ("0", nil), ("120", 120), ("3600", 3600), ("1000000000000", 3600), ("99999999999999999999999999", 3600),
             ("Sat, 21 Nov 2026 10:02:00 GMT", 120), ("Sun, 21 Nov 2027 10:02:00 GMT", 3600),
             ("Sat, 21 Nov 2026 09:59:59 GMT", nil), ("-5", nil), ("", nil), ("soon", nil), ("1.5", nil), ("٣", nil),
             ("Sat, 31 Feb 2026 10:02:00 GMT", nil), ("Sat, 21 Nov 2026 10:02:00 CET", nil),
             ("Saturday, 21-Nov-26 10:02:00 GMT", nil),
         ] as [(String, Int?)])
     func parse(_ text: String, _ seconds: Int?) {
-        #expect(RetryAfter.duration(text, now: now) == seconds.map { .seconds($0) })
+        let asked = ResponseHeaders([("Retry-After", text)]).retryAfter(at: now)
+        let outcome = WebhookOutcome.of(status: 503, retryAfter: asked)
+        #expect(outcome == .retry(reason: "the receiver answered 503", after: seconds.map { .seconds($0) }))
     }
 }

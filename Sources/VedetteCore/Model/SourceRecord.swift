@@ -41,6 +41,9 @@ public struct SnapshotHead: Sendable, Hashable {
         public var since: Timestamp
 
         public init(polls: Int, since: Timestamp) { (self.polls, self.since) = (polls, since) }
+
+        /// A person has said that it is true.
+        public static let accepted = Emptiness(polls: .max / 2, since: Timestamp(milliseconds: 0))
     }
 
     public init(identity: UInt64, fingerprints: [String: UInt64], goodAt: Timestamp) {

@@ -26,6 +26,8 @@ public indirect enum OptionType: Sendable, Hashable {
     case choice([String])
     /// May be a literal only in a private file; else `env`, `file`, `credential` or `command`.
     case secret
+    /// A literal anywhere, or a secret: an address that may hold a token.
+    case textOrSecret
     /// One, or a list of them; read as a list.
     case oneOrMany(OptionType)
     case list(OptionType)

@@ -5,19 +5,26 @@ extension Timestamp {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Reads an IMF-fixdate (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. Nil if it is none.
+    /// Reads an IMF-fixdate (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The day's name is not checked; the obsolete
+    /// forms are refused. Nil if it is none.
     public init?(httpDate text: String) {
-        let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT", let day = Int(parts[1]),
-            let month = Timestamp.months.firstIndex(of: String(parts[2])), let year = Int(parts[3])
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
+            let month = Timestamp.months.firstIndex(of: String(words[2])),
+            let day = Timestamp.number(words[1], digits: 2), let year = Timestamp.number(words[3], digits: 4)
         else { return nil }
-        let clock = parts[4].split(separator: ":").compactMap { Int($0) }
-        guard clock.count == 3,
-            let time = CivilDate(
-                year: year, month: month + 1, day: day, hour: clock[0], minute: clock[1], second: clock[2]
-            ).timestamp
+        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard clock.count == 3, let hour = Timestamp.number(clock[0], digits: 2),
+            let minute = Timestamp.number(clock[1], digits: 2), let second = Timestamp.number(clock[2], digits: 2),
+            let time = CivilDate(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+                .timestamp
         else { return nil }
         self = time
+    }
+
+    private static func number(_ text: Substring, digits: Int) -> Int? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text)
     }
 }
 
@@ -27,7 +34,7 @@ extension ResponseHeaders {
         guard let text = self["Retry-After"] else { return nil }
         if let seconds = Int64(text) { return seconds > 0 ? .seconds(min(seconds, 1 << 31)) : nil }
         // Digits beyond Int64 are still "very long".
-        if !text.isEmpty, text.allSatisfy(\.isWholeNumber) { return .seconds(1 << 31) }
+        if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) { return .seconds(1 << 31) }
         guard let date = Timestamp(httpDate: text), date > now else { return nil }
         return .milliseconds(date.milliseconds - now.milliseconds)
     }

@@ -5,7 +5,8 @@ import VedetteConfig
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Read the configuration and print every error in it, with file, line and column.")
+        commandName: "check",
+        abstract: "Read the configuration and print every error in it, with file, line and column.")
 
     @OptionGroup var places: Places
 

@@ -7,7 +7,8 @@ import VedetteCore
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The items of a source, a URL or a file.",
-        discussion: "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now.")
+        discussion:
+            "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now.")
 
     @OptionGroup var places: Places
     @OptionGroup var style: Style

@@ -79,10 +79,17 @@ struct OnceSummary {
 
     var lines: [String] {
         var lines: [String] = []
-        if baselineSources > 0 { lines.append("baseline: \(count(baselineItems, "item")) in \(count(baselineSources, "source"))") }
-        if sources > 0 { lines.append("polled: \(count(items, "item")) in \(count(sources, "source")), \(count(events, "event"))") }
+        if baselineSources > 0 {
+            lines.append("baseline: \(count(baselineItems, "item")) in \(count(baselineSources, "source"))")
+        }
+        if sources > 0 {
+            lines.append("polled: \(count(items, "item")) in \(count(sources, "source")), \(count(events, "event"))")
+        }
         if sent + unsent > 0 { lines.append("messages: \(sent) sent, \(unsent) not") }
-        if !held.isEmpty { lines.append("not polled, under Retry-After or backoff: \(held.joined(separator: ", ")) (--force polls them)") }
+        if !held.isEmpty {
+            lines.append(
+                "not polled, under Retry-After or backoff: \(held.joined(separator: ", ")) (--force polls them)")
+        }
         return lines + failures.map { "failed: \($0)" }
     }
 

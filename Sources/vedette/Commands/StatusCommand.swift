@@ -22,7 +22,9 @@ struct StatusCommand: AsyncParsableCommand {
         let configuration = try Workshop.configuration(places)
         repeat {
             let report = try await report(configuration)
-            if watch, !json { try Output.print("\u{1B}[H\u{1B}[2J" + report.joined(separator: "\n")) } else {
+            if watch, !json {
+                try Output.print("\u{1B}[H\u{1B}[2J" + report.joined(separator: "\n"))
+            } else {
                 for line in report { try Output.print(line) }
             }
             if watch { try await Task.sleep(for: .seconds(2)) }

@@ -9,7 +9,8 @@ import VedetteText
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Print the last events, then each new one as it is committed.",
-        discussion: "It reads the journal beside a running watcher, survives its restarts, and waits where there is none yet.")
+        discussion:
+            "It reads the journal beside a running watcher, survives its restarts, and waits where there is none yet.")
 
     @OptionGroup var places: Places
     @OptionGroup var style: Style

@@ -6,7 +6,8 @@ import VedetteJournal
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Wait until an item is in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
+        commandName: "wait",
+        abstract: "Wait until an item is in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
         discussion: """
             It looks at what is, not at what changes: an item that is there already ends it at once. Where a watcher runs it \
             reads its journal, else it polls the source itself.
@@ -85,7 +86,9 @@ struct WaitCommand: AsyncParsableCommand {
         }
         for try await batch in JournalFollower(directory: directory, after: last, EventFilter(source: source.name)) {
             for event in batch {
-                guard let item = event.item, item.key == known ?? key || (known == nil && item.title == key) else { continue }
+                guard let item = event.item, item.key == known ?? key || (known == nil && item.title == key) else {
+                    continue
+                }
                 if event.kind == .disappeared { return .failed("gone") }
                 if let verdict = verdict(item.state) { return verdict }
             }
