@@ -23,6 +23,7 @@ struct Settlement {
         if let event = record.health.pollFailed(failure, detail: detail, fails: source.fails, at: now) {
             events.append(event)
         }
+        if let event = record.health.grewOld(every: source.pace.every, at: now) { events.append(event) }
         record.due = now.advanced(
             by: source.pace.delay(failures: record.health.failures, chance: chance.fraction()))
         record.notBefore = retryAfter.map { now.advanced(by: Pace.clamped(retryAfter: $0)) }

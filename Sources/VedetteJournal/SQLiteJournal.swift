@@ -119,6 +119,15 @@ public final class SQLiteJournal: Journal {
         }
     }
 
+    /// Bytes in use, deleted ones apart.
+    public func size() async throws(JournalError) -> Int64 {
+        try await store.read { db in
+            let pages = try Int64.fetchOne(db, sql: "pragma page_count") ?? 0
+            let free = try Int64.fetchOne(db, sql: "pragma freelist_count") ?? 0
+            return (pages - free) * (try Int64.fetchOne(db, sql: "pragma page_size") ?? 0)
+        }
+    }
+
     /// What other commands asked since the last call, in their order; each is handed out once.
     public func takeRequests() async throws(JournalError) -> [JournalRequest] {
         // Mostly there is none, and looking takes no lock.

@@ -73,6 +73,8 @@ extension Health {
         .members([
             "failures": .number(failures),
             "failing": .bool(isFailing),
+            "stale": .bool(isStale),
+            "failing_since": failingSince?.json,
             "last_poll": lastPollAt?.json,
             "failure": problem.map { .string($0.failure) },
             "detail": problem.map { .string($0.detail) },
@@ -83,6 +85,8 @@ extension Health {
         self.init()
         failures = json?["failures"]?.int ?? 0
         isFailing = json?["failing"] == .bool(true)
+        isStale = json?["stale"] == .bool(true)
+        failingSince = Timestamp(json: json?["failing_since"])
         lastPollAt = Timestamp(json: json?["last_poll"])
         problem = json?["failure"]?.string.map {
             Event.Problem(failure: $0, detail: json?["detail"]?.string ?? "")

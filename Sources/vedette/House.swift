@@ -49,16 +49,27 @@ struct House: Sendable {
         return fresh
     }
 
-    /// Events older than asked go, and sources that were removed from the configuration a week ago.
+    /// Events older than asked go, and sources that were removed from the configuration a week ago. Where the journal is
+    /// still larger than asked, younger events go too, down to an hour's.
     func prune(_ configuration: Configuration) async {
-        let now = clock.now().wall
+        var age = configuration.settings.keepEvents
+        let most = configuration.settings.keepBytes ?? .max
         do throws(JournalError) {
-            try await journal.prune(
-                eventsBefore: now.advanced(by: .zero - configuration.settings.keepEvents),
-                keeping: Set(configuration.sources.map(\.name)), abandoned: now.advanced(by: .seconds(-7 * 86_400)))
+            try await prune(olderThan: age, configuration)
+            while age > .seconds(3600), try await journal.size() > most {
+                age = max(age / 2, .seconds(3600))
+                try await prune(olderThan: age, configuration)
+            }
         } catch {
             log.log(.warning, "old events were not deleted: \(error.detail)")
         }
+    }
+
+    private func prune(olderThan age: Duration, _ configuration: Configuration) async throws(JournalError) {
+        let now = clock.now().wall
+        try await journal.prune(
+            eventsBefore: now.advanced(by: .zero - age), keeping: Set(configuration.sources.map(\.name)),
+            abandoned: now.advanced(by: .seconds(-7 * 86_400)))
     }
 
     /// What other commands asked for since the last look.

@@ -74,7 +74,7 @@ struct StdoutTests {
             let bytes = await piped.line().dropLast()
             #expect(await outcome == .delivered)
             #expect(bytes.allSatisfy { $0 >= 32 && $0 != 127 })
-            if format == .line { #expect(bytes.count < 3000) }
+            if case .line = format { #expect(bytes.count < 3000) }
         }
     }
 

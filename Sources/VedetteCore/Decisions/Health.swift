@@ -6,6 +6,10 @@ public struct Health: Sendable, Hashable {
     public var failures = 0
     /// A `failing` event stands; the next good poll says `recovered`.
     public var isFailing = false
+    /// A `stale` event stands.
+    public var isStale = false
+    /// The first failed poll since the last good one.
+    public var failingSince: Timestamp?
     public var lastPollAt: Timestamp?
     /// Of the last poll, if it failed.
     public var problem: Event.Problem?
@@ -16,15 +20,26 @@ public struct Health: Sendable, Hashable {
     public mutating func pollFailed(_ failure: Failure, detail: String, fails: Int, at now: Timestamp) -> EventSketch? {
         failures += 1
         lastPollAt = now
+        failingSince = failingSince ?? now
         problem = Event.Problem(failure: failure.rawValue, detail: detail)
         guard !isFailing, failures >= (failure.needsAPerson ? 1 : fails) else { return nil }
         isFailing = true
         return EventSketch(.failing, error: problem)
     }
 
+    /// What is known has grown old: no good poll for ten intervals, and an hour at least. Said once.
+    public mutating func grewOld(every: Duration, at now: Timestamp) -> EventSketch? {
+        guard !isStale, let failingSince, failingSince.advanced(by: max(every * 10, .seconds(3600))) <= now else {
+            return nil
+        }
+        isStale = true
+        return EventSketch(.stale, error: problem)
+    }
+
     public mutating func pollSucceeded(at now: Timestamp) -> EventSketch? {
         let past = problem
         (failures, lastPollAt, problem) = (0, now, nil)
+        (isStale, failingSince) = (false, nil)
         guard isFailing else { return nil }
         isFailing = false
         return EventSketch(.recovered, error: past)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The stand-in servers of contrib/lab.
+final class Lab: Sendable {
+    static let password = "s3cret-lab-pass"
+    let child: Child
+    private let addresses: [String: String]
+
+    init(_ servers: String, _ options: String...) async throws {
+        child = try Child(
+            "/usr/bin/env",
+            ["python3", Program.root.appending(path: "contrib/lab/lab.py").path, "--only", servers, "--password", Lab.password]
+                + options)
+        let line = try await child.wait { !$0.isEmpty }[0]
+        guard let object = Program.object(line) else { throw Trouble("the lab said: \(line)") }
+        addresses = object.compactMapValues { $0 as? String }
+    }
+
+    subscript(name: String) -> String { addresses[name] ?? "" }
+
+    func end() async { _ = await child.stop() }
+
+    @discardableResult
+    func get(_ server: String, _ path: String) async throws -> Any {
+        try await call("GET", self[server] + path, nil)
+    }
+
+    @discardableResult
+    func post(_ server: String, _ path: String, _ body: [String: Any] = [:]) async throws -> Any {
+        try await call("POST", self[server] + path, try JSONSerialization.data(withJSONObject: body))
+    }
+
+    /// curl, so that the tests share no code with the product and no URLSession with a cache.
+    private func call(_ method: String, _ url: String, _ body: Data?) async throws -> Any {
+        var arguments = ["curl", "-sS", "--fail-with-body", "-m", "30", "-X", method, url]
+        if let body { arguments += ["-H", "Content-Type: application/json", "-d", String(decoding: body, as: UTF8.self)] }
+        let child = try Child("/usr/bin/env", arguments)
+        guard await child.end() == 0 else { throw Trouble("\(method) \(url): \(child.text(of: .out)) \(child.text(of: .err))") }
+        return (try? JSONSerialization.jsonObject(with: Data(child.text(of: .out).utf8), options: .fragmentsAllowed)) ?? ""
+    }
+
+    /// The posts that the receiver took, once there are `count` of them.
+    func received(_ count: Int, path: String = "") async throws -> [[String: Any]] {
+        let answer = try await get("receiver", "/received?min=\(count)&timeout=20&accepted=1\(path.isEmpty ? "" : "&path=\(path)")")
+        let posts = (answer as? [[String: Any]]) ?? ((answer as? [String: Any])?["received"] as? [[String: Any]]) ?? []
+        guard posts.count >= count else { throw Trouble("only \(posts.count) of \(count) posts came: \(answer)") }
+        return posts
+    }
+}
+
+/// A user's directories, gone at the end.
+final class Home: Sendable {
+    let directory: URL
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "vedette-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    var config: URL { directory.appending(path: "config") }
+    var state: URL { directory.appending(path: "state") }
+    var places: [String] { ["--config", config.path, "--state", state.path] }
+
+    func write(_ text: String, to name: String = "vedette.yaml") throws {
+        try text.write(to: config.appending(path: name), atomically: true, encoding: .utf8)
+    }
+
+    func vedette(_ arguments: String..., environment: [String: String] = ["LAB_PASSWORD": Lab.password], limit: Int = 30)
+        async throws -> Program.Result
+    {
+        try await Program.run(arguments + places, environment: environment, limit: limit)
+    }
+
+    /// A watcher that has read its configuration.
+    func watcher(_ options: String...) async throws -> Child {
+        let child = try Child(Program.path, ["run"] + options + places, environment: ["LAB_PASSWORD": Lab.password])
+        try await child.wait(for: .err) { $0.contains { $0.contains("watching") } }
+        return child
+    }
+
+    /// The record of a source in `status --json`.
+    func status(_ source: String) async throws -> [String: Any] {
+        let all = try await vedette("status", "--json").json
+        guard let found = all.first(where: { $0["source"] as? String == source }) else { throw Trouble("no \(source) in \(all)") }
+        return found
+    }
+
+    /// Every event of the journal, oldest first.
+    func events() async throws -> [[String: Any]] {
+        try await vedette("tail", "--no-follow", "--json", "--since", "1d").json
+    }
+}
+
+extension [String: Any] {
+    /// `event.at("data", "item", "state")`
+    func at(_ path: String...) -> Any? {
+        path.reduce(self as Any?) { ($0 as? [String: Any])?[$1] }
+    }
+
+    func text(_ path: String...) -> String? { path.reduce(self as Any?) { ($0 as? [String: Any])?[$1] } as? String }
+}
