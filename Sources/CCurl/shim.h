@@ -40,8 +40,15 @@ static inline CURLMcode cc_multi_set_long(CURLM *multi, CURLMoption option, long
 static inline CURLSHcode cc_share_data(CURLSH *share, curl_lock_data data) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, data);
 }
-/// A macro with a cast.
-static inline long cc_auth_basic(void) { return (long)CURLAUTH_BASIC; }
+/// Ending a transfer that still waits for a name would else wait for the resolver's thread, and with it all other transfers.
+static inline void cc_quick_exit(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+}
+static inline int cc_resolves_in_threads(void) {
+    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
+}
 /// A union member of the message.
 static inline CURLcode cc_result(const CURLMsg *message) { return message->data.result; }
 

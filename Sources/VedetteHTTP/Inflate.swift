@@ -20,8 +20,14 @@ enum Inflate {
             return try inflate(body, windowBits: isZlib ? 47 : -15, limit: limit)
         default:
             throw FetchError(
-                .encoding, "the answer has the content encoding '\(encoding.prefix(30))', which was not asked for")
+                .encoding,
+                "the answer has the content encoding '\(named(encoding))', which was not asked for")
         }
+    }
+
+    /// The server's word, as far as it may be shown.
+    private static func named(_ encoding: String) -> String {
+        String(encoding.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-,".contains($0)) }.prefix(30))
     }
 
     private static func inflate(_ body: [UInt8], windowBits: Int32, limit: Int) throws(FetchError) -> [UInt8] {

@@ -93,8 +93,8 @@ struct Lanes {
         if let group = queue.group { inGroup[group, default: 0] += 1 }
     }
 
-    /// A waiting request was cancelled; true if it was waiting.
-    mutating func cancelled(_ id: ID) -> Bool { queueOf.removeValue(forKey: id) != nil }
+    /// A waiting request was cancelled: it never starts.
+    mutating func cancelled(_ id: ID) { queueOf[id] = nil }
 
     /// A running poll has been silent for long: it gives back its place in the lane, not the one at its origin.
     mutating func silent(_ id: ID) {

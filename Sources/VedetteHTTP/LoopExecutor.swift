@@ -6,24 +6,43 @@ import Synchronization
 
 /// The one thread of the HTTP client: it runs the actor's jobs, drives the transfers, and sleeps in the multi handle.
 ///
-/// `@unchecked Sendable`: `shared` is behind a mutex; `local` and `drive` are touched by the loop's thread alone;
-/// `multi` is used elsewhere for `curl_multi_wakeup` only, which may be called from any thread (curl_multi_wakeup(3)).
-final class LoopExecutor: SerialExecutor, @unchecked Sendable {
+/// It is a task executor too. A task that prefers it resumes here after a fetch; any other resumes on the global pool
+/// first and hops back, which costs two thread switches per request.
+///
+/// After `stop` it goes on running jobs, so that nobody who shares the thread waits for ever; it ends with `end`.
+///
+/// `@unchecked Sendable`: `shared` is behind a mutex; `local` and `drive` are touched by the loop's thread alone (`drive`
+/// is set before that starts); `multi` is used elsewhere for `curl_multi_wakeup` only, which may be called from any thread
+/// (curl_multi_wakeup(3)), and only while `isAsleep` says that the loop is in `curl_multi_poll`, under the mutex.
+final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    private enum Stage { case running, stopping, parked, ending }
+
     private struct Shared {
         var jobs: [UnownedJob] = []
         var isAsleep = false
-        var isStopping = false
-        var thread: pthread_t?
+        var stage = Stage.running
         var stopped: (@Sendable () -> Void)?
     }
 
     private let multi: UnsafeMutableRawPointer
     private let shared = Mutex(Shared())
+    /// Wakes the thread once the multi handle is gone.
+    private let doorbell: UnsafeMutablePointer<sem_t>
+    private let thread = Atomic<pthread_t>(0)
     private var local: [UnownedJob] = []
     /// Moves the transfers on; returns the longest sleep in milliseconds.
     private var drive: () -> Int32 = { 1000 }
 
-    init(multi: UnsafeMutableRawPointer) { self.multi = multi }
+    init(multi: UnsafeMutableRawPointer) {
+        self.multi = multi
+        doorbell = .allocate(capacity: 1)
+        sem_init(doorbell, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(doorbell)
+        doorbell.deallocate()
+    }
 
     /// - Returns: false when no thread could be made.
     func start(_ drive: @escaping @Sendable () -> Int32) -> Bool {
@@ -46,28 +65,44 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         return true
     }
 
-    /// The loop ends once its last job has run; then `stopped` is called on its thread.
+    /// Once its last job has run, the loop lets go of the multi handle and calls `stopped` on its thread.
     func stop(_ stopped: @escaping @Sendable () -> Void) {
         shared.withLock {
-            $0.isStopping = true
-            $0.stopped = stopped
+            guard $0.stage == .running else { return }
+            ($0.stage, $0.stopped) = (.stopping, stopped)
+            wake(&$0)
         }
-        curl_multi_wakeup(multi)
     }
 
-    var isOnLoop: Bool {
-        let thread = shared.withLock { $0.thread }
-        return thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    /// Ends the thread of a loop that was stopped.
+    func end() {
+        shared.withLock {
+            $0.stage = .ending
+            wake(&$0)
+        }
     }
+
+    var isOnLoop: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let mustWake = shared.withLock { shared in
-            shared.jobs.append(job)
-            defer { shared.isAsleep = false }
-            return shared.isAsleep
+        if isOnLoop {
+            local.append(job)
+            return
         }
-        if mustWake { curl_multi_wakeup(multi) }
+        shared.withLock { shared in
+            shared.jobs.append(job)
+            wake(&shared)
+        }
+    }
+
+    private func wake(_ shared: inout Shared) {
+        guard shared.isAsleep else { return }
+        shared.isAsleep = false
+        switch shared.stage {
+        case .running, .stopping: curl_multi_wakeup(multi)
+        case .parked, .ending: sem_post(doorbell)
+        }
     }
 
     /// Lets C callbacks on this thread assume the actor's isolation outside any job.
@@ -75,34 +110,51 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
+    // MARK: The thread
+
     private func run() {
-        shared.withLock { $0.thread = pthread_self() }
-        while true {
-            let isStopping = runJobs()
-            if isStopping { break }
+        thread.store(pthread_self(), ordering: .relaxed)
+        while runJobs() == .running {
             let longest = drive()
-            let maySleep = shared.withLock { shared in
-                shared.isAsleep = shared.jobs.isEmpty && !shared.isStopping
-                return shared.isAsleep
-            }
-            guard maySleep else { continue }
+            guard local.isEmpty, mayPause() else { continue }
             curl_multi_poll(multi, nil, 0, longest, nil)
             shared.withLock { $0.isAsleep = false }
         }
-        shared.withLock { $0.stopped }?()
+        drive = { 0 }
+        park()
     }
 
-    /// Runs jobs until there are none; true when the loop shall end.
-    private func runJobs() -> Bool {
-        let executor = asUnownedSerialExecutor()
+    private func park() {
+        let stopped = shared.withLock { shared in
+            if shared.stage == .stopping { shared.stage = .parked }
+            return shared.stopped.take()
+        }
+        stopped?()
+        while runJobs() == .parked {
+            while mayPause() { sem_wait(doorbell) }
+        }
+    }
+
+    private func mayPause() -> Bool {
+        shared.withLock { shared in
+            shared.isAsleep = shared.jobs.isEmpty && (shared.stage == .running || shared.stage == .parked)
+            return shared.isAsleep
+        }
+    }
+
+    /// Runs jobs until there are none.
+    private func runJobs() -> Stage {
+        let (serial, task) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
+        var batch: [UnownedJob] = []
         while true {
-            let isStopping = shared.withLock { shared in
-                swap(&shared.jobs, &local)
-                return shared.isStopping && local.isEmpty
+            swap(&batch, &local)
+            let stage = shared.withLock { shared in
+                if batch.isEmpty { swap(&batch, &shared.jobs) }
+                return shared.stage
             }
-            if local.isEmpty { return isStopping }
-            for job in local { job.runSynchronously(on: executor) }
-            local.removeAll(keepingCapacity: true)
+            if batch.isEmpty { return stage }
+            for job in batch { job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
+            batch.removeAll(keepingCapacity: true)
         }
     }
 }

@@ -11,94 +11,92 @@ final class Transfer {
     private(set) var id: Lanes.ID = 0
     private(set) var hop: Hop?
     private(set) var startedAt: Int64 = 0
-    /// A byte of a response was seen.
-    private(set) var hasAnswered = false
-    private var limits = FetchLimits()
-    private var headers: [UInt8] = []
-    private var body: [UInt8] = []
-    private var isComplete = false
-    private var lengths = Set<[UInt8]>()
-    private var hasTransferEncoding = false
     /// Why we ended it ourselves.
     private(set) var problem: FetchError?
-    private var list: UnsafeMutablePointer<curl_slist>?
+    private let share: UnsafeMutableRawPointer
+    private let words: UnsafeMutablePointer<CChar>
+    private var limits = FetchLimits()
+    private var head = ResponseHead()
+    private var body: [UInt8] = []
+    private var requestHeaders = RequestHeaders()
     /// What the handle is set up for; the same again needs a URL and headers only.
     private var shape: Shape?
+    /// When the present stretch of the low-speed check began, and what had come by then.
+    private var mark: (at: Int64, bytes: Int)?
 
     private struct Shape: Hashable {
         var tls: TLSPolicy
-        var limits: FetchLimits
+        var connect: Duration
+        var total: Duration
         var isFresh: Bool
     }
 
+    /// A large buffer is not kept for the next hop: there may be hundreds of handles (I8).
+    private static let mostKept = 256 << 10
+    private static let wordsCount = Int(CURL_ERROR_SIZE)
+
     init?(share: UnsafeMutableRawPointer) {
         guard let easy = curl_easy_init() else { return nil }
-        self.easy = easy
-        self.share = share
+        (self.easy, self.share) = (easy, share)
+        words = .allocate(capacity: Transfer.wordsCount)
+        words.initialize(repeating: 0, count: Transfer.wordsCount)
     }
-
-    private let share: UnsafeMutableRawPointer
 
     deinit {
         curl_easy_cleanup(easy)
-        curl_slist_free_all(list)
+        requestHeaders.free()
+        words.deallocate()
     }
 
-    // MARK: Setting up
+    /// A byte of a response was seen.
+    var hasAnswered: Bool { head.status != 0 }
+
+    /// libcurl's own words about a failure; they may name paths and are not to be shown.
+    var trouble: String { String(cString: words) }
 
     /// - Parameters:
     ///   - cookies: the Cookie header's value.
     ///   - isFresh: no connection may be shared with another transfer.
     func begin(_ id: Lanes.ID, _ hop: Hop, cookies: String?, isFresh: Bool, now: Int64) {
         (self.id, self.hop, startedAt) = (id, hop, now)
-        (hasAnswered, hasTransferEncoding, problem) = (false, false, nil)
-        headers.removeAll(keepingCapacity: true)
+        (problem, mark) = (nil, nil)
+        head.reset()
         body.removeAll(keepingCapacity: true)
-        lengths.removeAll(keepingCapacity: true)
+        words[0] = 0
         limits = hop.request.limits
-        let isPlain = hop.method == "GET" && hop.body == nil && hop.credentials == nil
-        let shape = Shape(tls: hop.request.tls, limits: limits, isFresh: isFresh)
-        if !isPlain || self.shape != shape { configure(hop, isFresh: isFresh) }
+        let isPlain = hop.body == nil && hop.method == "GET"
+        let shape = Shape(tls: hop.request.tls, connect: limits.connect, total: limits.total, isFresh: isFresh)
+        if !isPlain || self.shape != shape { configure(hop, shape) }
         self.shape = isPlain ? shape : nil
         cc_set_string(easy, CURLOPT_URL, hop.url.text)
-        let old = list
-        list = headerList(hop, cookies: cookies)
-        cc_set_list(easy, CURLOPT_HTTPHEADER, list)
-        curl_slist_free_all(old)
+        requestHeaders.build(hop, cookies: cookies)
+        cc_set_list(easy, CURLOPT_HTTPHEADER, requestHeaders.list)
     }
 
-    private func configure(_ hop: Hop, isFresh: Bool) {
+    private func configure(_ hop: Hop, _ shape: Shape) {
         curl_easy_reset(easy)
         cc_set_pointer(easy, CURLOPT_SHARE, share)
         let user = Unmanaged.passUnretained(self).toOpaque()
         cc_set_pointer(easy, CURLOPT_PRIVATE, user)
         cc_set_pointer(easy, CURLOPT_WRITEDATA, user)
         cc_set_pointer(easy, CURLOPT_HEADERDATA, user)
+        cc_set_pointer(easy, CURLOPT_ERRORBUFFER, words)
         cc_set_write(easy, CURLOPT_WRITEFUNCTION, Transfer.onBody)
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, Transfer.onHeader)
         cc_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        cc_quick_exit(easy)
         cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         cc_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         cc_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
         cc_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        cc_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
-        cc_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
-        cc_set_long(easy, CURLOPT_FORBID_REUSE, isFresh ? 1 : 0)
-        setDeadlines()
-        setTLS(hop.request.tls)
+        cc_set_long(easy, CURLOPT_FRESH_CONNECT, shape.isFresh ? 1 : 0)
+        cc_set_long(easy, CURLOPT_FORBID_REUSE, shape.isFresh ? 1 : 0)
+        cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(shape.connect.wholeMilliseconds)))
+        cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(shape.total.wholeMilliseconds)))
+        setTLS(shape.tls)
         setMethod(hop)
-        if let credentials = hop.credentials {
-            cc_set_long(easy, CURLOPT_HTTPAUTH, cc_auth_basic())
-            cc_set_string(easy, CURLOPT_USERNAME, credentials.user)
-            cc_set_string(easy, CURLOPT_PASSWORD, credentials.password.value)
-        }
-    }
-
-    private func setDeadlines() {
-        cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connect.wholeMilliseconds))
-        cc_set_long(easy, CURLOPT_TIMEOUT_MS, Int(limits.total.wholeMilliseconds))
-        cc_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, 64)
-        cc_set_long(easy, CURLOPT_LOW_SPEED_TIME, Int(max(1, limits.lowSpeed.wholeMilliseconds / 1000)))
     }
 
     private func setTLS(_ tls: TLSPolicy) {
@@ -112,35 +110,18 @@ final class Transfer {
     }
 
     private func setMethod(_ hop: Hop) {
-        switch hop.method {
-        case "GET" where hop.body == nil: cc_set_long(easy, CURLOPT_HTTPGET, 1)
-        case "HEAD": cc_set_long(easy, CURLOPT_NOBODY, 1)
-        default:
-            let body = hop.body ?? []
+        guard hop.method != "HEAD" else {
+            cc_set_long(easy, CURLOPT_NOBODY, 1)
+            return
+        }
+        let wantsBody = hop.method == "POST" || hop.method == "PUT" || hop.method == "PATCH"
+        if let body = hop.body ?? (wantsBody ? [] : nil) {
             cc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
-            var bytes = body
+            // Behind the bytes stands a zero, so that an empty body has an address: without one libcurl would read stdin.
+            var bytes = body + [0]
             bytes.withUnsafeMutableBytes { _ = cc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
-            cc_set_string(easy, CURLOPT_CUSTOMREQUEST, hop.method)
         }
-    }
-
-    private func headerList(_ hop: Hop, cookies: String?) -> UnsafeMutablePointer<curl_slist>? {
-        var list: UnsafeMutablePointer<curl_slist>?
-        func add(_ name: String, _ value: String) {
-            // libcurl takes `Name;` for a header without a value.
-            list = curl_slist_append(list, value.isEmpty ? "\(name);" : "\(name): \(value)")
-        }
-        var hasEncoding = false
-        for header in hop.headers {
-            add(header.name, header.value)
-            if header.name.utf8.count == 15, header.name.lowercased() == "accept-encoding" { hasEncoding = true }
-        }
-        if !hasEncoding { add("Accept-Encoding", "gzip") }
-        if let etag = hop.validators.etag { add("If-None-Match", etag) }
-        if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
-        if let cookies { add("Cookie", cookies) }
-        if hop.body != nil { list = curl_slist_append(list, "Expect:") }
-        return list
+        cc_set_string(easy, CURLOPT_CUSTOMREQUEST, hop.method == "GET" && hop.body == nil ? nil : hop.method)
     }
 
     // MARK: What arrives
@@ -164,125 +145,54 @@ final class Transfer {
             problem = FetchError(.tooLarge, "the answer is longer than \(limits.received) bytes")
             return false
         }
+        if body.isEmpty, let length = head.length {
+            // A JSON reader wants 64 bytes behind the body. What a server only promises is not believed beyond 1 MB.
+            body.reserveCapacity(min(length, 1 << 20) + 64)
+        }
         body.append(contentsOf: chunk)
         return true
     }
 
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        hasAnswered = true
-        // Behind a body stand trailers, which nobody asked for; before one, each status line begins the headers anew.
-        guard body.isEmpty else { return true }
-        if line.starts(with: "HTTP/".utf8) {
-            headers.removeAll(keepingCapacity: true)
-            lengths.removeAll(keepingCapacity: true)
-            hasTransferEncoding = false
-        }
-        guard headers.count + line.count <= limits.headers else {
-            problem = FetchError(.tooLarge, "the answer's headers are longer than \(limits.headers) bytes")
-            return false
-        }
-        headers.append(contentsOf: line)
-        if line.count > 15, let first = line.first, first | 0x20 == 0x63 || first | 0x20 == 0x74 { note(line) }
-        return line.count > 2 || headersEnded()
+        problem = head.add(line, limits: limits, isHead: hop?.method == "HEAD")
+        return problem == nil
     }
 
-    private func note(_ line: UnsafeRawBufferPointer) {
-        func value(of name: StaticString) -> [UInt8]? {
-            name.withUTF8Buffer { name in
-                guard line.count > name.count, zip(line, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else {
-                    return nil
-                }
-                return line[name.count...].filter { $0 > 32 }
-            }
+    /// The deadlines that libcurl does not have, or has with whole seconds only.
+    func overdue(now: Int64, origin: String) -> FetchError? {
+        guard hasAnswered else {
+            guard now - startedAt >= limits.firstByte.wholeMilliseconds else { return nil }
+            return FetchError(.timeout, "\(origin) did not begin to answer in \(limits.firstByte)", timedOut: true)
         }
-        if let length = value(of: "content-length:") {
-            lengths.insert(length)
-        } else if value(of: "transfer-encoding:") != nil {
-            hasTransferEncoding = true
+        guard let mark else {
+            self.mark = (now, body.count)
+            return nil
         }
+        let stretch = limits.lowSpeed.wholeMilliseconds
+        guard now - mark.at >= stretch else { return nil }
+        self.mark = (now, body.count)
+        guard Int64(body.count - mark.bytes) < max(1, 64 * stretch / 1000) else { return nil }
+        return FetchError(.timeout, "\(origin) sent less than 64 bytes a second for \(limits.lowSpeed)")
     }
-
-    /// What a proxy on the way might read otherwise than we do is refused (RFC 9112 §6.3).
-    private func headersEnded() -> Bool {
-        if lengths.count > 1 || (!lengths.isEmpty && hasTransferEncoding) {
-            problem = FetchError(.protocol, "the answer gives its length in two ways that disagree")
-            return false
-        }
-        guard let text = lengths.first, let length = Int(String(decoding: text, as: UTF8.self)) else { return true }
-        if length > limits.received, hop?.method != "HEAD" {
-            problem = FetchError(
-                .tooLarge, "the answer says that it has \(length) bytes; the limit is \(limits.received)")
-            return false
-        }
-        // A JSON reader wants 64 bytes behind the body.
-        body.reserveCapacity(length + 64)
-        return true
-    }
-
-    /// The server was silent for too long.
-    func ranOut(_ error: FetchError) { problem = error }
 
     /// Takes out what came; the handle is free for another hop.
-    func finish(now: Int64) -> RawResponse {
-        var status = 0
-        cc_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
+    func finish() -> RawResponse {
         let digest = Digest.of(body)
-        let known = hop?.request.knownDigest
-        let isKnown = status == 200 && known != nil && digest == known
+        let isKnown = head.status == 200 && hop?.request.knownDigest == digest
+        var time: curl_off_t = 0
+        cc_get_offset(easy, CURLINFO_TOTAL_TIME_T, &time)
         let response = RawResponse(
-            status: status, headers: ResponseHeaders(lines: headers), body: isKnown ? [] : body, digest: digest,
-            isKnown: isKnown, received: body.count, milliseconds: now - startedAt)
+            status: head.status, headers: ResponseHeaders(lines: head.takeLines()), encoding: head.encoding,
+            setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
+            received: body.count, microseconds: Int64(time))
         // A body that goes out is not copied: its buffer goes with it.
         if !isKnown { body = [] }
         return response
     }
 
     /// Lets go of what the last hop held.
-    func clear() { hop = nil }
-}
-
-/// One request of a fetch: the first, or what a redirect made of it.
-struct Hop {
-    var request: Request
-    var url: WebURL
-    var method: String
-    var body: [UInt8]?
-    var headers: [Header]
-    var credentials: Credentials?
-    var validators: Validators
-
-    init(_ request: Request, _ url: WebURL) {
-        (self.request, self.url) = (request, url)
-        (method, body, headers) = (request.method, request.body, request.headers)
-        (credentials, validators) = (request.credentials, request.validators)
+    func clear() {
+        hop = nil
+        if body.capacity > Transfer.mostKept { body = [] }
     }
-
-    /// Follows a redirect. On another origin nothing goes along that could be a credential (RFC 9110 §15.4).
-    func redirected(status: Int, to target: WebURL) -> Hop {
-        var next = self
-        next.url = target
-        if status == 303 || (method == "POST" && (status == 301 || status == 302)) {
-            next.method = method == "HEAD" ? "HEAD" : "GET"
-            next.body = nil
-            next.headers.removeAll { $0.name.lowercased().hasPrefix("content-") }
-        }
-        guard target.origin != url.origin else { return next }
-        next.credentials = nil
-        next.validators = Validators()
-        let secret = ["authorization", "cookie", "proxy-authorization"]
-        next.headers.removeAll { $0.isSecret || secret.contains($0.name.lowercased()) }
-        return next
-    }
-}
-
-/// What one hop brought, as received.
-struct RawResponse: Sendable {
-    var status: Int
-    var headers: ResponseHeaders
-    var body: [UInt8]
-    var digest: UInt64
-    /// The body is the one that the request knew.
-    var isKnown: Bool
-    var received: Int
-    var milliseconds: Int64
 }

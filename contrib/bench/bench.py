@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 
-import others
+import readers
 from parts import FLIGHT, Nginx, Trouble, Watcher, find_nginx, run
 
 LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab")
+READERS = 20  # seconds for the refreshes of one other program
 STEADY = 5.0  # seconds of steady polling per measurement: the watcher writes due times once in that time
 
 
@@ -83,7 +84,7 @@ class Bench:
             for measure, watcher, urls, figures in measures:
                 watcher.all_due()
                 served = self.nginx.requests()
-                measure(watcher, urls, figures)
+                measure(watcher, figures)
                 watcher.stop()
                 served = self.nginx.requests() - served
                 if served != len(urls):
@@ -93,6 +94,8 @@ class Bench:
         for measure, watcher, _, figures in measures:
             figures.print("vedette", "curl -Z", 4.0 if measure == self.changed else 1.0)
             self.drop(watcher)
+        if "1" in rows:
+            self.compare_readers(measures[0][3].series["vedette"])
 
     def curl(self, urls):
         path = os.path.join(self.work, "curl.conf")
@@ -100,14 +103,14 @@ class Bench:
             file.writelines("url = \"%s\"\noutput = \"/dev/null\"\n" % url for url in urls)
         return ["curl", "--silent", "--show-error", "--fail", "--parallel", "--parallel-max", str(FLIGHT), "--config", path]
 
-    def unchanged(self, watcher, _urls, figures):
+    def unchanged(self, watcher, figures):
         """To the moment when the due times of all are written, up to five seconds late by design."""
         since, before = int(time.time() * 1000), watcher.cpu()
         watcher.go_on()
         watcher.wait_until(lambda: watcher.polled_since(since) >= watcher.count, 60, "a cycle over unchanged feeds", 0.05)
         figures.add("vedette", watcher.cpu() - before)
 
-    def changed(self, watcher, _urls, figures):
+    def changed(self, watcher, figures):
         """From the first request to the commit of the last event."""
         self.generation += 1
         subprocess.run([sys.executable, os.path.join(LAB, "feeds.py"), "--write", os.path.join(self.work, "moving"),
@@ -120,22 +123,24 @@ class Bench:
         time.sleep(1)
         figures.add("(CPU of vedette, deliveries too)", watcher.cpu() - before)
 
-    def compare_readers(self):
-        """Row 1's second half: a refresh with nothing new by other feed readers, start-up and all."""
+    def compare_readers(self, ours):
+        """Against other programs that follow feeds, start-up and all: a refresh of what they read before."""
         urls = self.nginx.urls("still", self.feeds)
-        for name, figures in others.measure(urls, self.work, self.cycles, Figures):
-            watcher = self.watcher("reader-" + name, urls, self.every)
-            for _ in range(self.cycles):
-                watcher.all_due()
-                begin, before = time.monotonic(), watcher.cpu()
-                served = self.nginx.requests()
-                watcher.go_on()
-                watcher.wait_until(lambda: self.nginx.requests() - served >= len(urls), 60, "a cycle", 0.02)
-                figures.add("vedette", time.monotonic() - begin)
-                watcher.stop()
-                figures.add("vedette, CPU", watcher.cpu() - before)
-            self.drop(watcher)
-            figures.print(name + ", CPU", "vedette, CPU", 50.0, least=True)
+        for name, refresh in readers.installed(urls, self.work):
+            figures = Figures("Row 1  the same with ETag and Last-Modified by %s" % name, "CPU, ms", 1000)
+            figures.series["vedette"] = ours
+            try:
+                refresh()
+                walls = []
+                while len(walls) < self.cycles and sum(walls) < READERS:
+                    cpu, wall = refresh()
+                    figures.add(name, cpu)
+                    walls.append(wall)
+            except Trouble as trouble:
+                print("\n%s\n  left out: %s" % (figures.title, trouble))
+                continue
+            figures.notes.append("%s took %.1f s" % (name, statistics.median(walls)))
+            figures.print(name, "vedette", 50.0, least=True)
 
     # Row 3: steady polling against a plain loop in C.
 
@@ -187,7 +192,7 @@ def describe(options):
         time.strftime("%Y-%m-%d %H:%M"), platform.machine(), platform.release(), len(os.sched_getaffinity(0)), model))
     print("load %.2f  state on %s" % (os.getloadavg()[0], first_line(["stat", "-f", "-c", "%T", options.work])))
     print("%s  %s" % (first_line([find_nginx(), "-v"]), first_line(["curl", "--version"])))
-    print("%d feeds of 20 KB, %d rounds, %d in flight; figures are medians, ratios are of medians" % (
+    print("%d feeds of 20 KB, rounds: %d, in flight: %d; ratios are of medians" % (
         options.feeds, options.cycles, FLIGHT))
     sys.stdout.flush()
 
@@ -208,8 +213,6 @@ def main():
         bench = Bench(options)
         if "1" in rows or "2" in rows:
             bench.cycles_of(rows)
-        if "1" in rows:
-            bench.compare_readers()
         if "3" in rows:
             bench.steady()
     except Trouble as trouble:

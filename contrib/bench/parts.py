@@ -100,7 +100,7 @@ class Watcher:
 
     def __init__(self, vedette, work, name, urls, every):
         self.every, self.count, self.stopped_at = every, len(urls), 0
-        directory = os.path.join(work, name)
+        directory = os.path.join(work, "watcher-" + name)
         os.makedirs(os.path.join(directory, "config"))
         with open(os.path.join(directory, "config", "bench.yaml"), "w") as file:
             file.write("sources:\n")
@@ -130,7 +130,7 @@ class Watcher:
         return self.read("select count(*) from source where good_at >= ?", milliseconds)
 
     def failing(self):
-        return self.read("select count(*) from source where good_at is null or good_at < polled_at")
+        return self.read("select count(*) from source where record ->> '$.health.failures' > 0")
 
     def last_event(self):
         return self.read("select seq from sqlite_sequence where name = 'event'")
@@ -170,11 +170,12 @@ class Watcher:
         self.log.close()
 
 
-def run(command, seconds, source=None, environment=None):
+def run(command, seconds, source=None, environment=None, directory=None):
     """Runs a program whose standard input is a file; its output, and its CPU and wall seconds, those of its children included."""
     with open(source or os.devnull) as file, tempfile.TemporaryFile("w+") as output:
         begin = time.monotonic()
-        process = subprocess.Popen(command, stdin=file, stdout=output, stderr=subprocess.STDOUT, env=environment)
+        process = subprocess.Popen(command, stdin=file, stdout=output, stderr=subprocess.STDOUT, env=environment,
+                                   cwd=directory)
         limit = threading.Timer(seconds, process.kill)
         limit.start()
         try:

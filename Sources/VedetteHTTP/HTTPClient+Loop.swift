@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import VedetteCore
+
+/// Transfers: from the lanes into the multi handle and out again, all on the loop's thread.
+extension HTTPClient {
+    /// A poll that has brought no byte for so long gives its place in the lane to another.
+    private static let silence: Int64 = 1000
+    private static let watchInterval: Int64 = 250
+    private static let mostFree = 256
+
+    private static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
+
+    func transfer(_ hop: Hop) async throws(FetchError) -> RawResponse {
+        if isShutDown || Task.isCancelled { throw HTTPClient.cancelled }
+        lastID += 1
+        let id = lastID
+        let result = await withTaskExecutorPreference(loop) {
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { (continuation: Transfer.Continuation) in
+                    waiting[id] = (hop, continuation)
+                    lanes.add(id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group)
+                    startWaiting()
+                }
+            } onCancel: {
+                Task { await self.cancel(id) }
+            }
+        }
+        return try result.get()
+    }
+
+    private func startWaiting() {
+        while let id = lanes.next() {
+            guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
+            guard let transfer = free.popLast() ?? Transfer(share: share) else {
+                lanes.finished(id)
+                continuation.resume(
+                    returning: .failure(FetchError(.network, "there is no memory for another transfer")))
+                continue
+            }
+            let cookies = hop.request.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
+            let isFresh = policies.isMixed(hop)
+            transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: SystemTime.monotonic())
+            running[id] = (transfer, continuation)
+            curl_multi_add_handle(multi, transfer.easy)
+        }
+    }
+
+    /// Does nothing to what has finished.
+    func cancel(_ id: Lanes.ID) {
+        if let (_, continuation) = waiting.removeValue(forKey: id) {
+            lanes.cancelled(id)
+            continuation.resume(returning: .failure(HTTPClient.cancelled))
+        } else if running[id] != nil {
+            end(id, .failure(HTTPClient.cancelled))
+            startWaiting()
+        }
+    }
+
+    private func end(_ id: Lanes.ID, _ result: Result<RawResponse, FetchError>) {
+        guard let (transfer, continuation) = running.removeValue(forKey: id) else { return }
+        curl_multi_remove_handle(multi, transfer.easy)
+        lanes.finished(id)
+        transfer.clear()
+        if free.count < HTTPClient.mostFree, !isShutDown { free.append(transfer) }
+        continuation.resume(returning: result)
+    }
+
+    // MARK: The loop's turn
+
+    /// - Returns: the longest sleep in milliseconds.
+    func drive() -> Int32 {
+        var count: Int32 = 0
+        curl_multi_perform(multi, &count)
+        while let message = curl_multi_info_read(multi, &count) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            completed(easy, cc_result(message))
+        }
+        watch()
+        startWaiting()
+        return running.isEmpty ? 60_000 : Int32(HTTPClient.watchInterval)
+    }
+
+    private func completed(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
+        var user: UnsafeMutableRawPointer?
+        cc_get_pointer(easy, CURLINFO_PRIVATE, &user)
+        guard let user else { return }
+        let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
+        if let problem = transfer.problem {
+            end(transfer.id, .failure(problem))
+        } else if code == CURLE_OK {
+            end(transfer.id, .success(transfer.finish()))
+        } else {
+            end(transfer.id, .failure(.of(code, transfer, now: SystemTime.monotonic())))
+        }
+    }
+
+    /// Silent polls first give their place to others; what is overdue ends.
+    private func watch() {
+        let now = SystemTime.monotonic()
+        guard now - watchedAt >= HTTPClient.watchInterval else { return }
+        watchedAt = now
+        for (id, (transfer, _)) in running {
+            if !transfer.hasAnswered, now - transfer.startedAt >= HTTPClient.silence { lanes.silent(id) }
+            if let error = transfer.overdue(now: now, origin: transfer.hop?.origin ?? "the server") {
+                end(id, .failure(error))
+            }
+        }
+    }
+}

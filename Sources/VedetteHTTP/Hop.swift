@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// An address with its origin, which is asked for several times per request.
+struct Target {
+    let url: WebURL
+    let origin: String
+
+    init(_ url: WebURL) {
+        self.url = url
+        origin = url.origin
+    }
+}
+
+/// One request of a fetch: the first, or what a redirect made of it.
+struct Hop {
+    private(set) var request: Request
+    private(set) var target: Target
+    private(set) var method: String
+    private(set) var body: [UInt8]?
+    private(set) var headers: [Header]
+    private(set) var credentials: Credentials?
+    private(set) var validators: Validators
+
+    var url: WebURL { target.url }
+    var origin: String { target.origin }
+
+    /// - Throws: `.configuration` for what must not be sent as it is.
+    init(_ request: Request, _ target: Target) throws(FetchError) {
+        (self.request, self.target) = (request, target)
+        (method, body, headers) = (request.method, request.body, request.headers)
+        (credentials, validators) = (request.credentials, request.validators)
+        try check()
+    }
+
+    private func check() throws(FetchError) {
+        for header in headers {
+            guard Hop.isToken(header.name), Hop.isOneLine(header.value) else {
+                throw FetchError(
+                    .configuration,
+                    "the header '\(header.name.filter(\.isLetter))' has a line break or a bad name; nothing was sent")
+            }
+        }
+        for validator in [validators.etag, validators.lastModified] {
+            guard validator.map(Hop.isOneLine) ?? true else {
+                throw FetchError(.configuration, "a validator has a line break; nothing was sent")
+            }
+        }
+        guard !method.isEmpty, method.utf8.allSatisfy({ $0 > 64 && $0 < 91 || $0 == 45 }) else {
+            throw FetchError(.configuration, "the method is no HTTP method; it is written in capital letters")
+        }
+        if let credentials, credentials.user.utf8.contains(58) {
+            throw FetchError(.configuration, "the user has a colon, which basic authentication cannot carry (RFC 7617)")
+        }
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != 58 && $0 != 59 }
+    }
+
+    private static func isOneLine(_ text: String) -> Bool {
+        for byte in text.utf8 where byte == 13 || byte == 10 || byte == 0 { return false }
+        return true
+    }
+
+    /// Follows a redirect. On another origin nothing goes along that could be a credential (RFC 9110 §15.4).
+    func redirected(status: Int, to target: Target) -> Hop {
+        var next = self
+        next.target = target
+        if status == 303 || (method == "POST" && (status == 301 || status == 302)) {
+            next.method = method == "HEAD" ? "HEAD" : "GET"
+            next.body = nil
+            next.headers.removeAll { $0.name.lowercased().hasPrefix("content-") }
+        }
+        // A page that only happens to be asked for (a login page) may be older than our document: its 304 would say
+        // that the document is unchanged.
+        if status != 301, status != 308 { next.validators = Validators() }
+        guard target.origin != origin else { return next }
+        next.credentials = nil
+        let secret = ["authorization", "cookie", "proxy-authorization"]
+        next.headers.removeAll { $0.isSecret || secret.contains($0.name.lowercased()) }
+        return next
+    }
+
+    /// Where a response redirects to; nil when it does not.
+    func redirect(_ raw: RawResponse) throws(FetchError) -> WebURL? {
+        guard let location = raw.location else { return nil }
+        guard let target = url.resolving(Hop.escaped(location)) else {
+            throw FetchError(.redirect, "\(origin) redirects to what is no http or https address")
+        }
+        if url.scheme == "https", target.scheme == "http" {
+            throw FetchError(.redirect, "\(origin) redirects from https to http, which is refused")
+        }
+        return target
+    }
+
+    /// Spaces and bytes beyond ASCII stand in many a Location, though they must not (RFC 3986 §2).
+    private static func escaped(_ location: String) -> String {
+        guard location.utf8.contains(where: { $0 == 32 || $0 > 127 }) else { return location }
+        return location.utf8.reduce(into: "") { out, byte in
+            if byte == 32 || byte > 127 {
+                out += "%" + String(byte, radix: 16, uppercase: true)
+            } else {
+                out.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+    }
+}
+
+/// What one hop brought, as received.
+struct RawResponse: Sendable {
+    var status: Int
+    var headers: ResponseHeaders
+    /// Content-Encoding in lower case.
+    var encoding: String?
+    var setsCookies: Bool
+    var body: [UInt8]
+    var digest: UInt64
+    /// The body is the one that the request knew.
+    var isKnown: Bool
+    var received: Int
+    var microseconds: Int64
+
+    var location: String? {
+        switch status {
+        case 301, 302, 303, 307, 308: headers["Location"]
+        default: nil
+        }
+    }
+}

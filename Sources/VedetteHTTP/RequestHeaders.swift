@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import VedetteCore
+
+/// The header lines of a request as libcurl takes them.
+struct RequestHeaders {
+    private(set) var list: UnsafeMutablePointer<curl_slist>?
+    private var line: [CChar] = []
+
+    /// The caller sees to it that libcurl lets go of the list before.
+    mutating func free() {
+        curl_slist_free_all(list)
+        list = nil
+    }
+
+    mutating func build(_ hop: Hop, cookies: String?) {
+        free()
+        var (hasEncoding, hasAgent, hasType) = (false, false, hop.body == nil)
+        var hasAuthorization = false
+        for header in hop.headers {
+            add(header.name, header.value)
+            switch header.name.utf8.count {
+            case 10: hasAgent = hasAgent || header.name.lowercased() == "user-agent"
+            case 12: hasType = hasType || header.name.lowercased() == "content-type"
+            case 13: hasAuthorization = hasAuthorization || header.name.lowercased() == "authorization"
+            case 15: hasEncoding = hasEncoding || header.name.lowercased() == "accept-encoding"
+            default: break
+            }
+        }
+        if !hasAgent { add("User-Agent", "vedette") }
+        if !hasEncoding { add("Accept-Encoding", "gzip") }
+        if let credentials = hop.credentials, !hasAuthorization {
+            add("Authorization", "Basic " + Base64.encoded("\(credentials.user):\(credentials.password.value)".utf8))
+        }
+        if let etag = hop.validators.etag { add("If-None-Match", etag) }
+        if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
+        if let cookies { add("Cookie", cookies) }
+        if hop.body != nil { remove("Expect") }
+        // libcurl would call every body a form.
+        if !hasType { remove("Content-Type") }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        line.removeAll(keepingCapacity: true)
+        line.append(contentsOf: name.utf8.lazy.map { CChar(bitPattern: $0) })
+        if value.isEmpty {
+            // So libcurl takes a header without a value.
+            line.append(0x3B)
+        } else {
+            line.append(0x3A)
+            line.append(0x20)
+            line.append(contentsOf: value.utf8.lazy.map { CChar(bitPattern: $0) })
+        }
+        line.append(0)
+        if let longer = curl_slist_append(list, line) { list = longer }
+    }
+
+    private mutating func remove(_ name: String) {
+        if let longer = curl_slist_append(list, "\(name):") { list = longer }
+    }
+}
+
+/// RFC 4648 §4.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func encoded(_ bytes: some Sequence<UInt8>) -> String {
+        var out: [UInt8] = []
+        var (bits, count): (UInt32, UInt32) = (0, 0)
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                out.append(alphabet[Int(bits >> count & 63)])
+            }
+        }
+        if count > 0 { out.append(alphabet[Int(bits << (6 - count) & 63)]) }
+        while out.count % 4 != 0 { out.append(0x3D) }
+        return String(decoding: out, as: UTF8.self)
+    }
+}
