@@ -18,6 +18,9 @@ extension FetchError {
         case CURLE_RECV_ERROR: return broken(transfer, origin)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2:
             return FetchError(.protocol, "\(origin) does not answer in HTTP")
+        // libcurl has its own bound for one line, and this is how it says so.
+        case CURLE_OUT_OF_MEMORY where transfer.isReadingHead, CURLcode(100) where transfer.isReadingHead:
+            return FetchError(.tooLarge, "a header of the answer of \(origin) is too long")
         case CURLE_URL_MALFORMAT: return FetchError(.configuration, "the address has no host that could be asked")
         default:
             return tls(code, transfer, origin)

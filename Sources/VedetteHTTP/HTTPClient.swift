@@ -43,7 +43,8 @@ public actor HTTPClient: Fetcher {
         cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.mostConnections)
         loop = LoopExecutor(multi: multi)
         guard cc_resolves_in_threads() != 0 else {
-            throw FetchError(.configuration, "this libcurl resolves names in the foreground; one slow name would stop all")
+            throw FetchError(
+                .configuration, "this libcurl resolves names in the foreground; one slow name would stop all")
         }
         let started = loop.start { self.assumeIsolated { $0.drive() } }
         guard started else { throw FetchError(.configuration, "no thread could be started for the network") }
@@ -128,7 +129,8 @@ public actor HTTPClient: Fetcher {
     }
 
     /// A large body inflates off the loop's thread, whatever the task prefers.
-    private static func inflated(_ body: [UInt8], _ encoding: String, _ limit: Int) async throws(FetchError) -> [UInt8] {
+    private static func inflated(_ body: [UInt8], _ encoding: String, _ limit: Int) async throws(FetchError) -> [UInt8]
+    {
         guard body.count > inflatedHere else { return try Inflate.decode(body, encoding: encoding, limit: limit) }
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
             await inflateElsewhere(body, encoding, limit)

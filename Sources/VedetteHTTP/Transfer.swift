@@ -51,6 +51,8 @@ final class Transfer {
     /// A byte of a response was seen.
     var hasAnswered: Bool { head.status != 0 }
 
+    var isReadingHead: Bool { hasAnswered && !head.hasEnded }
+
     /// libcurl's own words about a failure; they may name paths and are not to be shown.
     var trouble: String { String(cString: words) }
 

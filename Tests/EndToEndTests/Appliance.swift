@@ -43,7 +43,9 @@ struct Appliance: Sendable {
             """)
     }
 
-    func set(_ id: Int, _ state: String) async throws { try await lab.post("control", "/lab/set", ["id": id, "state": state]) }
+    func set(_ id: Int, _ state: String) async throws {
+        try await lab.post("control", "/lab/set", ["id": id, "state": state])
+    }
 
     func fault(_ kind: String, times: Int = -1, bytes: Int? = nil) async throws {
         var body: [String: Any] = ["kind": kind, "times": times]
@@ -69,11 +71,13 @@ extension Child {
 
     /// Waits for an event.
     @discardableResult
-    func event(_ type: String, where condition: @escaping @Sendable ([String: Any]) -> Bool = { _ in true }) async throws
+    func event(_ type: String, where condition: @escaping @Sendable ([String: Any]) -> Bool = { _ in true })
+        async throws
         -> [String: Any]
     {
         let fits: @Sendable (String) -> [String: Any]? = { line in
-            guard let event = Program.object(line), event["type"] as? String == "io.vedette.\(type)", condition(event) else { return nil }
+            guard let event = Program.object(line), event["type"] as? String == "io.vedette.\(type)", condition(event)
+            else { return nil }
             return event
         }
         let lines = try await wait { $0.contains { fits($0) != nil } }

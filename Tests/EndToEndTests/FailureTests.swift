@@ -12,13 +12,14 @@ struct FailureTests {
     ]
 
     @Test(
-        "I2 and I3: a failed poll has its class, says failing and recovered, and never touches the snapshot", arguments: faults)
+        "I2 and I3: a failed poll has its class, says failing and recovered, and never touches the snapshot",
+        arguments: faults)
     func fault(_ fault: String, _ failure: String) async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")
         let watcher = try await world.home.watcher()
         try await world.polled(2)
-        let before = try await world.home.vedette("list", "systems", "--json").out
+        let before = try await world.home.items("systems")
         try await world.fault(fault)
         let failing = try await watcher.event("source.failing")
         #expect(failing.text("data", "error", "class") == failure)
@@ -26,7 +27,7 @@ struct FailureTests {
         let status = try await world.home.status("systems")
         #expect(status["health"] as? String == "failing")
         #expect(status["failures"] as? Int ?? 0 >= (failure == "unauthorized" ? 1 : 3))
-        let after = try await world.home.vedette("list", "systems", "--json").out
+        let after = try await world.home.items("systems")
         #expect(after == before)
         try await world.set(59, "ready")
         try await world.heal()
@@ -47,7 +48,9 @@ struct FailureTests {
         #expect(result.out.contains("failed: x: http://127.0.0.1:1 does not accept connections"))
     }
 
-    @Test("too-large: a body over its cap is refused, whether it says its length or not", arguments: ["&length=1", "&length=0"])
+    @Test(
+        "too-large: a body over its cap is refused, whether it says its length or not",
+        arguments: ["&length=1", "&length=0"])
     func tooLarge(length: String) async throws {
         let lab = try await Lab("faults")
         let home = try Home()
@@ -58,7 +61,9 @@ struct FailureTests {
         #expect(status.text("error", "class") == "too-large")
     }
 
-    @Test("a gzip bomb and a cut gzip stream are refused", arguments: [("gzipbomb?mb=60", "too-large"), ("cut/gzip", "truncated")])
+    @Test(
+        "a gzip bomb and a cut gzip stream are refused",
+        arguments: [("gzipbomb?mb=60", "too-large"), ("cut/gzip", "truncated")])
     func gzip(path: String, failure: String) async throws {
         let lab = try await Lab("faults")
         let home = try Home()

@@ -7,11 +7,16 @@ final class Lab: Sendable {
     static let password = "s3cret-lab-pass"
     let child: Child
     private let addresses: [String: String]
+    private let place: Place
 
     init(_ servers: String, _ options: String...) async throws {
+        place = await Place()
         child = try Child(
             "/usr/bin/env",
-            ["python3", Program.root.appending(path: "contrib/lab/lab.py").path, "--only", servers, "--password", Lab.password]
+            [
+                "python3", Program.root.appending(path: "contrib/lab/lab.py").path, "--only", servers, "--password",
+                Lab.password,
+            ]
                 + options)
         let line = try await child.wait { !$0.isEmpty }[0]
         guard let object = Program.object(line) else { throw Trouble("the lab said: \(line)") }
@@ -32,18 +37,15 @@ final class Lab: Sendable {
         try await call("POST", self[server] + path, try JSONSerialization.data(withJSONObject: body))
     }
 
-    /// curl, so that the tests share no code with the product and no URLSession with a cache.
     private func call(_ method: String, _ url: String, _ body: Data?) async throws -> Any {
-        var arguments = ["curl", "-sS", "--fail-with-body", "-m", "30", "-X", method, url]
-        if let body { arguments += ["-H", "Content-Type: application/json", "-d", String(decoding: body, as: UTF8.self)] }
-        let child = try Child("/usr/bin/env", arguments)
-        guard await child.end() == 0 else { throw Trouble("\(method) \(url): \(child.text(of: .out)) \(child.text(of: .err))") }
-        return (try? JSONSerialization.jsonObject(with: Data(child.text(of: .out).utf8), options: .fragmentsAllowed)) ?? ""
+        let data = try await Wire.call(method, url, body)
+        return (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) ?? ""
     }
 
     /// The posts that the receiver took, once there are `count` of them.
     func received(_ count: Int, path: String = "") async throws -> [[String: Any]] {
-        let answer = try await get("receiver", "/received?min=\(count)&timeout=20&accepted=1\(path.isEmpty ? "" : "&path=\(path)")")
+        let answer = try await get(
+            "receiver", "/received?min=\(count)&timeout=20&accepted=1\(path.isEmpty ? "" : "&path=\(path)")")
         let posts = (answer as? [[String: Any]]) ?? ((answer as? [String: Any])?["received"] as? [[String: Any]]) ?? []
         guard posts.count >= count else { throw Trouble("only \(posts.count) of \(count) posts came: \(answer)") }
         return posts
@@ -69,7 +71,9 @@ final class Home: Sendable {
         try text.write(to: config.appending(path: name), atomically: true, encoding: .utf8)
     }
 
-    func vedette(_ arguments: String..., environment: [String: String] = ["LAB_PASSWORD": Lab.password], limit: Int = 30)
+    func vedette(
+        _ arguments: String..., environment: [String: String] = ["LAB_PASSWORD": Lab.password], limit: Int = 30
+    )
         async throws -> Program.Result
     {
         try await Program.run(arguments + places, environment: environment, limit: limit)
@@ -82,10 +86,30 @@ final class Home: Sendable {
         return child
     }
 
+    /// What `list --json` prints of a source.
+    func items(_ source: String) async throws -> [String] {
+        let result = try await vedette("list", source, "--json")
+        guard result.code == 0 else { throw Trouble("list: \(result.code): \(result.err)") }
+        return result.lines
+    }
+
     /// The record of a source in `status --json`.
     func status(_ source: String) async throws -> [String: Any] {
+        let result = try await vedette("status", "--json")
+        guard result.code == 0 else { throw Trouble("status: \(result.code): \(result.err)") }
+        let all = result.json
+        guard let found = all.first(where: { $0["source"] as? String == source }) else {
+            throw Trouble("no \(source) in \(all)")
+        }
+        return found
+    }
+
+    /// The record of a sink in `status --json`.
+    func sink(_ sink: String) async throws -> [String: Any] {
         let all = try await vedette("status", "--json").json
-        guard let found = all.first(where: { $0["source"] as? String == source }) else { throw Trouble("no \(source) in \(all)") }
+        guard let found = all.first(where: { $0["sink"] as? String == sink }) else {
+            throw Trouble("no \(sink) in \(all)")
+        }
         return found
     }
 
@@ -102,4 +126,10 @@ extension [String: Any] {
     }
 
     func text(_ path: String...) -> String? { path.reduce(self as Any?) { ($0 as? [String: Any])?[$1] } as? String }
+
+    /// The `webhook-id` of a post that the receiver remembers.
+    var messageID: String {
+        let headers = (self["headers"] as? [[String]]) ?? []
+        return headers.first { $0.first?.lowercased() == "webhook-id" }?.last ?? ""
+    }
 }

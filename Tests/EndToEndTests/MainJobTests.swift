@@ -5,7 +5,9 @@ import Testing
 
 @Suite("The main job, with the real program", .timeLimit(.minutes(2)))
 struct MainJobTests {
-    @Test("Starting to Ready for use over HTTPS with the right pin: a line, and a CloudEvent at the webhook with the message's id")
+    @Test(
+        "Starting to Ready for use over HTTPS with the right pin: a line, and a CloudEvent at the webhook with the message's id"
+    )
     func ready() async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")
@@ -101,11 +103,11 @@ struct MainJobTests {
         let world = try await Appliance(extra: "  - {name: odd, when: {source_state: suspect}, notify: [out]}")
         let watcher = try await world.home.watcher()
         try await world.polled(2)
-        let before = try await world.home.vedette("list", "systems", "--json").lines.count
+        let before = try await world.home.items("systems").count
         try await world.lab.post("control", "/lab/clear")
         try await watcher.event("source.suspect")
         try await world.polled(4)
-        let kept = try await world.home.vedette("list", "systems", "--json").lines.count
+        let kept = try await world.home.items("systems").count
         #expect(kept == before)
         #expect(try await world.home.vedette("accept", "systems").code == 0)
         try await watcher.wait { $0.filter { $0.contains("item.disappeared") }.count == before }

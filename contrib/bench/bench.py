@@ -133,7 +133,11 @@ class Bench:
                 refresh()
                 walls = []
                 while len(walls) < self.cycles and sum(walls) < READERS:
+                    served = self.nginx.requests()
                     cpu, wall = refresh()
+                    served = self.nginx.requests() - served
+                    if served < len(urls):
+                        raise Trouble("it made %d requests for %d feeds" % (served, len(urls)))
                     figures.add(name, cpu)
                     walls.append(wall)
             except Trouble as trouble:
@@ -187,7 +191,8 @@ def first_line(command):
 
 
 def describe(options):
-    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown model")
     print("%s  %s  Linux %s  %d cores of %s" % (
         time.strftime("%Y-%m-%d %H:%M"), platform.machine(), platform.release(), len(os.sched_getaffinity(0)), model))
     print("load %.2f  state on %s" % (os.getloadavg()[0], first_line(["stat", "-f", "-c", "%T", options.work])))

@@ -48,12 +48,13 @@ class Nginx:
     """Serves a directory on every address: on one port with ETag and Last-Modified, on a second without."""
 
     def __init__(self, work):
-        self.port, self.bare_port = free_port(), free_port()
+        self.port, self.bare_port, self.asked = free_port(), free_port(), 0
         path, self.log = os.path.join(work, "nginx.conf"), os.path.join(work, "nginx.log")
         with open(path, "w") as file:
             file.write(self.configuration(work))
         self.process = subprocess.Popen(
-            bound([find_nginx(), "-c", path, "-p", work, "-e", self.log, "-g", "daemon off;"], "TERM"), stdin=subprocess.DEVNULL)
+            bound([find_nginx(), "-c", path, "-p", work, "-e", self.log, "-g", "daemon off;"], "TERM"),
+            stdin=subprocess.DEVNULL)
         wait_until(self.answers, 10, "nginx starts (its log: %s)" % self.log)
 
     def configuration(self, work):
@@ -71,7 +72,7 @@ class Nginx:
 
     def urls(self, kind, feeds, validators=True, copies=1):
         port = self.port if validators else self.bare_port
-        return ["http://%s:%d/%s/%d.xml%s" % (ADDRESSES[i % len(ADDRESSES)], port, kind, i % feeds, "?%d" % (i // feeds) if i >= feeds else "")
+        return ["http://%s:%d/%s/%d.xml?%d" % (ADDRESSES[i % len(ADDRESSES)], port, kind, i % feeds, i // feeds)
                 for i in range(feeds * copies)]
 
     def answers(self):
@@ -87,7 +88,7 @@ class Nginx:
         """How many it has answered, this question left out."""
         with urllib.request.urlopen("http://%s:%d/requests" % (ADDRESSES[0], self.port), timeout=5) as reply:
             words = reply.read().decode().split()
-        self.asked = getattr(self, "asked", 0) + 1
+        self.asked += 1
         return int(words[words.index("Reading:") - 1]) - self.asked
 
     def close(self):
@@ -104,14 +105,15 @@ class Watcher:
         os.makedirs(os.path.join(directory, "config"))
         with open(os.path.join(directory, "config", "bench.yaml"), "w") as file:
             file.write("sources:\n")
-            file.writelines("  f%05d: {kind: feed, url: \"%s\", every: %dms}\n" % (i, url, every * 1000) for i, url in enumerate(urls))
+            file.writelines("  f%05d: {kind: feed, url: \"%s\", every: %dms}\n" % (i, url, every * 1000)
+                            for i, url in enumerate(urls))
             file.write("sinks:\n  out: {kind: stdout}\nrules:\n  - {name: new, when: {appears: true}, notify: [out]}\n")
         self.journal = os.path.join(directory, "state", "journal.db")
         self.log = open(os.path.join(directory, "log"), "w+")
         # SIGKILL: a stopped process hears no other signal.
+        command = [vedette, "run", "--config", os.path.join(directory, "config"), "--state", os.path.join(directory, "state")]
         self.process = subprocess.Popen(
-            bound([vedette, "run", "--config", os.path.join(directory, "config"), "--state", os.path.join(directory, "state")], "KILL"),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
+            bound(command, "KILL"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
         self.database = None
         self.wait_until(lambda: self.polled_since(0) >= self.count, 120, "the baseline of %d feeds" % self.count)
         if self.failing():

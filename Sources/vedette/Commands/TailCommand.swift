@@ -46,6 +46,7 @@ struct TailCommand: AsyncParsableCommand {
         let filter = EventFilter(source: source, rule: rule, since: try age())
         let last = try await printPast(filter, with: printer)
         if noFollow { return }
+        Output.endWhenUnread()
         let news = EventFilter(source: source, rule: rule)
         for try await batch in JournalFollower(directory: places.journal(), after: last, news) {
             for event in batch { try printer.print(event) }
@@ -99,13 +100,21 @@ struct EventPrinter {
 
     init(json: Bool, template: String?, style: Style) throws {
         if let template {
-            let template = try MustacheTemplate(template, names: .message)
+            let template = try EventPrinter.parse(template)
             line = { Array(template.render($0.templateContext(rule: "", field: nil)).utf8) }
         } else if json {
             line = { $0.json.bytes }
         } else {
             let eventLine = style.eventLine
             line = { Array(eventLine.text($0).utf8) }
+        }
+    }
+
+    private static func parse(_ template: String) throws -> MustacheTemplate {
+        do throws(TemplateError) {
+            return try MustacheTemplate(template, names: .message)
+        } catch {
+            throw Exit(.usage, "--template: \(error)")
         }
     }
 

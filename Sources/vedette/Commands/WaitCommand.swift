@@ -100,14 +100,26 @@ struct WaitCommand: AsyncParsableCommand {
         let clock = SystemClock()
         var known: String?
         while true {
-            let items = try await Lookup.live(source)
-            if let known, !items.contains(where: { $0.key == known }) { return .failed("gone") }
-            let item = try Lookup.item(known ?? key, among: items, of: source.name)
-            known = item.key
-            if let verdict = verdict(item.state) { return verdict }
-            let states = item.state.map { [$0: 1] } ?? [:]
+            var states: [String: Int] = [:]
+            if let items = try await items(of: source, isFirst: known == nil) {
+                if let known, !items.contains(where: { $0.key == known }) { return .failed("gone") }
+                let item = try Lookup.item(known ?? key, among: items, of: source.name)
+                known = item.key
+                if let verdict = verdict(item.state) { return verdict }
+                if let state = item.state { states[state] = 1 }
+            }
             let delay = source.pace.delay(states: states, freshFor: nil, chance: SystemChance().fraction())
             try await clock.sleep(until: clock.now().boot.advanced(by: delay))
+        }
+    }
+
+    /// Nil where a poll failed that is not the first: an error is no state, so the waiting goes on.
+    private func items(of source: Source, isFirst: Bool) async throws -> [Item]? {
+        do {
+            return try await Lookup.live(source)
+        } catch let error as Exit where !isFirst {
+            Output.diagnose("\(error)")
+            return nil
         }
     }
 

@@ -19,6 +19,22 @@ enum Output {
         write(line + "\n", to: STDERR_FILENO)
     }
 
+    /// Ends the program, as a success, when whoever reads its results has gone, also while there is nothing to print.
+    static func endWhenUnread() {
+        var thread = pthread_t()
+        let started = pthread_create(
+            &thread, nil,
+            { _ in
+                // No event is asked for: an error or a hang-up of the other end is told anyway.
+                var results = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+                while poll(&results, 1, -1) < 0 {
+                    guard errno == EINTR else { return nil }
+                }
+                Glibc.exit(0)
+            }, nil)
+        if started == 0 { pthread_detach(thread) }
+    }
+
     private static func check(_ ok: Bool) throws {
         guard !ok else { return }
         if errno == EPIPE { throw Closed() }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("The other commands", .timeLimit(.minutes(2)))
+struct CommandTests {
+    @Test("list, show and status say what is known of a source, for people and as JSON")
+    func known() async throws {
+        let world = try await Appliance()
+        try await world.set(59, "starting")
+        let watcher = try await world.home.watcher()
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try await world.set(59, "ready")
+        try await watcher.event("item.changed") { $0.text("subject") == "59" }
+        let list = try await world.home.vedette("list", "systems")
+        #expect(list.code == 0)
+        #expect(list.lines.first?.hasPrefix("KEY") == true)
+        #expect(list.lines.contains { $0.hasPrefix("59 ") && $0.contains("Ready for use") })
+        #expect(list.lines.last?.contains("Résumé \"β\" <edge> & co") == true)
+        let show = try await world.home.vedette("show", "systems", "WAS lab clone 05", "--json")
+        #expect(show.json.first?.text("item", "key") == "59")
+        #expect((show.json.first?.at("history") as? [Any])?.count == 1)
+        let human = try await world.home.vedette("show", "systems", "59")
+        #expect(human.out.contains("Starting → Ready for use"), "\(human.out)")
+        let status = try await world.home.status("systems")
+        #expect(status["health"] as? String == "ok")
+        #expect(status["items"] as? Int == 6)
+        #expect(status.at("states", "Ready for use") as? Int == 5)
+        let table = try await world.home.vedette("status")
+        #expect(table.out.contains("a watcher runs (pid \(watcher.pid))"))
+        #expect(await watcher.stop() == 0)
+        #expect(try await world.home.vedette("status").out.contains("no watcher runs"))
+    }
+
+    @Test("list reads a URL, a file, and with --fresh a source, without a journal")
+    func fresh() async throws {
+        let world = try await Appliance()
+        let lab = try await Lab("feeds", "--feeds", "2")
+        #expect(try await world.home.vedette("list", "systems").code == 69)
+        let fresh = try await world.home.vedette("list", "systems", "--fresh", "--json")
+        #expect(fresh.json.compactMap { $0.text("key") } == ["51", "56", "59", "63", "66", "67"])
+        let url = try await Program.run(["list", "\(lab["feeds"])/feed/0.xml", "--json"])
+        #expect(url.code == 0 && url.json.count > 1, "\(url.err)")
+        let file = ReplayTests.fixtures.appending(path: "cloudburst-virtualSystems-1.json").path
+        let read = try await Program.run(["list", file])
+        #expect(read.code == 0 && read.out.contains("Portal QA"))
+        #expect(!FileManager.default.fileExists(atPath: world.home.state.path))
+    }
+
+    @Test("an unknown source, sink, kind or item is an error with a suggestion")
+    func suggestions() async throws {
+        let world = try await Appliance()
+        #expect(try await world.home.vedette("run", "--once").code == 0)
+        for (arguments, code, guess) in [
+            (["list", "sistems"], 64, "systems"), (["show", "system", "59"], 64, "systems"),
+            (["show", "systems", "Portal QB"], 65, "Portal QA"), (["send", "hok"], 64, "hook"),
+            (["replay", "sytems", "x"], 64, "systems"), (["list", "http://127.0.0.1:1/", "--kind", "jsn"], 64, "json"),
+        ] {
+            let result = try await Program.run(
+                arguments + world.home.places, environment: ["LAB_PASSWORD": Lab.password])
+            #expect(result.code == code, "\(arguments): \(result.err)")
+            #expect(result.err.contains("did you mean '\(guess)'?"), "\(arguments): \(result.err)")
+            #expect(result.out.isEmpty)
+        }
+    }
+
+    @Test("send takes the real path: 0 when the message was delivered, 69 with the reason when not")
+    func send() async throws {
+        let world = try await Appliance()
+        let sent = try await world.home.vedette("send", "hook", "--text", "hello from here")
+        #expect(sent.code == 0, "\(sent.err)")
+        let post = try await world.lab.received(1)[0]
+        #expect((post["body"] as? String)?.contains("io.vedette.sink.test") == true)
+        #expect(post.messageID.hasPrefix("msg_"))
+        for status in [400, 500] {
+            try await world.lab.post("receiver", "/fail", ["path": "/hook", "times": 1, "status": status])
+            let refused = try await world.home.vedette("send", "hook")
+            #expect(refused.code == 69)
+            #expect(refused.err.contains("\(status)"), "\(refused.err)")
+        }
+        let out = try await world.home.vedette("send", "out")
+        #expect(out.code == 0 && out.json.count == 1)
+        await world.lab.end()
+        let gone = try await world.home.vedette("send", "hook")
+        #expect(gone.code == 69)
+        #expect(gone.err.hasPrefix("vedette: hook: "), "\(gone.err)")
+    }
+
+    @Test("--help and --version are results; an unknown command or option is 64")
+    func conventions() async throws {
+        let version = try await Program.run(["--version"])
+        #expect(version.code == 0 && version.lines.count == 1)
+        let commands = ["run", "tail", "status", "list", "show", "wait", "check", "replay", "send", "accept"]
+        for command in commands {
+            let help = try await Program.run([command, "--help"])
+            #expect(help.code == 0 && help.out.contains("USAGE: vedette \(command)"), "\(command)")
+        }
+        for arguments in [["rnu"], ["run", "--onec"], ["wait", "systems"], ["show", "systems"]] {
+            let result = try await Program.run(arguments)
+            #expect(result.code == 64, "\(arguments): \(result.code)")
+            #expect(result.out.isEmpty && !result.err.isEmpty)
+        }
+    }
+}

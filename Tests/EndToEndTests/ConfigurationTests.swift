@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("The configuration, read and read again", .timeLimit(.minutes(2)))
+struct ConfigurationTests {
+    @Test("check says every error at once, with file, line, column and a suggestion, and ends with 78")
+    func check() async throws {
+        let home = try Home()
+        try home.write(
+            """
+            sources:
+              news: {kind: fed, url: "https://blog.example.com/feed"}
+              more: {kind: feed, url: "https://blog.example.com/feed", evry: 5m}
+            sinks:
+              out: {kind: stdout}
+            rules:
+              - {name: r, when: {source: more, appears: true}, notify: [uot]}
+            """)
+        let result = try await home.vedette("check")
+        #expect(result.code == 78)
+        let errors = (result.out + result.err).split(separator: "\n")
+        for (place, guess) in [("2:16", "feed"), ("3:60", "every"), ("7:61", "out")] {
+            #expect(
+                errors.contains { $0.contains("vedette.yaml:\(place): ") && $0.contains("did you mean '\(guess)'?") },
+                "\(place): \(errors.joined(separator: "\n"))")
+        }
+        #expect(try await home.vedette("run").code == 78)
+    }
+
+    @Test("a configuration without errors passes check, and one that is not there says where it was looked for")
+    func places() async throws {
+        let home = try Home()
+        try home.write("sources: {news: {kind: feed, url: \"https://blog.example.com/feed\"}}")
+        #expect(try await home.vedette("check").code == 0)
+        let missing = try await Program.run(["check", "--config", "/nowhere/at/all"])
+        #expect(missing.code != 0)
+        #expect((missing.out + missing.err).contains("/nowhere/at/all"))
+    }
+
+    @Test("a literal password in a file that others can read is an error with the remedy, and is not printed")
+    func literalSecret() async throws {
+        let home = try Home()
+        try home.write("servers: {lab: {url: \"https://a.example.com\", user: u, password: hunter-two-22}}")
+        let place = home.config.appending(path: "vedette.yaml").path
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: place)
+        let open = try await home.vedette("check")
+        #expect(open.code == 78)
+        #expect((open.out + open.err).contains("chmod 600"))
+        #expect(!(open.out + open.err).contains("hunter-two-22"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place)
+        #expect(try await home.vedette("check").code == 0)
+    }
+
+    @Test(
+        "a bad file keeps the old set running and says where it is wrong; a good one is taken, by SIGHUP or by itself")
+    func reload() async throws {
+        let world = try await Appliance()
+        let watcher = try await world.home.watcher()
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try world.home.write("sources: {systems: {kind: cloudbrust}}")
+        try await watcher.wait(for: .err) { lines in
+            lines.contains { $0.contains("vedette.yaml:1:27: ") && $0.contains("did you mean 'cloudburst'?") }
+                && lines.contains { $0.contains("the old one stays in force") }
+        }
+        try await world.set(59, "ready")
+        try await watcher.event("item.changed") { $0.text("subject") == "59" }
+        try world.configure(extra: "  - {name: new, when: {source: systems, appears: true}, notify: [out]}")
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("reloaded: 1 sources, 4 rules") } }
+        try await world.lab.post("control", "/lab/create", ["name": "born", "state": "queued", "id": 4711])
+        try await watcher.event("item.appeared") { $0.text("subject") == "4711" }
+        watcher.kill(SIGHUP)
+        try await watcher.wait(for: .err) { $0.filter { $0.contains("reloaded: ") }.count >= 2 }
+        #expect(await watcher.stop() == 0)
+        #expect(!watcher.text(of: .out).contains("source.failing"))
+        #expect(watcher.text(of: .err).split(separator: "\n").filter { $0.contains("baseline") }.count == 1)
+    }
+
+    @Test("a reload changes no snapshot: what changed meanwhile is said with the state before it")
+    func reloadKeepsState() async throws {
+        let world = try await Appliance(every: "1h")
+        try await world.set(59, "starting")
+        let watcher = try await world.home.watcher()
+        try await world.polled(1)
+        try await world.set(59, "ready")
+        try world.configure(every: "200ms")
+        let event = try await watcher.event("item.changed") { $0.text("subject") == "59" }
+        #expect((event.at("data", "changes") as? [[String: Any]])?.first?["from"] as? String == "Starting")
+        #expect(await watcher.stop() == 0)
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("run: one watcher for a journal, and --once", .timeLimit(.minutes(2)))
+struct OnceTests {
+    @Test("a second run ends with 75 and names the pid of the first")
+    func second() async throws {
+        let world = try await Appliance()
+        let watcher = try await world.home.watcher()
+        for options in [["run"], ["run", "--once"]] {
+            let second = try await Program.run(
+                options + world.home.places, environment: ["LAB_PASSWORD": Lab.password])
+            #expect(second.code == 75)
+            #expect(second.err.contains("process \(watcher.pid) "), "\(second.err)")
+        }
+        #expect(await watcher.stop() == 0)
+        #expect(try await world.home.vedette("run", "--once").code == 0)
+    }
+
+    @Test("run --once says the baseline, keeps the state for the next, and says what it polled")
+    func once() async throws {
+        let lab = try await Lab("appliance,feeds", "--feeds", "2")
+        let home = try Home()
+        try home.write(
+            """
+            servers: {lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}}
+            sources:
+              systems: {kind: cloudburst, server: lab}
+              news: {kind: feed, url: "\(lab["feeds"])/feed/1.xml"}
+            sinks: {out: {kind: stdout, format: json}}
+            rules: [{name: all, when: {any: [{source: systems}, {source: news}], changes: [state]}, notify: [out]}]
+            """)
+        let items = try await lab.get("control", "/lab/systems") as? [Any]
+        let first = try await home.vedette("run", "--once")
+        #expect(first.code == 0, "\(first.err)")
+        let entries = try await home.items("news").count
+        #expect(entries > 0)
+        #expect(first.lines == ["baseline: \((items?.count ?? 0) + entries) items in 2 sources"])
+        try await lab.post("control", "/lab/set", ["id": 59, "state": "ready"])
+        let second = try await home.vedette("run", "--once")
+        #expect(second.code == 0, "\(second.err)")
+        #expect(second.json.map { $0.text("subject") } == ["59"])
+        #expect(second.lines.contains("messages: 1 sent, 0 not"))
+        #expect(second.lines.contains { $0.hasPrefix("polled: ") && $0.contains("in 2 sources, 1 event") })
+    }
+
+    @Test("run --once ends with 69 when a source fails, and the other one is kept")
+    func failing() async throws {
+        let lab = try await Lab("appliance,faults")
+        let home = try Home()
+        try home.write(
+            """
+            servers: {lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}}
+            sources:
+              systems: {kind: cloudburst, server: lab}
+              broken: {kind: json, url: "\(lab["faults"])/status?code=500"}
+            """)
+        let result = try await home.vedette("run", "--once")
+        #expect(result.code == 69)
+        #expect(result.lines.contains("baseline: 6 items in 1 source"))
+        #expect(result.lines.contains { $0.hasPrefix("failed: broken: ") })
+        let again = try await home.vedette("run", "--once")
+        #expect(again.lines.contains { $0.contains("not polled") && $0.contains("broken") }, "\(again.out)")
+        let forced = try await home.vedette("run", "--once", "--force")
+        #expect(forced.code == 69)
+        #expect(forced.lines.contains { $0.hasPrefix("failed: broken: ") })
+    }
+
+    @Test("I5: a delivery that stays owed ends run --once with 69, and the next one sends it with the same id")
+    func owed() async throws {
+        let world = try await Appliance()
+        try await world.set(59, "starting")
+        #expect(try await world.home.vedette("run", "--once").code == 0)
+        try await world.lab.post("receiver", "/fail", ["path": "/hook", "times": 1, "status": 500])
+        try await world.set(59, "ready")
+        let failed = try await world.home.vedette("run", "--once")
+        #expect(failed.code == 69)
+        #expect(failed.lines.contains("messages: 1 sent, 1 not"), "\(failed.out)")
+        #expect(try await world.home.sink("hook")["owed"] as? Int == 1)
+        let sent = try await world.home.vedette("run", "--once")
+        #expect(sent.code == 0, "\(sent.out)")
+        let posts = (try await world.lab.get("receiver", "/received") as? [[String: Any]]) ?? []
+        #expect(posts.count == 2)
+        #expect(Set(posts.map(\.messageID)).count == 1)
+        #expect(try await world.home.sink("hook")["owed"] as? Int == 0)
+    }
+}

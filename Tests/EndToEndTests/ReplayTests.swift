@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("replay, without a network and without a journal")
+struct ReplayTests {
+    static let fixtures = Program.root.appending(path: "Tests/Fixtures")
+
+    /// An event in the words of expected-events-cloudburst.ndjson, as one comparable text.
+    private func essence(_ event: [String: Any], poll: Int, type: String) throws -> String {
+        let item = event["item"] as? [String: Any] ?? event
+        var essence: [String: Any] = ["poll": poll, "type": type]
+        for name in ["key", "title", "state"] { essence[name] = item[name] }
+        let changes = (event["changes"] as? [[String: Any]]) ?? []
+        essence["changes"] = try changes.map { change in
+            try text(["field": change["field"], "from": change["from"] ?? NSNull(), "to": change["to"] ?? NSNull()])
+        }.sorted()
+        return try text(essence)
+    }
+
+    private func text(_ value: [String: Any?]) throws -> String {
+        let data = try JSONSerialization.data(withJSONObject: value.compactMapValues { $0 }, options: .sortedKeys)
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private func expected() throws -> [String] {
+        let file = ReplayTests.fixtures.appending(path: "expected-events-cloudburst.ndjson")
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
+            let event = try #require(Program.object(String(line)))
+            return try essence(event, poll: event["poll"] as? Int ?? 0, type: event.text("type") ?? "")
+        }
+    }
+
+    @Test(
+        "replay of the four CloudBurst polls, in two languages, yields exactly the expected events and their messages")
+    func cloudburst() async throws {
+        let home = try Home()
+        try home.write(
+            """
+            sources: {s: {kind: cloudburst, url: "https://wca.example.com", codes: \(Appliance.codes)}}
+            sinks: {out: {kind: stdout}}
+            rules: [{name: ready, when: {field: state, from: Starting, to: Ready for use}, notify: [out]}]
+            """)
+        let files = (1...4).map { ReplayTests.fixtures.appending(path: "cloudburst-virtualSystems-\($0).json").path }
+        let result = try await Program.run(["replay", "s", "--json"] + files + home.places)
+        #expect(result.code == 0, "\(result.err)")
+        let events = try result.json.map { event in
+            let poll = event.text("data", "poll").flatMap { Int($0.dropFirst(2)) } ?? 0
+            let type = event.text("type")?.split(separator: ".").last.map(String.init) ?? ""
+            return try essence(event["data"] as? [String: Any] ?? [:], poll: poll, type: type)
+        }
+        #expect(events.sorted() == (try expected()).sorted())
+        #expect(result.json.map { $0.at("data", "seq") as? Int } == (1...14).map { $0 })
+        let sent = result.err.split(separator: "\n").filter { $0.contains("→ out (ready)") }
+        #expect(sent.count == 3, "\(result.err)")
+        #expect(!FileManager.default.fileExists(atPath: home.state.path))
+    }
+
+    @Test(
+        "replay of three Connections polls yields every new entry, though a known, edited row stands between new ones")
+    func connections() async throws {
+        let files = (1...3).map { poll in
+            ["connections-public-\(poll).xml", "connections-public-\(poll)-p2.xml"]
+                .map { ReplayTests.fixtures.appending(path: $0).path }.joined(separator: "+")
+        }
+        let result = try await Program.run(["replay", "--kind", "feed", "--json"] + files)
+        #expect(result.code == 0, "\(result.err)")
+        let file = ReplayTests.fixtures.appending(path: "expected-transitions.json")
+        let known = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        let transitions = try #require(known?["connections"] as? [[String: Any]])
+        for transition in transitions {
+            let poll = "p-\(transition["to"] as? Int ?? 0)"
+            for (type, list) in [("appeared", "added"), ("changed", "changed")] {
+                let titles = result.json.filter {
+                    $0.text("data", "poll") == poll && $0.text("type") == "io.vedette.item.\(type)"
+                }.compactMap { $0.text("data", "item", "title") }
+                #expect(titles.sorted() == (transition[list] as? [String])?.sorted(), "\(type) of \(poll)")
+            }
+        }
+        #expect(!result.out.contains("disappeared"))
+    }
+
+    @Test("a body that cannot be read fails its poll and leaves the snapshot: replay goes on and ends with 65")
+    func badBody() async throws {
+        let names = ["virtualSystems-1.json", "error-500.html", "empty-200.txt", "virtualSystems-2.json"]
+        let files = names.map { ReplayTests.fixtures.appending(path: "cloudburst-\($0)").path }
+        let result = try await Program.run(["replay", "--kind", "cloudburst", "--json"] + files)
+        #expect(result.code == 65)
+        #expect(result.err.contains("poll 2: wrong-type: "))
+        #expect(result.err.contains("poll 3: empty: "))
+        #expect(result.json.count == 5)
+        #expect(result.json.allSatisfy { $0.text("data", "poll") == "p-4" })
+    }
+
+    @Test("a file that is not there, and a kind that is not there, are errors of usage with a remedy")
+    func usage() async throws {
+        let missing = try await Program.run(["replay", "--kind", "feed", "/nowhere.xml"])
+        #expect(missing.code == 64)
+        #expect(missing.err.contains("/nowhere.xml"))
+        let kind = try await Program.run(["replay", "--kind", "fed", "/nowhere.xml"])
+        #expect(kind.code == 64)
+        #expect(kind.err.contains("did you mean 'feed'?"))
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// HTTP as the lab's control calls need it: one request on one connection, read to its end. A few lines of our own, so
+/// that the tests share no code with the product and need no further program.
+enum Wire {
+    static func call(_ method: String, _ url: String, _ body: Data?) async throws -> Data {
+        guard let url = URL(string: url), let port = url.port else { throw Trouble("no URL: \(url)") }
+        let target = url.path + (url.query.map { "?\($0)" } ?? "")
+        var request = Data("\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n".utf8)
+        request += Data("Content-Type: application/json\r\nContent-Length: \(body?.count ?? 0)\r\n\r\n".utf8)
+        request += body ?? Data()
+        let bytes = request
+        let answer = try await withCheckedThrowingContinuation { continuation in
+            // Blocking calls have threads of their own: those of Swift's tasks are as few as processors.
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try exchange(bytes, port: UInt16(port)) })
+            }
+        }
+        guard let split = answer.firstRange(of: Data("\r\n\r\n".utf8)) else {
+            throw Trouble("\(method) \(url): no answer")
+        }
+        let body = answer[split.upperBound...]
+        guard answer.starts(with: Data("HTTP/1.1 2".utf8)) else {
+            throw Trouble("\(method) \(url): \(String(decoding: answer, as: UTF8.self))")
+        }
+        return Data(body)
+    }
+
+    private static func exchange(_ request: Data, port: UInt16) throws -> Data {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: 40, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        try connect(descriptor, port)
+        try send(request, descriptor)
+        return try receive(descriptor)
+    }
+
+    private static func connect(_ descriptor: Int32, _ port: UInt16) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else { throw Trouble("connect to \(port): \(String(cString: strerror(errno)))") }
+    }
+
+    private static func send(_ request: Data, _ descriptor: Int32) throws {
+        var rest = request[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Trouble("send: \(String(cString: strerror(errno)))") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func receive(_ descriptor: Int32) throws -> Data {
+        var answer = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Trouble("receive: \(String(cString: strerror(errno)))") }
+            guard count > 0 else { return answer }
+            answer += buffer[..<count]
+        }
+    }
+}

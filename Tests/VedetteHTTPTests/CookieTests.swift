@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteHTTP
+
+@Suite("Cookies")
+struct CookieTests {
+    private let now = Timestamp(milliseconds: 1_790_000_000_000)
+
+    private func url(_ text: String) throws -> WebURL { try #require(WebURL(text)) }
+
+    private func jar(_ cookies: String..., from address: String = "https://a.example/app/login") throws -> CookieJar {
+        var jar = CookieJar()
+        jar.store(ResponseHeaders(cookies.map { ("Set-Cookie", $0) }), from: try url(address), now: now)
+        return jar
+    }
+
+    @Test("a cookie goes back to its host, port and path alone, a secure one not over http")
+    func places() throws {
+        var jar = try jar("id=1; Path=/", "part=2", "safe=3; Path=/; Secure")
+        #expect(jar.header(for: try url("https://a.example/app/x"), now: now) == "id=1; part=2; safe=3")
+        #expect(jar.header(for: try url("https://a.example/apple"), now: now) == "id=1; safe=3")
+        #expect(jar.header(for: try url("http://a.example/"), now: now) == "id=1")
+        for other in ["https://b.example/", "https://x.a.example/", "https://a.example:8443/"] {
+            #expect(jar.header(for: try url(other), now: now) == nil)
+        }
+    }
+
+    @Test("a cookie ends with its age, its date, or the server's wish; a new value replaces the old one")
+    func ends() throws {
+        var jar = try jar(
+            "a=1; Path=/; Max-Age=10", "b=1; Path=/; Expires=Wed, 21 Oct 2015 07:28:00 GMT", "c=1; Path=/")
+        let address = try url("https://a.example/")
+        #expect(jar.header(for: address, now: now) == "a=1; c=1")
+        jar.store(ResponseHeaders([("Set-Cookie", "c=2; Path=/")]), from: address, now: now)
+        #expect(jar.header(for: address, now: now.advanced(by: .seconds(11))) == "c=2")
+        jar.store(ResponseHeaders([("Set-Cookie", "c=; Path=/; Max-Age=0")]), from: address, now: now)
+        #expect(jar.header(for: address, now: now.advanced(by: .seconds(11))) == nil)
+    }
+
+    @Test("a jar holds no more than fifty cookies, and none that is long or has control characters")
+    func bounds() throws {
+        var jar = CookieJar()
+        let address = try url("https://a.example/")
+        for n in 0..<80 { jar.store(ResponseHeaders([("Set-Cookie", "c\(n)=1")]), from: address, now: now) }
+        #expect(jar.header(for: address, now: now)?.split(separator: ";").count == 50)
+        var other = try self.jar("a=\(String(repeating: "x", count: 5000))", "b=x\u{1}y", "noname", "=v")
+        #expect(other.header(for: try url("https://a.example/app/"), now: now) == nil)
+    }
+}
