@@ -11,7 +11,7 @@ struct Appliance: Sendable {
 
     init(every: String = "200ms", fails: Int = 3, pin: String? = nil, extra: String = "") async throws {
         lab = try await Lab("appliance,receiver")
-        home = try Home()
+        home = try Home(lab)
         try configure(every: every, fails: fails, pin: pin, extra: extra)
     }
 

@@ -46,6 +46,7 @@ struct CommandTests {
         let read = try await Program.run(["list", file])
         #expect(read.code == 0 && read.out.contains("Portal QA"))
         #expect(!FileManager.default.fileExists(atPath: world.home.state.path))
+        await lab.end()
     }
 
     @Test("an unknown source, sink, kind or item is an error with a suggestion")

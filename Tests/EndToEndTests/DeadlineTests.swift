@@ -8,7 +8,7 @@ struct DeadlineTests {
     @Test("timeout: a server that hangs, and one that never says a byte, are failed polls when their deadline passes")
     func hanging() async throws {
         let lab = try await Lab("faults")
-        let home = try Home()
+        let home = try Home(lab)
         try home.write(
             """
             sources:
@@ -57,6 +57,7 @@ struct DeadlineTests {
         let change = try await watcher.event("item.changed") { $0.text("subject") == "59" }
         #expect((change.at("data", "changes") as? [[String: Any]])?.first?["from"] as? String == "Starting")
         #expect(await watcher.stop() == 0)
+        await back.end()
     }
 
     static let everything = "any: [{field: state}, {source_state: [failing, recovered]}]"

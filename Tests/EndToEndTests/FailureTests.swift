@@ -53,7 +53,7 @@ struct FailureTests {
         arguments: ["&length=1", "&length=0"])
     func tooLarge(length: String) async throws {
         let lab = try await Lab("faults")
-        let home = try Home()
+        let home = try Home(lab)
         try home.write("sources: {x: {kind: json, url: \"\(lab["faults"])/big?bytes=40000000\(length)\", every: 1s}}")
         let result = try await home.vedette("run", "--once")
         #expect(result.code == 69)
@@ -66,7 +66,7 @@ struct FailureTests {
         arguments: [("gzipbomb?mb=60", "too-large"), ("cut/gzip", "truncated")])
     func gzip(path: String, failure: String) async throws {
         let lab = try await Lab("faults")
-        let home = try Home()
+        let home = try Home(lab)
         try home.write("sources: {x: {kind: json, url: \"\(lab["faults"])/\(path)\", every: 1s}}")
         #expect(try await home.vedette("run", "--once").code == 69)
         #expect(try await home.status("x").text("error", "class") == failure)
@@ -75,7 +75,7 @@ struct FailureTests {
     @Test("I7: hosts that never answer delay no healthy source")
     func hanging() async throws {
         let lab = try await Lab("faults,feeds")
-        let home = try Home()
+        let home = try Home(lab)
         let hanging = (0..<30).map { "  h\($0): {kind: feed, url: \"\(lab["silent"])/\($0)\", every: 1s}" }
         try home.write(
             """

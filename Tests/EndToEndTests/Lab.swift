@@ -55,8 +55,11 @@ final class Lab: Sendable {
 /// A user's directories, gone at the end.
 final class Home: Sendable {
     let directory: URL
+    /// Live as long as what uses them: a value is let go of after its last use, not at the end of a function.
+    private let labs: [Lab]
 
-    init() throws {
+    init(_ labs: Lab...) throws {
+        self.labs = labs
         directory = FileManager.default.temporaryDirectory.appending(path: "vedette-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
     }

@@ -22,7 +22,7 @@ struct OnceTests {
     @Test("run --once says the baseline, keeps the state for the next, and says what it polled")
     func once() async throws {
         let lab = try await Lab("appliance,feeds", "--feeds", "2")
-        let home = try Home()
+        let home = try Home(lab)
         try home.write(
             """
             servers: {lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}}
@@ -49,7 +49,7 @@ struct OnceTests {
     @Test("run --once ends with 69 when a source fails, and the other one is kept")
     func failing() async throws {
         let lab = try await Lab("appliance,faults")
-        let home = try Home()
+        let home = try Home(lab)
         try home.write(
             """
             servers: {lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}}

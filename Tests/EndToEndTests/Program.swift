@@ -39,12 +39,7 @@ enum Program {
     static func run(_ arguments: [String], environment: [String: String] = [:], limit: Int = 30) async throws -> Result
     {
         let child = try Child(path, arguments, environment: environment)
-        let killer = Task {
-            try await Task.sleep(for: .seconds(limit))
-            child.kill(SIGKILL)
-        }
-        defer { killer.cancel() }
-        let code = await child.end()
+        let code = await child.end(within: limit)
         return Result(code: code, out: child.text(of: .out), err: child.text(of: .err))
     }
 }

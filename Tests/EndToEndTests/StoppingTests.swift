@@ -41,7 +41,7 @@ struct StoppingTests {
     @Test("I10: SIGTERM and SIGINT end the program while servers hang", arguments: [SIGTERM, SIGINT])
     func hangingServer(_ signal: Int32) async throws {
         let lab = try await Lab("faults")
-        let home = try Home()
+        let home = try Home(lab)
         try home.write(
             """
             sources:

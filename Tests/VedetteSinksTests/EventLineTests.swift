@@ -28,11 +28,13 @@ struct EventLineTests {
         for kind in Event.Kind.allCases { #expect(!words(.about(kind)).isEmpty) }
     }
 
-    @Test("other fields are named; absent and empty values are told apart")
+    @Test("other fields are named, unless the state changed; absent and empty values are told apart")
     func fields() {
         var event = Event.changed(from: nil, to: "", lasted: nil)
         event.changes.append(FieldChange(field: "owner", from: "ann", to: .list(["bob", "eve"])))
-        #expect(EventLine.happening(of: event) == "(none) → (empty), owner: ann → bob, eve")
+        #expect(EventLine.happening(of: event) == "(none) → (empty)")
+        event.changes.removeFirst()
+        #expect(EventLine.happening(of: event) == "owner: ann → bob, eve")
     }
 
     @Test("colours are ours alone, and can be left out")
