@@ -29,8 +29,10 @@ struct Assembly {
         let sinks = named(sections.maps["sinks"], "sink").map { ($0.name, sinkReader.sink($0)) }
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
+        let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
         let ruleReader = RuleReader(
             scope: Scope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })), sinks: sinks.map(\.0),
+            textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
             findings: findings)
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),

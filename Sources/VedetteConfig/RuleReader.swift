@@ -7,6 +7,8 @@ struct RuleReader {
     let scope: Scope
     /// Every sink that is written, also a wrong one.
     let sinks: [String]
+    /// Those of a kind that passes on the event itself: a text for them would be read by nobody.
+    let textless: Set<String>
     let findings: Findings
 
     private var scalars: Scalars { Scalars(findings: findings) }
@@ -54,6 +56,11 @@ struct RuleReader {
             guard isSink(entry.name, entry.key.place),
                 let map = MapReader(entry.value, "'\(entry.name)'", keys: Keys.notice, findings)
             else { return nil }
+            for name in ["title", "text"] where textless.contains(entry.name) && map.has(name) {
+                findings.error(
+                    map.key(name),
+                    "the sink '\(entry.name)' passes on the event itself and shows no '\(name)'; remove it")
+            }
             let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
             let title = map["title"].flatMap { reader.template($0, "'title'") }
             let text = map["text"].flatMap { reader.template($0, "'text'") }

@@ -13,6 +13,8 @@ final class WatchedSource {
     var isRemoved = false
     /// What it asks for was changed during its poll: the result is dropped and it is polled anew.
     var mustRestart = false
+    /// A person has said that the empty list is true: the next poll believes it.
+    var isAccepted = false
     /// Its record is not written yet.
     var isDirty = false
     var lastResult: OnceResult?

@@ -103,8 +103,8 @@ public actor Watcher {
     /// A person says that the empty list is true: the next poll believes it.
     public func accept(_ name: String) {
         guard let entry = entries[name], entry.record.snapshot?.emptiness != nil else { return }
-        entry.record.snapshot?.emptiness = .accepted
-        entry.record.due = nil
+        // A poll under way goes on with what it knew; the next one is told.
+        entry.isAccepted = true
         if entry.poll == nil { schedule(entry, at: surroundings.clock.now().boot) }
     }
 
@@ -208,13 +208,24 @@ public actor Watcher {
         } else if !isStopping {
             if entry.mustRestart { entry.record.due = nil }
             entry.mustRestart = false
+            if entry.isAccepted { entry.record.due = nil }
             schedule(entry, at: entry.due(now: surroundings.clock.now()))
         }
-        if !isStopping, lane == .suspects, !waitingSuspects.isEmpty { start(waitingSuspects.removeFirst()) }
+        if !isStopping { startWaitingSuspects() }
         if !hadPlace { wakeUp() }
         guard unfinished.isEmpty else { return }
         for waiter in idle { waiter.resume() }
         idle = []
+    }
+
+    /// In turn, as places come free; who waits for an origin that answers again goes back to the others.
+    private func startWaitingSuspects() {
+        while let entry = waitingSuspects.first {
+            let isSuspect = suspects.contains(entry.origin)
+            if isSuspect, unfinished[.suspects, default: 0] >= Watcher.mostSuspects { return }
+            waitingSuspects.removeFirst()
+            if isSuspect { start(entry) } else { schedule(entry, at: surroundings.clock.now().boot) }
+        }
     }
 
     // MARK: Polls that changed nothing

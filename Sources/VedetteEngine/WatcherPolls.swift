@@ -5,6 +5,8 @@ import VedetteCore
 /// One poll, from the request to the commit.
 extension Watcher {
     func poll(_ entry: WatchedSource, lane: Lane) async {
+        if entry.isAccepted { entry.record.snapshot?.emptiness = .accepted }
+        entry.isAccepted = false
         let (journal, name) = (surroundings.journal, entry.source.name)
         let reader = PollReader(
             source: entry.source, head: entry.record.snapshot, fetcher: surroundings.fetcher,
@@ -80,7 +82,7 @@ extension Watcher {
         entry.isDirty = false
         entry.lastResult = verdict.onceResult(isBaseline: wasBaseline)
         if wasBaseline, let count = verdict.record.snapshot?.count {
-            log.log(.notice, "\(entry.source.name): baseline of \(count) items")
+            log.log(.notice, "\(entry.source.name): baseline of \(counted(count, "item"))")
         }
         if !committed.deliveries.isEmpty { await courier.owe(committed.deliveries) }
     }

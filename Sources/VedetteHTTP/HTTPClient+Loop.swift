@@ -40,7 +40,7 @@ extension HTTPClient {
                 continue
             }
             let cookies = hop.request.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
-            let isFresh = policies.isMixed(hop)
+            let isFresh = pins.isAlone(hop.request.tls.pin, at: hop.origin)
             transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: SystemTime.monotonic())
             running[id] = (transfer, continuation)
             curl_multi_add_handle(multi, transfer.easy)

@@ -23,7 +23,7 @@ public actor HTTPClient: Fetcher {
     var jars: [String: CookieJar] = [:]
     var watchedAt: Int64 = 0
     var isShutDown = false
-    var policies = PolicyBook()
+    var pins = PinBook()
     private var targets: [String: Target] = [:]
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

@@ -160,8 +160,12 @@ final class Transfer {
         return problem == nil
     }
 
-    /// The deadlines that libcurl does not have, or has with whole seconds only.
+    /// The deadlines that libcurl does not have, or has with whole seconds only; and its own once more, since everything
+    /// rests on it that no transfer stays for ever.
     func overdue(now: Int64, origin: String) -> FetchError? {
+        if now - startedAt >= limits.total.wholeMilliseconds {
+            return FetchError(.timeout, "\(origin) was not done in \(limits.total)", timedOut: !hasAnswered)
+        }
         guard hasAnswered else {
             guard now - startedAt >= limits.firstByte.wholeMilliseconds else { return nil }
             return FetchError(.timeout, "\(origin) did not begin to answer in \(limits.firstByte)", timedOut: true)

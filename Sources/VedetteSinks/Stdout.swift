@@ -15,6 +15,7 @@ public enum StdoutKind {
                 standard: "line on a terminal, else json"),
             OptionSpec("template", .template, "One line per message by this template, instead of a format."),
         ],
+        showsTexts: false,
         make: { options throws(OptionProblem) in
             let format = try StdoutSink.Format(options, isTerminal: isatty(STDOUT_FILENO) != 0)
             return { _, services in

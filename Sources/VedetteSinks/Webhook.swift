@@ -16,6 +16,7 @@ public enum WebhookKind {
             OptionSpec("password", .secret, "For basic authentication, with `user`."),
             OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "20s"),
         ],
+        showsTexts: false,
         make: { options throws(OptionProblem) in
             let settings = try WebhookSettings(options)
             return { name, services in WebhookSink(name: name, settings: settings, services: services) }

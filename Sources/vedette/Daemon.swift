@@ -26,7 +26,7 @@ struct Daemon {
         let forwarders = forward(signals, to: continuation)
         let watching = Task { await house.watcher.run() }
         notifier.ready()
-        house.log.log(.notice, "watching \(configuration?.sources.count ?? 0) sources")
+        house.log.log(.notice, "watching \(counted(configuration?.sources.count ?? 0, "source"))")
         for await cause in causes {
             switch cause {
             case .signal(SIGHUP), .filesChanged:
@@ -96,7 +96,9 @@ struct Daemon {
         do throws(JournalError) {
             rack = try await house.reload(configuration, rack: rack)
             house.log.log(
-                .notice, "reloaded: \(configuration.sources.count) sources, \(configuration.rules.count) rules")
+                .notice,
+                "reloaded: \(counted(configuration.sources.count, "source")), \(counted(configuration.rules.count, "rule"))"
+            )
             return configuration
         } catch {
             house.log.log(.error, "the new configuration was not taken: \(error.detail)")

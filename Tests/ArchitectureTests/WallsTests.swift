@@ -50,7 +50,7 @@ struct WallsTests {
         "vedette": [
             "VedetteCore", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources", "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine", "ArgumentParser", "Logging",
-            "Glibc", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
+            "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]
 

@@ -137,6 +137,12 @@ final class Child: Sendable {
         }
     }
 
+    /// SIGKILL, for programs that are not what is tested: they inherit this process's blocked signals.
+    func destroy() async {
+        kill(SIGKILL)
+        _ = await end(within: 10)
+    }
+
     /// SIGTERM, and the code. Ten seconds are what the program promises (I10): a slower one is killed, 137.
     func stop() async -> Int32 {
         kill(SIGTERM)

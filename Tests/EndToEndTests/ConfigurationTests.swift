@@ -67,7 +67,7 @@ struct ConfigurationTests {
         try await world.set(59, "ready")
         try await watcher.event("item.changed") { $0.text("subject") == "59" }
         try world.configure(extra: "  - {name: new, when: {source: systems, appears: true}, notify: [out]}")
-        try await watcher.wait(for: .err) { $0.contains { $0.contains("reloaded: 1 sources, 4 rules") } }
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("reloaded: 1 source, 4 rules") } }
         try await world.lab.post("control", "/lab/create", ["name": "born", "state": "queued", "id": 4711])
         try await watcher.event("item.appeared") { $0.text("subject") == "4711" }
         watcher.kill(SIGHUP)

@@ -25,7 +25,7 @@ final class Lab: Sendable {
 
     subscript(name: String) -> String { addresses[name] ?? "" }
 
-    func end() async { _ = await child.stop() }
+    func end() async { await child.destroy() }
 
     @discardableResult
     func get(_ server: String, _ path: String) async throws -> Any {

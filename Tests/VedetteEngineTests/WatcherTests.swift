@@ -196,4 +196,25 @@ struct WatcherTests {
             #expect(world.fetcher.waiting == Watcher.mostSuspects)
         }
     }
+
+    @Test("when a hanging host answers again, everyone who waited for it is polled")
+    func recoveredHost() async throws {
+        let names = (0..<150).map { "slow\($0)" }
+        let world = World(names.map { source($0, host: "slow") })
+        for name in names {
+            world.fetcher.fail(url(name, host: "slow"), FetchError(.timeout, "no answer", timedOut: true))
+        }
+        try await world.run {
+            try await until { await world.journal.records.count == names.count }
+            for name in names { world.fetcher.hang(url(name, host: "slow")) }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSuspects }
+            for name in names {
+                world.fetcher.serve(url(name, host: "slow"), "1=Ready")
+                world.fetcher.release(url(name, host: "slow"))
+            }
+            try await world.advance(.seconds(300)) {
+                await world.journal.records.values.allSatisfy { $0.snapshot != nil }
+            }
+        }
+    }
 }

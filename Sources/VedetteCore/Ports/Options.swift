@@ -147,13 +147,16 @@ public struct SinkKindEntry: Sendable {
     public var name: String
     public var summary: String
     public var options: [OptionSpec]
+    /// Whether it shows a message's title and text; else it passes on the event itself, and a rule may write none for it.
+    public var showsTexts: Bool
     /// Judges the options; what it returns makes the sink when the watcher starts.
     public var make: @Sendable (Options) throws(OptionProblem) -> Factory
 
     public init(
-        name: String, summary: String, options: [OptionSpec],
+        name: String, summary: String, options: [OptionSpec], showsTexts: Bool = true,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> Factory
     ) {
-        (self.name, self.summary, self.options, self.make) = (name, summary, options, make)
+        (self.name, self.summary, self.options) = (name, summary, options)
+        (self.showsTexts, self.make) = (showsTexts, make)
     }
 }

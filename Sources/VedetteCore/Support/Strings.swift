@@ -32,3 +32,6 @@ func distance(_ a: String, _ b: String) -> Int {
     }
     return rows[a.count][b.count]
 }
+
+/// `1 source`, `2 sources`.
+public func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

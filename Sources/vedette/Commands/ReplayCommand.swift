@@ -68,6 +68,7 @@ struct ReplayCommand: ParsableCommand {
         }
         let configuration = try Workshop.configuration(places)
         let source = try Workshop.source(arguments[0], in: configuration)
+        if arguments.count < 2 { throw Exit(.usage, "name at least one file after the source") }
         return (source, RuleSet(configuration.rules), Array(arguments.dropFirst()))
     }
 

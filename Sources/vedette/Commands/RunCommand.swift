@@ -26,25 +26,31 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Say more.")
     var verbose = false
 
+    func validate() throws {
+        if force, !once { throw ValidationError("--force goes with --once") }
+    }
+
     func run() async throws {
         let configuration = try Workshop.configuration(places)
         let house = try await House(
             configuration, journal: places.journal(), log: StderrLog(level: verbose ? .debug : .info))
         if once {
-            try await runOnce(house)
+            try await runOnce(house, configuration)
         } else {
             try await Daemon(house: house, loader: Workshop.loader(places)).run()
         }
     }
 
-    private func runOnce(_ house: House) async throws {
+    private func runOnce(_ house: House, _ configuration: Configuration) async throws {
         let results = await house.watcher.runOnce(force: force)
         await house.courier.drainOnce()
         let (sent, unsent) = (await house.courier.sent, await house.courier.unsent)
         await house.close()
         var summary = OnceSummary(results)
         (summary.sent, summary.unsent) = (sent, unsent)
-        for line in summary.lines { try Output.print(line) }
+        // Beside the lines of a stdout sink the summary would spoil what a program reads.
+        let isShared = configuration.sinks.contains { $0.kindName == "stdout" }
+        for line in summary.lines { if isShared { Output.diagnose(line) } else { try Output.print(line) } }
         if let problem = summary.problem { throw problem }
     }
 }
@@ -80,10 +86,11 @@ struct OnceSummary {
     var lines: [String] {
         var lines: [String] = []
         if baselineSources > 0 {
-            lines.append("baseline: \(count(baselineItems, "item")) in \(count(baselineSources, "source"))")
+            lines.append("baseline: \(counted(baselineItems, "item")) in \(counted(baselineSources, "source"))")
         }
         if sources > 0 {
-            lines.append("polled: \(count(items, "item")) in \(count(sources, "source")), \(count(events, "event"))")
+            lines.append(
+                "polled: \(counted(items, "item")) in \(counted(sources, "source")), \(counted(events, "event"))")
         }
         if sent + unsent > 0 { lines.append("messages: \(sent) sent, \(unsent) not") }
         if !held.isEmpty {
@@ -95,9 +102,7 @@ struct OnceSummary {
 
     var problem: Exit? {
         if let detail = unwritten.first { return Exit(.inputOutput, detail) }
-        if !failures.isEmpty { return Exit(.unavailable, "\(count(failures.count, "source")) failed") }
-        return unsent > 0 ? Exit(.unavailable, "\(count(unsent, "message")) not delivered") : nil
+        if !failures.isEmpty { return Exit(.unavailable, "\(counted(failures.count, "source")) failed") }
+        return unsent > 0 ? Exit(.unavailable, "\(counted(unsent, "message")) not delivered") : nil
     }
-
-    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

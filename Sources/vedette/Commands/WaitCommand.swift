@@ -75,35 +75,46 @@ struct WaitCommand: AsyncParsableCommand {
             ? try await follow(source, directory) : try await poll(source)
     }
 
+    /// Looks at the snapshot that the watcher keeps: what is, not what changes, so nothing can be missed. Where it is not
+    /// there yet, the item may still come with it.
     private func follow(_ source: Source, _ directory: String) async throws -> Verdict {
-        var last: Int64 = 0
+        let clock = SystemClock()
         var known: String?
-        if let reader = try? JournalReader.open(directory: directory) { last = try await reader.lastSeq() }
-        if let (items, _) = try await Lookup.snapshot(of: source.name, journal: directory) {
-            let item = try Lookup.item(key, among: items, of: source.name)
-            known = item.key
-            if let verdict = verdict(item.state) { return verdict }
-        }
-        for try await batch in JournalFollower(directory: directory, after: last, EventFilter(source: source.name)) {
-            for event in batch {
-                guard let item = event.item, item.key == known ?? key || (known == nil && item.title == key) else {
-                    continue
+        while SQLiteJournal.holder(directory: directory) != nil {
+            if let (items, _) = try await Lookup.snapshot(of: source.name, journal: directory) {
+                if !items.contains(where: { $0.key == known ?? key }), try await isGone(known ?? key, source, directory)
+                {
+                    return .failed("gone")
                 }
-                if event.kind == .disappeared { return .failed("gone") }
+                let item = try Lookup.item(known ?? key, among: items, of: source.name)
+                known = item.key
                 if let verdict = verdict(item.state) { return verdict }
             }
+            try await clock.sleep(until: clock.now().boot.advanced(by: .milliseconds(500)))
         }
-        return .timedOut
+        return try await poll(source)
+    }
+
+    /// The last that the journal knows of it is its end.
+    private func isGone(_ key: String, _ source: Source, _ directory: String) async throws -> Bool {
+        let reader = try JournalReader.open(directory: directory)
+        return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
     }
 
     private func poll(_ source: Source) async throws -> Verdict {
         let clock = SystemClock()
         var known: String?
+        var absences = 0
         while true {
             var states: [String: Int] = [:]
             if let items = try await items(of: source, isFirst: known == nil) {
-                if let known, !items.contains(where: { $0.key == known }) { return .failed("gone") }
-                let item = try Lookup.item(known ?? key, among: items, of: source.name)
+                // As for the watcher: absent from two good polls is gone, and an empty list is suspect.
+                absences =
+                    items.contains(where: { $0.key == known }) || known == nil || items.isEmpty ? 0 : absences + 1
+                if absences == 2 { return .failed("gone") }
+                let item =
+                    absences > 0 || (known != nil && items.isEmpty)
+                    ? Item(key: known ?? key) : try Lookup.item(known ?? key, among: items, of: source.name)
                 known = item.key
                 if let verdict = verdict(item.state) { return verdict }
                 if let state = item.state { states[state] = 1 }

@@ -2,6 +2,8 @@
 
 import Foundation
 import Glibc
+// The members of timespec are declared there; whole-module builds insist on it.
+import SwiftOverlayShims
 
 /// Tells systemd what the service is doing (sd_notify(3)); without `$NOTIFY_SOCKET` it does nothing.
 struct ServiceNotifier: Sendable {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+// The members of timespec are declared there; whole-module builds insist on it.
+import SwiftOverlayShims
+import Synchronization
 import VedetteCore
 
 /// CLOCK_REALTIME and CLOCK_BOOTTIME: the latter goes on during suspend, so that a laptop that wakes up polls at once.
@@ -33,7 +36,19 @@ struct SystemClock: VedetteCore.Clock {
     }
 }
 
-/// The system's random numbers.
+/// Random numbers for jitter and ids: seeded by the system once, since asking it each time costs two system calls a poll.
+/// They guard no secret.
 struct SystemChance: Chance {
-    func next() -> UInt64 { .random(in: .min ... .max) }
+    private static let state = Mutex(UInt64.random(in: .min ... .max))
+
+    /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+    func next() -> UInt64 {
+        SystemChance.state.withLock { state in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
 }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("Crashes", .timeLimit(.minutes(3)))
+struct CrashTests {
+    static let seed: UInt64 = 20_261_121
+
+    @Test(
+        "I1, I4, I5, I6, I10: 20 × kill -9 while systems change and the receiver fails: nothing is lost, invented or said twice as another"
+    )
+    func kills() async throws {
+        let world = try await Appliance(every: "100ms")
+        try configure(world)
+        #expect(try await world.home.vedette("run", "--once").code == 0)
+        let baseline = try await world.home.items("systems").compactMap(Program.object)
+        var dice = Dice(state: CrashTests.seed)
+        for _ in 1...20 { try await live(world, &dice) }
+        try await settle(world)
+        let ledger = try await Ledger(world, baseline: baseline)
+        ledger.checkEvents()
+        ledger.checkHistory()
+        ledger.checkDeliveries()
+        ledger.checkOrder()
+        #expect(ledger.events.count >= 20)
+    }
+
+    private func configure(_ world: Appliance) throws {
+        try world.configure(
+            every: "100ms",
+            extra: """
+                  - {name: all, when: {source: systems, changes: [state, message, args, title]}, notify: [hook]}
+                  - {name: left, when: {source: systems, disappears: true}, notify: [hook]}
+                """)
+    }
+
+    /// One life of a watcher: some steps of the story, some trouble, and its end at any instant.
+    private func live(_ world: Appliance, _ dice: inout Dice) async throws {
+        let watcher = try Child(
+            Program.path, ["run"] + world.home.places, environment: ["LAB_PASSWORD": Lab.password])
+        for _ in 0..<dice.roll(4) {
+            try await world.lab.post("control", "/lab/step", ["times": 1, "births": true])
+            switch dice.roll(5) {
+            case 0:
+                try await world.lab.post(
+                    "receiver", "/fail", ["path": "/hook", "times": 1, "status": 503, "retry_after": 1])
+            case 1: try await world.fault(["500", "cut-length", "cut-gzip"][dice.roll(3)], times: 1)
+            default: break
+            }
+            let polls = try await world.polls()
+            _ = try await world.lab.get("control", "/lab/log?min=\(1 + dice.roll(2))&after=\(polls)&timeout=5")
+        }
+        // The instant is the point: anywhere between two system calls of what the last answer set off.
+        try await Task.sleep(for: .microseconds(dice.roll(60_000)))
+        watcher.kill(SIGKILL)
+        _ = await watcher.end(within: 10)
+    }
+
+    /// A last, whole life: everything that is still owed goes out, and the lab changes no more.
+    private func settle(_ world: Appliance) async throws {
+        try await world.heal()
+        try await world.lab.post("receiver", "/fail", ["times": 0])
+        let watcher = try await world.home.watcher()
+        try await world.polled(6)
+        for _ in 0..<200 {
+            if try await world.home.sink("hook")["owed"] as? Int == 0 { break }
+            try await world.polled(1)
+        }
+        #expect(await watcher.stop() == 0)
+    }
+}
+
+/// SplitMix64: the same seed rolls the same numbers everywhere.
+struct Dice {
+    var state: UInt64
+
+    /// A number from 0 up to, not including, `sides`.
+    mutating func roll(_ sides: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = state
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((bits ^ (bits >> 31)) % UInt64(sides))
+    }
+}
