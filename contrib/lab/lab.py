@@ -114,6 +114,8 @@ def start(options, directory, stopped):
         # The kernel accepts here and nobody serves: a TLS handshake with it never gets an answer.
         servers["silent"] = socket.create_server(("127.0.0.1", 0), backlog=1024)
         line["silent"] = "http://127.0.0.1:%d" % servers["silent"].getsockname()[1]
+        # Held by what lives as long as the lab: a socket that nobody holds is closed.
+        faults.silent = servers["silent"]
     if "feeds" in options.only:
         serve("feeds", Feeds(options.feeds, options.feed_bytes))
     if appliance or connections:
