@@ -43,8 +43,8 @@ actor Committer {
 
     /// Returns when everything handed in is written.
     func finish() async {
-        guard isWriting else { return }
-        await withCheckedContinuation { finishers.append($0) }
+        // Asked inside: on its way into the continuation the actor may be let go of.
+        await withCheckedContinuation { if isWriting { finishers.append($0) } else { $0.resume() } }
     }
 
     private func write() async {

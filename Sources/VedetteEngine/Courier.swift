@@ -212,7 +212,11 @@ public actor Courier {
     // MARK: Waiting
 
     private func quiet(_ isQuiet: (isolated Courier) -> Bool) async {
-        while !isQuiet(self) { await withCheckedContinuation { waiters.append($0) } }
+        while !isQuiet(self) {
+            // Asked again inside: on its way into the continuation the actor may have been let go of, and what was waited
+            // for happened meanwhile.
+            await withCheckedContinuation { if isQuiet(self) { $0.resume() } else { waiters.append($0) } }
+        }
     }
 
     private func settle() {

@@ -70,7 +70,10 @@ public actor Watcher {
             await sleepUntilNext()
         }
         for entry in byNumber { entry.poll?.cancel() }
-        while !unfinished.isEmpty { await withCheckedContinuation { idle.append($0) } }
+        while !unfinished.isEmpty {
+            // Asked again inside: on its way into the continuation the actor may have been let go of.
+            await withCheckedContinuation { if unfinished.isEmpty { $0.resume() } else { idle.append($0) } }
+        }
         await flushTouches()
         await committer.finish()
     }

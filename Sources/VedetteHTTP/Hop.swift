@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// An address with its origin, which is asked for several times per request.
-struct Target {
+struct Target: Sendable {
     let url: WebURL
     let origin: String
 
@@ -14,14 +14,15 @@ struct Target {
 }
 
 /// One request of a fetch: the first, or what a redirect made of it.
-struct Hop {
-    private(set) var request: Request
-    private(set) var target: Target
-    private(set) var method: String
-    private(set) var body: [UInt8]?
-    private(set) var headers: [Header]
-    private(set) var credentials: Credentials?
-    private(set) var validators: Validators
+/// A class, since it stands in several places at once and a request is large to copy.
+final class Hop: Sendable {
+    let request: Request
+    let target: Target
+    let method: String
+    let body: [UInt8]?
+    let headers: [Header]
+    let credentials: Credentials?
+    let validators: Validators
 
     var url: WebURL { target.url }
     var origin: String { target.origin }
@@ -32,6 +33,16 @@ struct Hop {
         (method, body, headers) = (request.method, request.body, request.headers)
         (credentials, validators) = (request.credentials, request.validators)
         try check()
+    }
+
+    /// A redirect's, made of what was checked.
+    private init(
+        _ old: Hop, _ target: Target, method: String, body: [UInt8]?, headers: [Header], credentials: Credentials?,
+        validators: Validators
+    ) {
+        (request, self.target) = (old.request, target)
+        (self.method, self.body, self.headers) = (method, body, headers)
+        (self.credentials, self.validators) = (credentials, validators)
     }
 
     private func check() throws(FetchError) {
@@ -66,21 +77,21 @@ struct Hop {
 
     /// Follows a redirect. On another origin nothing goes along that could be a credential (RFC 9110 §15.4).
     func redirected(status: Int, to target: Target) -> Hop {
-        var next = self
-        next.target = target
-        if status == 303 || (method == "POST" && (status == 301 || status == 302)) {
-            next.method = method == "HEAD" ? "HEAD" : "GET"
-            next.body = nil
-            next.headers.removeAll { $0.name.lowercased().hasPrefix("content-") }
+        let becomesGet = status == 303 || (method == "POST" && (status == 301 || status == 302))
+        let isElsewhere = target.origin != origin
+        let secret = ["authorization", "cookie", "proxy-authorization"]
+        let kept = headers.filter { header in
+            let name = header.name.lowercased()
+            if becomesGet, name.hasPrefix("content-") { return false }
+            return !isElsewhere || !(header.isSecret || secret.contains(name))
         }
         // A page that only happens to be asked for (a login page) may be older than our document: its 304 would say
         // that the document is unchanged.
-        if status != 301, status != 308 { next.validators = Validators() }
-        guard target.origin != origin else { return next }
-        next.credentials = nil
-        let secret = ["authorization", "cookie", "proxy-authorization"]
-        next.headers.removeAll { $0.isSecret || secret.contains($0.name.lowercased()) }
-        return next
+        let isSameDocument = status == 301 || status == 308
+        return Hop(
+            self, target, method: becomesGet && method != "HEAD" ? "GET" : method, body: becomesGet ? nil : body,
+            headers: kept, credentials: isElsewhere ? nil : credentials,
+            validators: isSameDocument ? validators : Validators())
     }
 
     /// Where a response redirects to; nil when it does not.

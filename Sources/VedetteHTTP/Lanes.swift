@@ -5,7 +5,6 @@ import VedetteCore
 /// Who may start (I7): places per lane, per origin and per group, with a queue in which nobody who is blocked by his own
 /// origin or group stands in another's way.
 struct Lanes {
-    static let places: [Lane: Int] = [.polls: 64, .suspects: 16, .deliveries: 32]
     static let perOrigin = 8
     static let perGroup = 4
     /// Polls that have been silent for long give their place back, up to so many.
@@ -20,15 +19,20 @@ struct Lanes {
         var group: String?
     }
 
+    private struct LaneState {
+        var running = 0
+        /// Queues that may have their turn.
+        var ready = FIFO<Queue>()
+    }
+
     private var waiting: [Queue: FIFO<ID>] = [:]
     private var queueOf: [ID: Queue] = [:]
     private var running: [ID: (queue: Queue, isSlow: Bool)] = [:]
-    /// Queues that may have their turn, per lane.
-    private var ready: [Lane: FIFO<Queue>] = [:]
+    /// By `Lane.index`.
+    private var states = Lane.allCases.map { _ in LaneState() }
     /// Queues that wait for their origin or group.
     private var blockedByOrigin: [String: [Queue]] = [:]
     private var blockedByGroup: [String: [Queue]] = [:]
-    private var inLane: [Lane: Int] = [:]
     private var atOrigin: [String: Int] = [:]
     private var inGroup: [String: Int] = [:]
     private var slow = 0
@@ -40,7 +44,7 @@ struct Lanes {
         queueOf[id] = queue
         if waiting[queue] == nil {
             waiting[queue] = FIFO()
-            ready[lane, default: FIFO()].append(queue)
+            states[lane.index].ready.append(queue)
         }
         waiting[queue]?.append(id)
     }
@@ -54,7 +58,7 @@ struct Lanes {
     }
 
     private mutating func next(in lane: Lane) -> ID? {
-        while inLane[lane, default: 0] < Lanes.places[lane, default: 1], let queue = ready[lane]?.popFirst() {
+        while states[lane.index].running < lane.places, let queue = states[lane.index].ready.popFirst() {
             if atOrigin[queue.origin, default: 0] >= Lanes.perOrigin {
                 blockedByOrigin[queue.origin, default: []].append(queue)
                 continue
@@ -77,7 +81,7 @@ struct Lanes {
             if waiting[queue]?.isEmpty == true {
                 waiting[queue] = nil
             } else {
-                ready[queue.lane, default: FIFO()].append(queue)
+                states[queue.lane.index].ready.append(queue)
             }
             return id
         }
@@ -88,7 +92,7 @@ struct Lanes {
     private mutating func start(_ id: ID, _ queue: Queue) {
         queueOf[id] = nil
         running[id] = (queue, false)
-        inLane[queue.lane, default: 0] += 1
+        states[queue.lane.index].running += 1
         atOrigin[queue.origin, default: 0] += 1
         if let group = queue.group { inGroup[group, default: 0] += 1 }
     }
@@ -101,26 +105,45 @@ struct Lanes {
         guard let entry = running[id], !entry.isSlow, entry.queue.lane == .polls, slow < Lanes.mostSlow else { return }
         running[id]?.isSlow = true
         slow += 1
-        inLane[.polls, default: 1] -= 1
+        states[Lane.polls.index].running -= 1
     }
 
     mutating func finished(_ id: ID) {
         guard let (queue, isSlow) = running.removeValue(forKey: id) else { return }
-        if isSlow { slow -= 1 } else { inLane[queue.lane, default: 1] -= 1 }
+        if isSlow { slow -= 1 } else { states[queue.lane.index].running -= 1 }
         Lanes.decrement(&atOrigin, queue.origin)
         for blocked in blockedByOrigin.removeValue(forKey: queue.origin) ?? [] {
-            ready[blocked.lane, default: FIFO()].append(blocked)
+            states[blocked.lane.index].ready.append(blocked)
         }
         guard let group = queue.group else { return }
         Lanes.decrement(&inGroup, group)
         for blocked in blockedByGroup.removeValue(forKey: group) ?? [] {
-            ready[blocked.lane, default: FIFO()].append(blocked)
+            states[blocked.lane.index].ready.append(blocked)
         }
     }
 
     private static func decrement(_ counts: inout [String: Int], _ name: String) {
         guard let count = counts[name] else { return }
         counts[name] = count > 1 ? count - 1 : nil
+    }
+}
+
+extension Lane {
+    fileprivate var index: Int {
+        switch self {
+        case .polls: 0
+        case .suspects: 1
+        case .deliveries: 2
+        }
+    }
+
+    /// How many may be in flight.
+    fileprivate var places: Int {
+        switch self {
+        case .polls: 64
+        case .suspects: 16
+        case .deliveries: 32
+        }
     }
 }
 

@@ -6,7 +6,7 @@ import VedetteCore
 /// The header lines of a request as libcurl takes them.
 struct RequestHeaders {
     private(set) var list: UnsafeMutablePointer<curl_slist>?
-    private var line: [CChar] = []
+    private var line: [UInt8] = []
 
     /// The caller sees to it that libcurl lets go of the list before.
     mutating func free() {
@@ -43,17 +43,20 @@ struct RequestHeaders {
 
     private mutating func add(_ name: String, _ value: String) {
         line.removeAll(keepingCapacity: true)
-        line.append(contentsOf: name.utf8.lazy.map { CChar(bitPattern: $0) })
+        line.append(contentsOf: name.utf8)
         if value.isEmpty {
             // So libcurl takes a header without a value.
             line.append(0x3B)
         } else {
             line.append(0x3A)
             line.append(0x20)
-            line.append(contentsOf: value.utf8.lazy.map { CChar(bitPattern: $0) })
+            line.append(contentsOf: value.utf8)
         }
         line.append(0)
-        if let longer = curl_slist_append(list, line) { list = longer }
+        let longer = line.withUnsafeBufferPointer { line in
+            line.withMemoryRebound(to: CChar.self) { curl_slist_append(list, $0.baseAddress) }
+        }
+        if let longer { list = longer }
     }
 
     private mutating func remove(_ name: String) {

@@ -67,7 +67,7 @@ struct MainJobTests {
         try await world.set(59, "starting")
         let watcher = try await world.home.watcher()
         try await world.polled(2)
-        try await world.lab.post("receiver", "/fail", ["path": "/hook", "times": 2, "status": 503])
+        try await world.lab.post("receiver", "/fail", ["path": "/hook", "times": 2, "status": 503, "retry_after": 1])
         try await world.set(59, "ready")
         try await watcher.event("item.changed") { $0.text("data", "item", "state") == "Ready for use" }
         try await world.set(59, "stopping")

@@ -88,4 +88,35 @@ struct OnceTests {
         #expect(Set(posts.map(\.messageID)).count == 1)
         #expect(try await world.home.sink("hook")["owed"] as? Int == 0)
     }
+
+    @Test("run --once always ends: many at a time, each with one message at its very end")
+    func ends() async throws {
+        let home = try Home()
+        let place = home.directory.appending(path: "rows.json")
+        try "[{\"id\": 1}]".write(to: place, atomically: true, encoding: .utf8)
+        try home.write(
+            """
+            sources: {rows: {kind: json, url: "\(place.absoluteString)", first: announce}}
+            sinks: {out: {kind: stdout, format: json}}
+            rules: [{name: all, when: {appears: true}, notify: [out]}]
+            """)
+        let config = home.config.path
+        let codes = await withTaskGroup(of: [Int32].self) { group in
+            for lane in 1...6 {
+                let state = home.directory.appending(path: "state-\(lane)").path
+                group.addTask { await OnceTests.run(12, config: config, state: state) }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(codes == Array(repeating: 0, count: 72))
+    }
+
+    private static func run(_ times: Int, config: String, state: String) async -> [Int32] {
+        var codes: [Int32] = []
+        for number in 1...times {
+            let arguments = ["run", "--once", "--config", config, "--state", "\(state)-\(number)"]
+            codes.append(((try? await Program.run(arguments, limit: 20))?.code) ?? -1)
+        }
+        return codes
+    }
 }

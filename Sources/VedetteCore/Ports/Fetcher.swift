@@ -119,18 +119,35 @@ public struct ResponseHeaders: Sendable, Hashable {
     }
 
     /// The first value of that name, in any case, without surrounding white space.
-    public subscript(name: String) -> String? { all(name).first }
+    public subscript(name: String) -> String? { values(name, most: 1).first }
 
-    public func all(_ name: String) -> [String] {
-        let wanted = Array(name.utf8)
-        return lines.split(separator: 10).compactMap { line in
-            guard line.count > wanted.count, line[line.startIndex + wanted.count] == 58,
-                zip(line, wanted).allSatisfy({ ($0 | 0x20) == ($1 | 0x20) })
-            else { return nil }
-            var value = line[(line.startIndex + wanted.count + 1)...]
-            while let last = value.last, last <= 32 { value.removeLast() }
-            return String(decoding: value.drop { $0 <= 32 }, as: UTF8.self)
+    public func all(_ name: String) -> [String] { values(name, most: .max) }
+
+    /// One walk over the bytes: this is asked several times for every poll.
+    private func values(_ name: String, most: Int) -> [String] {
+        var (name, found) = (name, [String]())
+        name.withUTF8 { wanted in
+            lines.withUnsafeBufferPointer { bytes in
+                var start = 0
+                while start < bytes.count, found.count < most {
+                    let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                    if let value = ResponseHeaders.value(of: wanted, in: bytes[start..<end]) { found.append(value) }
+                    start = end + 1
+                }
+            }
         }
+        return found
+    }
+
+    private static func value(of wanted: UnsafeBufferPointer<UInt8>, in line: Slice<UnsafeBufferPointer<UInt8>>)
+        -> String?
+    {
+        guard line.count > wanted.count, line[line.startIndex + wanted.count] == 58 else { return nil }
+        for i in 0..<wanted.count where line[line.startIndex + i] | 0x20 != wanted[i] | 0x20 { return nil }
+        var value = line[(line.startIndex + wanted.count + 1)...]
+        while let last = value.last, last <= 32 { value.removeLast() }
+        while let first = value.first, first <= 32 { value.removeFirst() }
+        return String(decoding: value, as: UTF8.self)
     }
 
     /// `type/subtype` in lower case, without parameters.

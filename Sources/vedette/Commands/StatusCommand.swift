@@ -35,16 +35,33 @@ struct StatusCommand: AsyncParsableCommand {
         let directory = places.journal()
         var records: [String: SourceRecord] = [:]
         var sinks: [String: SinkCount] = [:]
+        var remarks: [String: String] = [:]
         do throws(JournalError) {
             let reader = try JournalReader.open(directory: directory)
             for record in try await reader.sourceRecords() { records[record.name] = record }
-            for count in try await reader.sinkCounts() { sinks[count.sink] = count }
+            for count in try await reader.sinkCounts() {
+                sinks[count.sink] = count
+                if count.owed > 0 { remarks[count.sink] = try await remark(on: count.sink, reader) }
+            }
         } catch {
             if error.reason != .missing { throw error }
         }
         let lines = configuration.sources.map { SourceLine(source: $0, record: records[$0.name]) }
-        if json { return lines.map { $0.json.text } + configuration.sinks.map { sinkJSON($0.name, sinks[$0.name]) } }
-        return [watcherLine(directory)] + table(lines) + [""] + table(configuration.sinks.map(\.name), sinks)
+        if json {
+            return lines.map { $0.json.text }
+                + configuration.sinks.map { sinkJSON($0.name, sinks[$0.name], remarks[$0.name]) }
+        }
+        let names = configuration.sinks.map(\.name)
+        return [watcherLine(directory)] + table(lines) + [""] + table(names, sinks, remarks)
+    }
+
+    /// Why the first of what a sink is owed was not delivered yet.
+    private func remark(on sink: String, _ reader: JournalReader) async throws(JournalError) -> String? {
+        for state in [DeliveryState.paused, .retry] {
+            let first = try await reader.deliveries(DeliveryFilter(state: state, sink: sink), limit: 1).first
+            if let reason = first?.delivery.reason { return state == .paused ? "paused: \(reason)" : reason }
+        }
+        return nil
     }
 
     private func watcherLine(_ directory: String) -> String {
@@ -58,15 +75,18 @@ struct StatusCommand: AsyncParsableCommand {
         return table.lines
     }
 
-    private func table(_ names: [String], _ counts: [String: SinkCount]) -> [String] {
-        var table = TextTable(["SINK", "OWED", "DEAD"])
-        for name in names { table.add([name, "\(counts[name]?.owed ?? 0)", "\(counts[name]?.dead ?? 0)"]) }
+    private func table(_ names: [String], _ counts: [String: SinkCount], _ remarks: [String: String]) -> [String] {
+        var table = TextTable(["SINK", "OWED", "DEAD", "REMARK"])
+        for name in names {
+            table.add([name, "\(counts[name]?.owed ?? 0)", "\(counts[name]?.dead ?? 0)", remarks[name] ?? ""])
+        }
         return table.lines
     }
 
-    private func sinkJSON(_ name: String, _ count: SinkCount?) -> String {
+    private func sinkJSON(_ name: String, _ count: SinkCount?, _ remark: String?) -> String {
         JSON.members([
             "sink": .string(name), "owed": .number(count?.owed ?? 0), "dead": .number(count?.dead ?? 0),
+            "remark": remark.map(JSON.string),
         ]).text
     }
 }
