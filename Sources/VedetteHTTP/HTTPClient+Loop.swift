@@ -40,10 +40,14 @@ extension HTTPClient {
                 continue
             }
             let cookies = hop.request.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
-            let isFresh = pins.isAlone(hop.request.tls.pin, at: hop.origin)
-            transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: SystemTime.monotonic())
+            let isFresh = pins.isAlone(hop.tls.pin, at: hop.origin)
+            let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: SystemTime.monotonic())
             running[id] = (transfer, continuation)
-            curl_multi_add_handle(multi, transfer.easy)
+            guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+                let detail = "libcurl does not take the request to \(hop.origin); nothing was sent"
+                end(id, .failure(FetchError(.configuration, detail)))
+                continue
+            }
         }
     }
 
@@ -89,7 +93,7 @@ extension HTTPClient {
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
         if let problem = transfer.problem {
             end(transfer.id, .failure(problem))
-        } else if code == CURLE_OK {
+        } else if code == CURLE_OK || transfer.isSettled {
             end(transfer.id, .success(transfer.finish()))
         } else {
             end(transfer.id, .failure(.of(code, transfer, now: SystemTime.monotonic())))
@@ -104,7 +108,7 @@ extension HTTPClient {
         for (id, (transfer, _)) in running {
             if !transfer.hasAnswered, now - transfer.startedAt >= HTTPClient.silence { lanes.silent(id) }
             if let error = transfer.overdue(now: now, origin: transfer.hop?.origin ?? "the server") {
-                end(id, .failure(error))
+                end(id, transfer.isSettled ? .success(transfer.finish()) : .failure(error))
             }
         }
     }

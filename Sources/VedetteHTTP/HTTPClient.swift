@@ -100,7 +100,7 @@ public actor HTTPClient: Fetcher {
             left -= 1
             isPermanent = isPermanent && (raw.status == 301 || raw.status == 308)
             movedTo = isPermanent ? next.text : nil
-            hop = hop.redirected(status: raw.status, to: Target(next))
+            hop = try hop.redirected(status: raw.status, to: Target(next))
         }
     }
 
@@ -124,7 +124,12 @@ public actor HTTPClient: Fetcher {
         guard !response.isUnchanged else { return response }
         response.body = raw.body
         guard let encoding = raw.encoding, !raw.body.isEmpty else { return response }
-        response.body = try await inflated(raw.body, encoding, limit)
+        do throws(FetchError) {
+            response.body = try await inflated(raw.body, encoding, limit)
+        } catch {
+            guard raw.isBodyOptional else { throw error }
+            response.body = []
+        }
         return response
     }
 

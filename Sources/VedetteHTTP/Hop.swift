@@ -23,26 +23,31 @@ final class Hop: Sendable {
     let headers: [Header]
     let credentials: Credentials?
     let validators: Validators
+    /// It speaks of the origin that it was given for: on another one chain, name and date are checked.
+    let tls: TLSPolicy
 
     var url: WebURL { target.url }
     var origin: String { target.origin }
+
+    /// These methods have a body even where it is empty.
+    var sendsBody: Bool { body != nil || method == "POST" || method == "PUT" || method == "PATCH" }
 
     /// - Throws: `.configuration` for what must not be sent as it is.
     init(_ request: Request, _ target: Target) throws(FetchError) {
         (self.request, self.target) = (request, target)
         (method, body, headers) = (request.method, request.body, request.headers)
-        (credentials, validators) = (request.credentials, request.validators)
+        (credentials, validators, tls) = (request.credentials, request.validators, request.tls)
         try check()
     }
 
     /// A redirect's, made of what was checked.
     private init(
         _ old: Hop, _ target: Target, method: String, body: [UInt8]?, headers: [Header], credentials: Credentials?,
-        validators: Validators
+        validators: Validators, tls: TLSPolicy
     ) {
         (request, self.target) = (old.request, target)
         (self.method, self.body, self.headers) = (method, body, headers)
-        (self.credentials, self.validators) = (credentials, validators)
+        (self.credentials, self.validators, self.tls) = (credentials, validators, tls)
     }
 
     private func check() throws(FetchError) {
@@ -76,14 +81,18 @@ final class Hop: Sendable {
     }
 
     /// Follows a redirect. On another origin nothing goes along that could be a credential (RFC 9110 §15.4).
-    func redirected(status: Int, to target: Target) -> Hop {
+    func redirected(status: Int, to target: Target) throws(FetchError) -> Hop {
         let becomesGet = status == 303 || (method == "POST" && (status == 301 || status == 302))
         let isElsewhere = target.origin != origin
-        let secret = ["authorization", "cookie", "proxy-authorization"]
+        guard !isElsewhere || becomesGet || body == nil else {
+            throw FetchError(
+                .redirect, "\(origin) redirects a request with a body to another origin, which is refused")
+        }
+        let own = ["authorization", "cookie", "host", "proxy-authorization"]
         let kept = headers.filter { header in
             let name = header.name.lowercased()
             if becomesGet, name.hasPrefix("content-") { return false }
-            return !isElsewhere || !(header.isSecret || secret.contains(name))
+            return !isElsewhere || !(header.isSecret || own.contains(name))
         }
         // A page that only happens to be asked for (a login page) may be older than our document: its 304 would say
         // that the document is unchanged.
@@ -91,7 +100,7 @@ final class Hop: Sendable {
         return Hop(
             self, target, method: becomesGet && method != "HEAD" ? "GET" : method, body: becomesGet ? nil : body,
             headers: kept, credentials: isElsewhere ? nil : credentials,
-            validators: isSameDocument ? validators : Validators())
+            validators: isSameDocument ? validators : Validators(), tls: isElsewhere ? TLSPolicy() : tls)
     }
 
     /// Where a response redirects to; nil when it does not.
@@ -130,6 +139,8 @@ struct RawResponse: Sendable {
     var digest: UInt64
     /// The body is the one that the request knew.
     var isKnown: Bool
+    /// Status and headers say all that matters; the body may be cut or garbled.
+    var isBodyOptional: Bool
     var received: Int
     var microseconds: Int64
 

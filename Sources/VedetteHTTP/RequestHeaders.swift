@@ -16,7 +16,7 @@ struct RequestHeaders {
 
     mutating func build(_ hop: Hop, cookies: String?) {
         free()
-        var (hasEncoding, hasAgent, hasType) = (false, false, hop.body == nil)
+        var (hasEncoding, hasAgent, hasType) = (false, false, !hop.sendsBody)
         var hasAuthorization = false
         for header in hop.headers {
             add(header.name, header.value)
@@ -36,7 +36,7 @@ struct RequestHeaders {
         if let etag = hop.validators.etag { add("If-None-Match", etag) }
         if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
         if let cookies { add("Cookie", cookies) }
-        if hop.body != nil { remove("Expect") }
+        if hop.sendsBody { remove("Expect") }
         // libcurl would call every body a form.
         if !hasType { remove("Content-Type") }
     }

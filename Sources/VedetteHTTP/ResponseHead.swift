@@ -35,7 +35,9 @@ struct ResponseHead {
     }
 
     /// - Returns: why the transfer must end here.
-    mutating func add(_ line: UnsafeRawBufferPointer, limits: FetchLimits, isHead: Bool) -> FetchError? {
+    mutating func add(
+        _ line: UnsafeRawBufferPointer, limits: FetchLimits, isHead: Bool, isReply: Bool = false
+    ) -> FetchError? {
         seen += line.count
         guard seen <= limits.headers else {
             return FetchError(.tooLarge, "the answer's headers are longer than \(limits.headers) bytes")
@@ -44,7 +46,7 @@ struct ResponseHead {
         guard !hasEnded else { return nil }
         if line.count > 8, line[0] == 0x48, line.starts(with: "HTTP/".utf8) { beginBlock(line) }
         lines.append(contentsOf: line)
-        guard line.count > 2 else { return end(limits, isHead: isHead) }
+        guard line.count > 2 else { return end(limits, isHead: isHead, isReply: isReply) }
         return note(line)
     }
 
@@ -82,7 +84,7 @@ struct ResponseHead {
         }
     }
 
-    private mutating func end(_ limits: FetchLimits, isHead: Bool) -> FetchError? {
+    private mutating func end(_ limits: FetchLimits, isHead: Bool, isReply: Bool) -> FetchError? {
         guard status >= 200 else { return nil }
         hasEnded = true
         guard let text = lengthText else { return nil }
@@ -93,6 +95,8 @@ struct ResponseHead {
         if isHead || status == 304 || status == 204 { return nil }
         let said = String(decoding: text, as: UTF8.self)
         guard let length = Int(said), length <= limits.received else {
+            // What is read to its limit and no further.
+            if isReply || !(200..<300).contains(status) { return nil }
             return FetchError(
                 .tooLarge, "the answer says that it has \(said.prefix(20)) bytes; the limit is \(limits.received)")
         }

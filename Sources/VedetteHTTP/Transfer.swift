@@ -56,10 +56,16 @@ final class Transfer {
     /// libcurl's own words about a failure; they may name paths and are not to be shown.
     var trouble: String { String(cString: words) }
 
+    /// Status and headers are there and say all that matters: of a receiver's reply, of an error, of a redirect.
+    var isSettled: Bool { head.hasEnded && isBodyOptional }
+
+    private var isBodyOptional: Bool { hop?.request.lane == .deliveries || !(200..<300).contains(head.status) }
+
     /// - Parameters:
     ///   - cookies: the Cookie header's value.
     ///   - isFresh: no connection may be shared with another transfer.
-    func begin(_ id: Lanes.ID, _ hop: Hop, cookies: String?, isFresh: Bool, now: Int64) {
+    /// - Returns: false when libcurl refused an option: then the handle may hold the last hop's, and must not be used.
+    func begin(_ id: Lanes.ID, _ hop: Hop, cookies: String?, isFresh: Bool, now: Int64) -> Bool {
         (self.id, self.hop, startedAt) = (id, hop, now)
         (problem, mark) = (nil, nil)
         head.reset()
@@ -67,15 +73,18 @@ final class Transfer {
         words[0] = 0
         limits = hop.request.limits
         let isPlain = hop.body == nil && hop.method == "GET"
-        let shape = Shape(tls: hop.request.tls, connect: limits.connect, total: limits.total, isFresh: isFresh)
-        if !isPlain || self.shape != shape { configure(hop, shape) }
-        self.shape = isPlain ? shape : nil
-        cc_set_string(easy, CURLOPT_URL, hop.url.text)
+        let shape = Shape(tls: hop.tls, connect: limits.connect, total: limits.total, isFresh: isFresh)
+        var isSet = true
+        if !isPlain || self.shape != shape { isSet = configure(hop, shape) }
+        isSet = cc_set_string(easy, CURLOPT_URL, hop.url.text) == CURLE_OK && isSet
+        self.shape = isPlain && isSet ? shape : nil
         requestHeaders.build(hop, cookies: cookies)
         cc_set_list(easy, CURLOPT_HTTPHEADER, requestHeaders.list)
+        return isSet
     }
 
-    private func configure(_ hop: Hop, _ shape: Shape) {
+    /// Of the options that can be refused those are watched that would leave a request less guarded.
+    private func configure(_ hop: Hop, _ shape: Shape) -> Bool {
         curl_easy_reset(easy)
         cc_set_pointer(easy, CURLOPT_SHARE, share)
         let user = Unmanaged.passUnretained(self).toOpaque()
@@ -87,7 +96,7 @@ final class Transfer {
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, Transfer.onHeader)
         cc_set_long(easy, CURLOPT_NOSIGNAL, 1)
         cc_quick_exit(easy)
-        cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        let isBound = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
         cc_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         cc_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
         cc_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
@@ -97,33 +106,35 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_FORBID_REUSE, shape.isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(shape.connect.wholeMilliseconds)))
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(shape.total.wholeMilliseconds)))
-        setTLS(shape.tls)
-        setMethod(hop)
+        let isGuarded = setTLS(shape.tls)
+        return setMethod(hop) && isBound && isGuarded
     }
 
-    private func setTLS(_ tls: TLSPolicy) {
-        cc_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-        if let ca = tls.ca { cc_set_string(easy, CURLOPT_CAINFO, ca) }
+    private func setTLS(_ tls: TLSPolicy) -> Bool {
+        var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) == CURLE_OK
+        if let ca = tls.ca { isSet = cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && isSet }
         // A right pin does not help while the chain is verified, so the key alone is judged.
         let verifies = !tls.insecure && tls.pin == nil
         cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
         cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
-        if let pin = tls.pin { cc_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
+        if let pin = tls.pin { isSet = cc_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) == CURLE_OK && isSet }
+        return isSet
     }
 
-    private func setMethod(_ hop: Hop) {
-        guard hop.method != "HEAD" else {
-            cc_set_long(easy, CURLOPT_NOBODY, 1)
-            return
-        }
-        let wantsBody = hop.method == "POST" || hop.method == "PUT" || hop.method == "PATCH"
-        if let body = hop.body ?? (wantsBody ? [] : nil) {
+    private func setMethod(_ hop: Hop) -> Bool {
+        guard hop.method != "HEAD" else { return cc_set_long(easy, CURLOPT_NOBODY, 1) == CURLE_OK }
+        var isSet = true
+        if hop.sendsBody {
+            let body = hop.body ?? []
             cc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
             // Behind the bytes stands a zero, so that an empty body has an address: without one libcurl would read stdin.
             var bytes = body + [0]
-            bytes.withUnsafeMutableBytes { _ = cc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
+            isSet = bytes.withUnsafeMutableBytes {
+                cc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) == CURLE_OK
+            }
         }
-        cc_set_string(easy, CURLOPT_CUSTOMREQUEST, hop.method == "GET" && hop.body == nil ? nil : hop.method)
+        let method = hop.method == "GET" && hop.body == nil ? nil : hop.method
+        return cc_set_string(easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK && isSet
     }
 
     // MARK: What arrives
@@ -144,7 +155,11 @@ final class Transfer {
 
     private func received(_ chunk: UnsafeRawBufferPointer) -> Bool {
         guard body.count + chunk.count <= limits.received else {
-            problem = FetchError(.tooLarge, "the answer is longer than \(limits.received) bytes")
+            if isBodyOptional {
+                body.append(contentsOf: chunk.prefix(limits.received - body.count))
+            } else {
+                problem = FetchError(.tooLarge, "the answer is longer than \(limits.received) bytes")
+            }
             return false
         }
         if body.isEmpty, let length = head.length {
@@ -156,7 +171,8 @@ final class Transfer {
     }
 
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        problem = head.add(line, limits: limits, isHead: hop?.method == "HEAD")
+        problem = head.add(
+            line, limits: limits, isHead: hop?.method == "HEAD", isReply: hop?.request.lane == .deliveries)
         return problem == nil
     }
 
@@ -184,13 +200,15 @@ final class Transfer {
     /// Takes out what came; the handle is free for another hop.
     func finish() -> RawResponse {
         let digest = Digest.of(body)
+        // A JSON reader wants 64 bytes behind the body, whatever its length was said to be.
+        if body.capacity - body.count < 64, !body.isEmpty { body.reserveCapacity(body.count + 64) }
         let isKnown = head.status == 200 && hop?.request.knownDigest == digest
         var time: curl_off_t = 0
         cc_get_offset(easy, CURLINFO_TOTAL_TIME_T, &time)
         let response = RawResponse(
             status: head.status, headers: ResponseHeaders(lines: head.takeLines()), encoding: head.encoding,
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
-            received: body.count, microseconds: Int64(time))
+            isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time))
         // A body that goes out is not copied: its buffer goes with it.
         if !isKnown { body = [] }
         return response

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteHTTP
+
+@Suite("cancellation and shutdown")
+struct CancellationWireTests {
+    @Test("a live request ends at once, its connection closes, and the next one works")
+    func live() async throws {
+        let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
+        defer { server.close() }
+        try await withOwnClient { client async throws in
+            for n in 1...5 {
+                let task = Task { await client.failed(.get(server.url("/hang"))) }
+                _ = await server.received(2 * n - 1)
+                task.cancel()
+                #expect(await task.value?.failure == .cancelled)
+                await server.left(n)
+                #expect(try await client.bodyText(.get(server.url())) == "ok")
+            }
+        }
+    }
+
+    @Test("a queued request ends at once and is never sent; the others have their turn")
+    func queued() async throws {
+        let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
+        defer { server.close() }
+        try await withOwnClient { client async throws in
+            let live = (0..<8).map { _ in Task { await client.failed(.get(server.url("/hang"))) } }
+            _ = await server.received(8)
+            let queued = (0..<20).map { n in Task { await client.failed(.get(server.url("/queued\(n)"))) } }
+            while await client.queueLength < 20 { await Task.yield() }
+            let patient = Task { try await client.bodyText(.get(server.url("/patient"))) }
+            for task in queued { task.cancel() }
+            for task in queued { #expect(await task.value?.failure == .cancelled) }
+            live[3].cancel()
+            #expect(try await patient.value == "ok")
+            for task in live { task.cancel() }
+            for task in live { #expect(await task.value?.failure == .cancelled) }
+            // All eight places are free again.
+            let again = (0..<8).map { _ in Task { await client.failed(.get(server.url("/hang"))) } }
+            _ = await server.received(17)
+            for task in again { task.cancel() }
+            for task in again { _ = await task.value }
+        }
+        #expect(!server.requests.contains { $0.target.hasPrefix("/queued") })
+    }
+
+    @Test("a task that is cancelled already sends nothing; cancelling a finished one does nothing")
+    func beforeAndAfter() async throws {
+        let server = try WireServer(.ok())
+        defer { server.close() }
+        try await withOwnClient { client async throws in
+            let early = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return await client.failed(.get(server.url("/early")))
+            }
+            #expect(await early.value?.failure == .cancelled)
+            let done = Task { try await client.bodyText(.get(server.url())) }
+            #expect(try await done.value == "ok")
+            done.cancel()
+            #expect(try await client.bodyText(.get(server.url())) == "ok")
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("whatever the moment of a cancellation, each request ends once: as cancelled or with its answer")
+    func storm() async throws {
+        let server = try WireServer(.ok())
+        defer { server.close() }
+        try await withOwnClient { client async throws in
+            var random = SeededRandom(7)
+            var tasks: [Task<Int?, Never>] = []
+            for _ in 0..<600 {
+                let task = Task { try? await client.fetch(.get(server.url())).status }
+                tasks.append(task)
+                if random.below(2) == 0 { tasks[random.below(tasks.count)].cancel() }
+                if random.below(4) == 0 { _ = await tasks[random.below(tasks.count)].value }
+            }
+            for task in tasks {
+                let status = await task.value
+                #expect(status == 200 || (status == nil && task.isCancelled))
+            }
+            #expect(try await client.bodyText(.get(server.url())) == "ok")
+        }
+    }
+
+    @Test("shutdown ends what is under way and what is queued, closes the connections, and says no to what comes later")
+    func shutdown() async throws {
+        let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
+        defer { server.close() }
+        let client = try HTTPClient()
+        #expect(try await client.bodyText(.get(server.url())) == "ok")
+        let tasks = (0..<50).map { _ in Task { await client.failed(.get(server.url("/hang"))) } }
+        _ = await server.received(9)
+        await client.shutdown()
+        for task in tasks { #expect(await task.value?.failure == .cancelled) }
+        await server.left(server.connections)
+        #expect(await client.failed(.get(server.url("/late")))?.failure == .cancelled)
+        await client.shutdown()
+        #expect(await client.failed(.get(server.url("/later")))?.failure == .cancelled)
+        #expect(!server.requests.contains { $0.target.hasPrefix("/late") })
+    }
+
+    @Test("a client is gone when nobody has it any more")
+    func gone() async throws {
+        weak var left: HTTPClient?
+        do {
+            let server = try WireServer(.ok())
+            defer { server.close() }
+            let client = try HTTPClient()
+            left = client
+            _ = try await client.fetch(.get(server.url()))
+            await client.shutdown()
+        }
+        // The thread lets go of it after its last job.
+        while left != nil { await Task.yield() }
+    }
+
+    @Test("no wake-up is lost between the loop's thread and the others")
+    func wakeUps() async throws {
+        try await withOwnClient { client async throws in
+            let counter = Counter(client.executor)
+            await withTaskGroup { group in
+                for _ in 0..<8 { group.addTask { for _ in 0..<2000 { await counter.add() } } }
+            }
+            #expect(await counter.count == 16_000)
+        }
+    }
+
+    @Test("an actor may share the thread, also when the client is shut down")
+    func shared() async throws {
+        let client = try HTTPClient()
+        let counter = Counter(client.executor)
+        await counter.add()
+        await client.shutdown()
+        await counter.add()
+        #expect(await counter.count == 2)
+    }
+
+    @Test("who is on another thread cannot take himself for the loop")
+    func isolation() async throws {
+        await #expect(processExitsWith: .failure) {
+            let client = try HTTPClient()
+            assumeTheLoop(client)
+        }
+    }
+}
+
+extension HTTPClient {
+    fileprivate var queueLength: Int { waiting.count }
+}
+
+private actor Counter {
+    private let executor: any SerialExecutor
+    private(set) var count = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ executor: any SerialExecutor) { self.executor = executor }
+
+    func add() { count += 1 }
+}
+
+private func assumeTheLoop(_ client: HTTPClient) { client.assumeIsolated { _ in } }

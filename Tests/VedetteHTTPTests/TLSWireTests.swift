@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+import VedetteHTTP
+
+@Suite("TLS: who is trusted, and what an untrusted server gets to see")
+struct TLSWireTests {
+    private static let wrongPin = "sha256//" + String(repeating: "A", count: 43) + "="
+
+    @Test("with the right pin, with the certificate as authority, or with no check the answer comes")
+    func trusted() async throws {
+        let lab = try await WireLab.sound.value
+        let policies = [
+            TLSPolicy(pin: lab.pin), TLSPolicy(pin: Self.wrongPin + ";" + lab.pin), TLSPolicy(ca: lab.certificate),
+            TLSPolicy(insecure: true),
+        ]
+        for tls in policies {
+            try await withOwnClient { client async throws in
+                #expect(try await client.fetch(.get(lab.faultsTLS + "/json") { $0.tls = tls }).status == 200)
+            }
+        }
+    }
+
+    @Test("a wrong pin fails closed: the server gets no request, and so no credential")
+    func wrongPin() async throws {
+        let lab = try await WireLab.sound.value
+        try await withOwnClient { client async throws in
+            for pin in [Self.wrongPin, "sha256//short", "nonsense"] {
+                let request = Request.get(lab.faultsTLS + "/echo?marker=wrongpin") {
+                    $0.tls.pin = pin
+                    $0.credentials = Credentials(user: "u", password: Secret("p"))
+                }
+                #expect(await client.failed(request)?.failure == .tlsPin)
+            }
+            #expect(try await lab.received("marker=wrongpin", client) == 0)
+        }
+    }
+
+    @Test("each way of not being trusted has its class")
+    func untrusted() async throws {
+        let (lab, expired) = (try await WireLab.sound.value, try await WireLab.expired.value)
+        let other = lab.faultsTLS.replacing("127.0.0.1", with: "other.localhost")
+        let cases: [(String, TLSPolicy, Failure)] = [
+            (lab.faultsTLS, TLSPolicy(), .tlsUntrusted),
+            (expired.faultsTLS, TLSPolicy(ca: expired.certificate), .tlsExpired),
+            (other, TLSPolicy(ca: lab.certificate), .tlsName),
+            (lab.faultsTLS, TLSPolicy(ca: "/nonexistent/ca.pem"), .configuration),
+        ]
+        for (url, tls, expected) in cases {
+            try await withOwnClient { client async throws in
+                #expect(await client.failed(.get(url + "/json") { $0.tls = tls })?.failure == expected, "\(url) \(tls)")
+            }
+        }
+    }
+
+    @Test("a pinned key is trusted beyond its certificate's date, and its name matters not")
+    func expired() async throws {
+        let expired = try await WireLab.expired.value
+        try await withOwnClient { client async throws in
+            let request = Request.get(expired.faultsTLS + "/json") { $0.tls.pin = expired.pin }
+            #expect(try await client.fetch(request).status == 200)
+        }
+    }
+
+    @Test("a server without TLS 1.2 is refused")
+    func old() async throws {
+        // The alert protocol_version of TLS 1.0 (RFC 8446 §6).
+        let server = try WireServer(.last([0x15, 3, 1, 0, 2, 2, 70]))
+        defer { server.close() }
+        let url = server.url().replacing("http:", with: "https:")
+        #expect(try await withOwnClient { client in await client.failed(.get(url)) }?.failure == .tlsHandshake)
+    }
+
+    @Test("http to a TLS port, https to a plain one, and a handshake that never ends have their class")
+    func misplaced() async throws {
+        let lab = try await WireLab.sound.value
+        let plain = try WireServer(.lastText("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
+        let silent = try WireServer(.silence)
+        defer { WireServer.close(plain, silent) }
+        try await withOwnClient { client async throws in
+            #expect(await client.failed(.get(lab.faultsTLS.replacing("https:", with: "http:")))?.failure == .closed)
+            let toPlain = await client.failed(.get(plain.url().replacing("http:", with: "https:")))
+            #expect(toPlain?.failure == .tlsHandshake)
+            let toSilent = Request.get(silent.url().replacing("http:", with: "https:")) {
+                $0.limits.connect = .milliseconds(100)
+            }
+            let failure = await client.failed(toSilent)
+            #expect(failure?.failure == .timeout && failure?.timedOut == true)
+        }
+    }
+
+    @Test("a connection that was made under one policy serves no other")
+    func reuse() async throws {
+        let lab = try await WireLab.sound.value
+        try await withOwnClient { client async throws in
+            let url = lab.faultsTLS + "/json"
+            func status(_ tls: TLSPolicy) async throws -> Int {
+                try await client.fetch(.get(url) { $0.tls = tls }).status
+            }
+            for _ in 0..<2 {
+                for good in [TLSPolicy(insecure: true), TLSPolicy(pin: lab.pin), TLSPolicy(ca: lab.certificate)] {
+                    #expect(try await status(good) == 200)
+                    #expect(try await status(good) == 200)
+                    #expect(await client.failed(.get(url) { $0.tls.pin = Self.wrongPin })?.failure == .tlsPin)
+                    #expect(await client.failed(.get(url))?.failure == .tlsUntrusted)
+                }
+            }
+        }
+    }
+}
