@@ -16,7 +16,11 @@ final class StateLock: Sendable {
 
     func release() {
         file.withLock { file in
-            if let file { Glibc.close(file) }
+            guard let open = file else { return }
+            // Unlocked by word: a child that was just being spawned holds a copy of the file until it runs its program, and
+            // with it the lock.
+            flock(open, LOCK_UN)
+            Glibc.close(open)
             file = nil
         }
     }
