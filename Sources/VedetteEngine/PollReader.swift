@@ -107,9 +107,9 @@ struct PollReader: Sendable {
             warnings += page.warnings
             if walk.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
             let step = walk.pageRead(page)
-            if case .fetch(let url) = step {
+            if case .fetch(let page) = step {
                 do throws(FetchError) {
-                    response = try await fetcher.fetch(try self.request(for: ask, next: url))
+                    response = try await fetcher.fetch(try self.request(for: ask, next: page))
                 } catch {
                     return PollReader.result(of: error)
                 }
@@ -135,10 +135,11 @@ struct PollReader: Sendable {
     }
 
     /// A next page's address is the server's word: what was given for one origin goes to no other (I9).
-    private func request(for ask: Ask, next url: String) throws(FetchError) -> Request {
+    private func request(for ask: Ask, next page: NextPage) throws(FetchError) -> Request {
         var next = request(for: ask)
-        next.url = url
-        guard let from = WebURL(source.url), let to = WebURL(url), from.origin != to.origin else { return next }
+        next.url = page.url
+        if let body = page.body { next.body = body }
+        guard let from = WebURL(source.url), let to = WebURL(page.url), from.origin != to.origin else { return next }
         if from.scheme == "https", to.scheme != "https" {
             throw FetchError(.redirect, "the next page leads from https to http; it is not followed")
         }

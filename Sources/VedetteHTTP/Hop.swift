@@ -66,7 +66,7 @@ final class Hop: Sendable {
         guard !method.isEmpty, method.utf8.allSatisfy({ $0 > 64 && $0 < 91 || $0 == 45 }) else {
             throw FetchError(.configuration, "the method is no HTTP method; it is written in capital letters")
         }
-        if let credentials, credentials.user.utf8.contains(58) {
+        if case .basic(let user, _) = credentials, user.utf8.contains(58) {
             throw FetchError(.configuration, "the user has a colon, which basic authentication cannot carry (RFC 7617)")
         }
     }

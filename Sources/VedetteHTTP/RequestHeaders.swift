@@ -30,8 +30,8 @@ struct RequestHeaders {
         }
         if !hasAgent { add("User-Agent", "vedette") }
         if !hasEncoding { add("Accept-Encoding", "gzip") }
-        if let credentials = hop.credentials, !hasAuthorization {
-            add("Authorization", "Basic " + Base64.encoded("\(credentials.user):\(credentials.password.value)".utf8))
+        if case .basic(let user, let password) = hop.credentials, !hasAuthorization {
+            add("Authorization", "Basic " + Base64.encoded("\(user):\(password.value)".utf8))
         }
         if let etag = hop.validators.etag { add("If-None-Match", etag) }
         if let date = hop.validators.lastModified { add("If-Modified-Since", date) }

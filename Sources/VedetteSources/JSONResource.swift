@@ -111,7 +111,7 @@ struct JSONResource: SourceKind {
             let inBody = summary.document.first?.text
             let following = inBody.flatMap { $0.isEmpty ? nil : $0 } ?? LinkHeader.next(page.headers)
             return Page(
-                items: found, next: following.flatMap { url?.resolving($0)?.text },
+                items: found, next: following.flatMap { url?.resolving($0).map { NextPage($0.text) } },
                 warnings: summary.warnings.map(\.description))
         } catch {
             throw ReadError(any: error)

@@ -20,7 +20,7 @@ struct LineKind: SourceKind {
             let parts = line.split(separator: "=", maxSplits: 1)
             return Item(key: String(parts[0]), state: parts.count > 1 ? String(parts[1]) : nil)
         }
-        return Page(items: items, next: page.headers["Next"])
+        return Page(items: items, next: page.headers["Next"].map { NextPage($0) })
     }
 }
 

@@ -8,8 +8,7 @@ public struct PageWalk: Sendable {
 
     public enum Step: Sendable, Hashable {
         case done
-        /// Absolute URL of the next page.
-        case fetch(String)
+        case fetch(NextPage)
         /// The cap was reached, or the server's pages lead in a circle, before the reading was complete.
         case gap(String)
     }
@@ -21,7 +20,7 @@ public struct PageWalk: Sendable {
     private let oldest: Timestamp?
     private let comparesDigests: Bool
     private var seen = Set<String>()
-    private var asked: Set<String>
+    private var asked: Set<NextPage>
     /// An unchanged item was read: what is undated and follows the known ones lay beyond the old end.
     private var hasMetOldEnd = false
     public private(set) var items: [Item] = []
@@ -41,7 +40,7 @@ public struct PageWalk: Sendable {
     ) {
         (self.mode, self.known, self.newest, self.oldest) = (mode, known, newest, oldest)
         self.comparesDigests = comparesDigests
-        asked = [url]
+        asked = [NextPage(url)]
     }
 
     public mutating func pageRead(_ page: Page) -> Step {

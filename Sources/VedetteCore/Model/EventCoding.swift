@@ -53,6 +53,7 @@ extension Item {
             "time": time.map { .string($0.rfc3339) },
             "fields": fields.isEmpty ? nil : fields.json,
             "notes": notes.isEmpty ? nil : notes.json,
+            "measures": measures.isEmpty ? nil : measures.json,
         ])
     }
 
@@ -61,7 +62,8 @@ extension Item {
         self.init(
             key: key, title: json["title"]?.string, state: json["state"]?.string, url: json["url"]?.string,
             time: json["time"]?.string.flatMap { Timestamp(rfc3339: $0) },
-            fields: Fields(json: json["fields"]), notes: Fields(json: json["notes"])
+            fields: Fields(json: json["fields"]), notes: Fields(json: json["notes"]),
+            measures: Fields(json: json["measures"])
         )
     }
 }

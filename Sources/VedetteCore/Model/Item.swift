@@ -68,16 +68,18 @@ public struct Item: Sendable, Hashable {
     public var fields: Fields
     /// Stored and shown, never compared: the server's words, measures, counters.
     public var notes: Fields
+    /// Numbers that are stored and shown, and compared only with the bounds that rules name: latency, days left.
+    public var measures: Fields
 
     public init(
         key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,
-        fields: Fields = [:], notes: Fields = [:]
+        fields: Fields = [:], notes: Fields = [:], measures: Fields = [:]
     ) {
         (self.key, self.title, self.state, self.url) = (key, title, state, url)
-        (self.time, self.fields, self.notes) = (time, fields, notes)
+        (self.time, self.fields, self.notes, self.measures) = (time, fields, notes, measures)
     }
 
-    /// `key`, `title`, `state`, `url`, else the field, else the note of that name. What `item.X` means everywhere.
+    /// `key`, `title`, `state`, `url`, else the field, the measure or the note of that name. What `item.X` means everywhere.
     public subscript(name: String) -> Value? {
         switch name {
         case "key": .text(key)
@@ -85,7 +87,7 @@ public struct Item: Sendable, Hashable {
         case "name": fields["name"] ?? notes["name"] ?? title.map(Value.text)
         case "state": state.map(Value.text)
         case "url": url.map(Value.text)
-        default: fields[name] ?? notes[name]
+        default: fields[name] ?? measures[name] ?? notes[name]
         }
     }
 

@@ -35,17 +35,37 @@ public struct Request: Sendable {
     public var knownDigest: UInt64?
     /// 0: a redirect is returned as the response that it is.
     public var redirects: Int
+    public var proxy: Proxy
+    public var cookies: CookiePolicy
+    public var manners: Manners
+    /// Which addresses its redirects, or all of it, may lead to.
+    public var reach: Reach
+    /// On a connection of its own, so that `elapsed` and `certificateExpires` of the response are about one.
+    public var inspectsConnection: Bool
+
+    /// A server on the internet must not make us ask a machine of our own network (adversarial case 20).
+    public enum Reach: Sendable, Hashable {
+        /// The address as configured may be private; a redirect to a private address is followed only from a private one.
+        case likeTheFirst
+        /// No private address at all: a public server named this address.
+        case publicOnly
+        /// The user allows it.
+        case anywhere
+    }
 
     public init(
         method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil,
         credentials: Credentials? = nil, tls: TLSPolicy = .init(), session: String? = nil, lane: Lane = .polls,
         group: String? = nil, limits: FetchLimits = .init(), validators: Validators = .init(),
-        knownDigest: UInt64? = nil, redirects: Int = 5
+        knownDigest: UInt64? = nil, redirects: Int = 5, proxy: Proxy = .environment, cookies: CookiePolicy = .memory,
+        manners: Manners = .init(), reach: Reach = .likeTheFirst, inspectsConnection: Bool = false
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.credentials, self.tls, self.session) = (credentials, tls, session)
         (self.lane, self.group, self.limits) = (lane, group, limits)
         (self.validators, self.knownDigest, self.redirects) = (validators, knownDigest, redirects)
+        (self.proxy, self.cookies, self.manners) = (proxy, cookies, manners)
+        (self.reach, self.inspectsConnection) = (reach, inspectsConnection)
     }
 }
 
@@ -95,6 +115,10 @@ public struct Response: Sendable {
     public var received: Int
     /// From the request's start to the last byte, queueing apart.
     public var elapsed: Duration
+    /// When the server's certificate expires; only of a request that `inspectsConnection`, over TLS.
+    public var certificateExpires: Timestamp?
+    /// It came from a loopback, link-local or private address (RFC 6890), or through a proxy.
+    public var isFromPrivate = false
 
     public init(
         status: Int, headers: ResponseHeaders = .init(), body: [UInt8] = [], digest: UInt64 = 0,

@@ -19,6 +19,54 @@ public protocol SourceKind: Sendable {
     func request(base: String, context: PollContext) -> Ask
     /// Reads one complete page. The body may be changed (a JSON reader appends padding).
     func read(_ page: inout PageBody) throws(ReadError) -> Page
+    /// A `jq` program that every body passes through before it is read; nil for none.
+    var shaping: String? { get }
+    /// Resources that an item names and that tell more of it.
+    /// - Parameter all: every one that there is, for a person who looks at this item; else those that its options ask for.
+    func links(of item: Item, base: String, all: Bool) -> [ItemLink]
+    /// What a linked resource says: notes of the item.
+    func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields
+}
+
+extension SourceKind {
+    public var shaping: String? { nil }
+    public func links(of item: Item, base: String, all: Bool) -> [ItemLink] { [] }
+    public func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields { [:] }
+}
+
+/// A kind that observes the response itself: refusal and 500 are its states, not failures. Its mode is a list.
+public protocol ObservingKind: SourceKind {
+    /// Never a failure: what there was to see is an item.
+    func observe(_ seen: Observed, _ context: ObservationContext) -> Page
+    /// Whether an item's state is bad news, which is believed only after as many polls in a row as the source's `fails`.
+    func isDown(_ item: Item) -> Bool
+}
+
+public enum Observed: Sendable {
+    case response(Response)
+    case failed(FetchError)
+}
+
+public struct ObservationContext: Sendable {
+    /// The source's absolute URL.
+    public var url: String
+    public var now: Timestamp
+
+    public init(url: String, now: Timestamp) { (self.url, self.now) = (url, now) }
+}
+
+/// A resource that an item names. Equal addresses are asked once and kept for `lifetime`.
+public struct ItemLink: Sendable, Hashable {
+    /// What it is to the item: `owner`.
+    public var name: String
+    /// Absolute.
+    public var url: String
+    /// How long what it said is believed; zero for one poll.
+    public var lifetime: Duration
+
+    public init(_ name: String, url: String, lifetime: Duration = .seconds(3600)) {
+        (self.name, self.url, self.lifetime) = (name, url, lifetime)
+    }
 }
 
 public enum ReadingMode: String, Sendable, Hashable {
@@ -32,8 +80,11 @@ public enum ReadingMode: String, Sendable, Hashable {
 public struct PollContext: Sendable {
     /// The newest item time seen so far; nil before the first good poll.
     public var newest: Timestamp?
+    public var now: Timestamp
 
-    public init(newest: Timestamp? = nil) { self.newest = newest }
+    public init(newest: Timestamp? = nil, now: Timestamp = Timestamp(milliseconds: 0)) {
+        (self.newest, self.now) = (newest, now)
+    }
 }
 
 /// The kind's share of a request; the source's server adds credentials, TLS and its own headers, which win.
@@ -42,9 +93,17 @@ public struct Ask: Sendable {
     public var url: String
     public var headers: [Header]
     public var body: [UInt8]?
+    /// 0: a redirect is the answer.
+    public var redirects: Int
+    /// See `Request.inspectsConnection`.
+    public var inspectsConnection: Bool
 
-    public init(method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil) {
+    public init(
+        method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil, redirects: Int = 5,
+        inspectsConnection: Bool = false
+    ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+        (self.redirects, self.inspectsConnection) = (redirects, inspectsConnection)
     }
 }
 
@@ -55,25 +114,48 @@ public struct PageBody: Sendable {
     public var url: String
     /// 1 for the first page of a poll.
     public var number: Int
+    /// When it was received, for what a document says of the time of day (RSS `skipHours`).
+    public var receivedAt: Timestamp
 
-    public init(bytes: [UInt8], headers: ResponseHeaders = .init(), url: String, number: Int = 1) {
+    public init(
+        bytes: [UInt8], headers: ResponseHeaders = .init(), url: String, number: Int = 1,
+        receivedAt: Timestamp = Timestamp(milliseconds: 0)
+    ) {
         (self.bytes, self.headers, self.url, self.number) = (bytes, headers, url, number)
+        self.receivedAt = receivedAt
     }
 }
 
 /// What one page holds, in document order.
 public struct Page: Sendable {
     public var items: [Item]
-    /// The next page, absolute; nil when this is the last.
-    public var next: String?
+    /// Nil when this is the last.
+    public var next: NextPage?
     /// Illnesses that were mended, as `status` shows them.
     public var warnings: [String]
     /// How long the document says it stays fresh (RSS `ttl`); it slows the default `every` only.
     public var freshFor: Duration?
+    /// A window's document says that it is whole (RFC 5005 `fh:complete`): what is absent is gone.
+    public var isComplete: Bool
 
-    public init(items: [Item], next: String? = nil, warnings: [String] = [], freshFor: Duration? = nil) {
+    public init(
+        items: [Item], next: NextPage? = nil, warnings: [String] = [], freshFor: Duration? = nil,
+        isComplete: Bool = false
+    ) {
         (self.items, self.next, self.warnings, self.freshFor) = (items, next, warnings, freshFor)
+        self.isComplete = isComplete
     }
+}
+
+/// Where a reading goes on.
+public struct NextPage: Sendable, Hashable, ExpressibleByStringLiteral {
+    /// Absolute.
+    public var url: String
+    /// Of a request with a body: the first page's with another cursor. Nil sends the first page's again.
+    public var body: [UInt8]?
+
+    public init(_ url: String, body: [UInt8]? = nil) { (self.url, self.body) = (url, body) }
+    public init(stringLiteral url: String) { self.init(url) }
 }
 
 /// A response that could not be read: the poll failed.
