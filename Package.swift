@@ -69,6 +69,7 @@ let package = Package(
         ),
 
         tests("VedetteCoreTests", ["VedetteCore"]),
+        tests("VedetteRulesTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
         tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP"]),

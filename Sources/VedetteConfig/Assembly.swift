@@ -30,10 +30,13 @@ struct Assembly {
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
+        let windows = named(sections.maps["windows"], "window").map {
+            ($0.name, WindowReader(findings: findings).window($0))
+        }
         let ruleReader = RuleReader(
             scope: Scope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })), sinks: sinks.map(\.0),
             textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
-            findings: findings)
+            windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), findings: findings)
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules(sections.rules, ruleReader),

@@ -104,21 +104,23 @@ struct ConditionReader {
 
 extension ConditionReader {
     private func occasion(_ map: MapReader, _ scope: Scope) -> Condition? {
-        let given = Keys.occasions.filter(map.has)
+        // `stays` may say of which field.
+        let given = Keys.occasions.filter { map.has($0) && !($0 == "field" && map.has("stays")) }
         if given.count > 1 {
             findings.error(
                 map.key(given[1]),
                 "'\(given[1])' excludes '\(given[0])': 'when' takes one of "
                     + Keys.occasions.joined(separator: ", ") + "; use 'any' for several")
         }
-        if !map.has("field") {
-            for name in ["from", "to"] where map.has(name) {
+        if !map.has("field"), !map.has("stays") {
+            for name in ["from", "to", "by"] where map.has(name) {
                 findings.error(map.key(name), "'\(name)' needs 'field', as 'field: state'")
             }
         }
         guard let name = given.first, let node = map[name] else { return nil }
         switch name {
         case "field": return field(node, map, scope)
+        case "stays": return stays(node, map, scope)
         case "appears": return must(node, name) ? .appears : nil
         case "disappears": return must(node, name) ? .disappears : nil
         case "changes":
@@ -138,7 +140,26 @@ extension ConditionReader {
         guard let name = name(node, "'field'", scope) else { return nil }
         let from = map["from"].flatMap { matchers.matcher($0, "'from'") }
         let to = map["to"].flatMap { matchers.matcher($0, "'to'") }
-        return .field(name, from: from, to: to)
+        guard let node = map["by"], let text = scalars.text(node, "'by'") else {
+            return .field(name, from: from, to: to)
+        }
+        guard let delta = Delta(text) else {
+            findings.error(
+                node.place, "'by' is a number or a percentage above zero as 10, 5%, +5% or -10, not '\(text)'")
+            return nil
+        }
+        let by = Condition.by(name, delta)
+        return from == nil && to == nil ? by : .all([.field(name, from: from, to: to), by])
+    }
+
+    /// A value that does not change: coming into it is the match, `for` its time.
+    private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: Scope) -> Condition? {
+        for name in ["from", "to", "by"] where map.has(name) {
+            findings.error(map.key(name), "'\(name)' speaks of a change, 'stays' of none; remove one")
+        }
+        let name = map.has("field") ? map["field"].flatMap { self.name($0, "'field'", scope) } : "state"
+        guard let name, let value = matchers.matcher(node, "'stays'") else { return nil }
+        return .field(name, from: nil, to: value)
     }
 
     private func must(_ node: YAMLNode, _ name: String) -> Bool {
@@ -147,14 +168,16 @@ extension ConditionReader {
         return flag
     }
 
-    private static let states: [String: Event.Kind] = [
-        "failing": .failing, "recovered": .recovered, "stale": .stale, "suspect": .suspect,
+    /// The words of `source_state`.
+    static let states: [String: Event.Kind] = [
+        "failing": .failing, "recovered": .recovered, "stale": .stale, "suspect": .suspect, "offline": .offline,
+        "online": .online,
     ]
+    static let stateNames = ["failing", "recovered", "stale", "suspect", "offline", "online"]
 
     private func sourceState(_ node: YAMLNode) -> Condition? {
-        let choices = ["failing", "recovered", "stale", "suspect"]
         guard let nodes = scalars.oneOrMany(node, "'source_state'") else { return nil }
-        let words = nodes.compactMap { scalars.choice($0, "'source_state'", among: choices) }
+        let words = nodes.compactMap { scalars.choice($0, "'source_state'", among: ConditionReader.stateNames) }
         return .sourceState(Set(words.compactMap { ConditionReader.states[$0] }))
     }
 }

@@ -35,6 +35,19 @@ public struct ConfigurationLoader: Sendable {
         return loaded
     }
 
+    /// The names that are taken, whatever else is wrong with the files; no secret is read.
+    public func names() -> NamesInUse {
+        let findings = Findings()
+        guard let directory = findDirectory(findings) else { return NamesInUse() }
+        var names = NamesInUse()
+        for file in ConfigurationFile.all(in: directory, findings) {
+            let root = YAMLDocument.root(of: file, budget: Budget(), findings)
+            names.sources.formUnion(root?.child("sources")?.keys.compactMap(\.text) ?? [])
+            names.sinks.formUnion(root?.child("sinks")?.keys.compactMap(\.text) ?? [])
+        }
+        return names
+    }
+
     /// Reads files that are in memory already.
     func load(_ files: [ConfigurationFile], _ findings: Findings = Findings()) -> Loaded {
         let configuration = Assembly(kinds: kinds, environment: environment, findings: findings).assemble(files)
@@ -72,4 +85,10 @@ public struct ConfigurationLoader: Sendable {
 struct Kinds: Sendable {
     var sources: [SourceKindEntry]
     var sinks: [SinkKindEntry]
+}
+
+/// Names that stand in the files already.
+public struct NamesInUse: Sendable {
+    public var sources: Set<String> = []
+    public var sinks: Set<String> = []
 }

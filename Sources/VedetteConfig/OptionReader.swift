@@ -61,6 +61,7 @@ struct OptionReader {
         case .map(let inner): map(node, inner, what)
         case .template: TemplateReader(findings: findings).template(node, what).map { .template($0) }
         case .headers: headers(node, what)
+        case .json: JSONValueReader(findings: findings).value(node, what).map { .json($0) }
         }
     }
 

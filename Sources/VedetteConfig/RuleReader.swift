@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteText
 
 /// Which events matter, and to whom.
 struct RuleReader {
@@ -9,6 +10,7 @@ struct RuleReader {
     let sinks: [String]
     /// Those of a kind that passes on the event itself: a text for them would be read by nobody.
     let textless: Set<String>
+    let windows: [String: [CivilWindow]]
     let findings: Findings
 
     private var scalars: Scalars { Scalars(findings: findings) }
@@ -24,11 +26,52 @@ struct RuleReader {
         let priority = map["priority"].flatMap {
             scalars.choice($0, "'priority'", among: Priority.allCases.map(\.rawValue)).flatMap(Priority.init(rawValue:))
         }
-        let notices = notices(map, stop: stop, when?.scope ?? scope)
+        let inner = when?.scope ?? scope
+        let notices = notices(map, stop: stop, inner)
+        let tags = map["tags"].flatMap { scalars.texts($0, "'tags'") } ?? []
+        let gates = gates(map, inner)
+        let tests = map["tests"].map { RuleTestReader(scope: inner, sinks: sinks, findings: findings).tests($0) } ?? []
         guard let name, let nameNode, let when else { return nil }
-        let rule = Rule(
-            name: name, when: when.condition, stop: stop, priority: priority ?? .normal, notify: notices)
+        let seeks = map.value("when")?.child("stays") != nil
+        if seeks, gates.hold == .zero {
+            findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
+        }
+        var rule = Rule(
+            name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
+            gates: gates, seeks: seeks, identity: identity(of: map, name))
+        rule.tests = tests.map(\.test)
+        play(tests, rule)
         return (rule, nameNode.place)
+    }
+
+    private func gates(_ map: MapReader, _ scope: Scope) -> Gates {
+        GatesReader(
+            windows: windows, scope: scope,
+            notices: { node in
+                (self.scalars.oneOrMany(node, "'notify'") ?? []).flatMap { self.notices($0, scope) }.map(\.0)
+            }, findings: findings
+        ).gates(map)
+    }
+
+    /// What is written under `when`, `for` and `limit`: a rule that says the same goes on over a reload.
+    private func identity(of map: MapReader, _ name: String) -> UInt64 {
+        var digest = Digest()
+        digest.add(name)
+        for key in ["when", "for", "limit"] {
+            digest.add(key)
+            map.value(key)?.add(to: &digest)
+        }
+        return digest.value
+    }
+
+    /// Its own examples; a rule that is wrong otherwise is not played.
+    private func play(_ tests: [(test: RuleTest, place: Place)], _ rule: Rule) {
+        guard !findings.hasErrors else { return }
+        for (test, place) in tests {
+            if let failure = test.failure(of: rule, ZoneTime()) {
+                findings.error(place, "rule '\(rule.name)': \(failure)")
+            }
+        }
     }
 
     private func notices(_ map: MapReader, stop: Bool, _ scope: Scope) -> [Rule.Notice] {

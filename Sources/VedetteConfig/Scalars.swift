@@ -67,7 +67,9 @@ struct Scalars {
     func choice(_ node: YAMLNode, _ what: String, among choices: [String]) -> String? {
         guard let text = text(node, what) else { return nil }
         guard choices.contains(text) else {
-            let meant = suggestion(for: text, among: choices).map { "; did you mean '\($0)'?" } ?? ""
+            // Any number is near any other.
+            let word = text.contains(where: \.isLetter) ? suggestion(for: text, among: choices) : nil
+            let meant = word.map { "; did you mean '\($0)'?" } ?? ""
             let all = choices.map { "'\($0)'" }.joined(separator: ", ")
             findings.error(node.place, "\(what) is one of \(all), not '\(text)'\(meant)")
             return nil

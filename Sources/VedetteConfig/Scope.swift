@@ -7,14 +7,17 @@ import VedetteText
 struct Scope {
     /// Every source by name, with its fields; nil where only the server knows, or where the source is wrong itself.
     let fields: [String: [String]?]
+    /// Every source there is, also where the scope was narrowed.
+    let all: [String]
     /// The names of all fields; nil when any field may be there.
     private let known: [String]?
 
     /// Of every item.
     private static let itemNames = ["key", "title", "name", "state", "url", "time"]
 
-    init(fields: [String: [String]?]) {
+    init(fields: [String: [String]?], all: [String]? = nil) {
         self.fields = fields
+        self.all = all ?? Array(fields.keys)
         let lists = fields.values.compactMap { $0 }
         let isOpen = lists.isEmpty || lists.count < fields.count
         known = isOpen ? nil : lists.reduce(into: Set<String>()) { $0.formUnion($1) }.sorted()
@@ -22,7 +25,9 @@ struct Scope {
 
     /// Narrowed to some of the sources.
     func among(_ names: Set<String>) -> Scope {
-        Scope(fields: Dictionary(uniqueKeysWithValues: names.compactMap { name in fields[name].map { (name, $0) } }))
+        Scope(
+            fields: Dictionary(uniqueKeysWithValues: names.compactMap { name in fields[name].map { (name, $0) } }),
+            all: all)
     }
 
     func check(field name: String, at place: Place, _ findings: Findings) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import VedetteCore
 
-/// Connection settings: URL, credentials, TLS, headers.
+/// Connection settings: URL, authentication, TLS, proxy, manners, headers.
 struct ServerReader {
     let secrets: SecretReader
     let environment: [String: String]
@@ -18,10 +17,15 @@ struct ServerReader {
         }
         var server = Server(name: entry.name)
         server.url = map["url"].flatMap { url($0, "'url'") }
-        server.credentials = credentials(map)
-        server.tls = map["tls"].map(tls) ?? .init()
         server.headers = map["headers"].map(headers.headers) ?? []
+        server.credentials = AuthenticationReader(secrets: secrets, environment: environment, findings: findings)
+            .credentials(map, host: server.url.flatMap(WebURL.init)?.host)
+        server.tls = map["tls"].map(TLSReader(environment: environment, findings: findings).policy) ?? .init()
         server.userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
+        server.proxy = map["proxy"].flatMap(ProxyReader(secrets: secrets, findings: findings).proxy) ?? .environment
+        server.cookies = cookies(map)
+        server.manners = manners(map)
+        server.allowsPrivate = map["allow_private"].flatMap { scalars.flag($0, "'allow_private'") } ?? false
         return server
     }
 
@@ -47,67 +51,28 @@ struct ServerReader {
         return parts[1].prefix { !"/?#".contains($0) }.contains("@")
     }
 
-    private func credentials(_ map: MapReader) -> Credentials? {
-        let user = map["user"].flatMap { headers.value($0, "'user'") }
-        let password = map["password"].flatMap { secrets.secret($0, "'password'") }
-        for (one, other) in [("user", "password"), ("password", "user")] where map.has(one) && !map.has(other) {
-            findings.error(map.key(one), "'\(one)' needs '\(other)' beside it")
-        }
-        if let user, user.contains(":"), let node = map["user"] {
-            findings.error(node.place, "'user' cannot hold ':' (RFC 7617)")
-            return nil
-        }
-        guard let user, let password else { return nil }
-        return Credentials(user: user, password: password)
+    private func cookies(_ map: MapReader) -> CookiePolicy {
+        map["cookies"].flatMap { scalars.choice($0, "'cookies'", among: CookiePolicy.allCases.map(\.rawValue)) }
+            .flatMap(CookiePolicy.init(rawValue:)) ?? .memory
     }
 
-    private func tls(_ node: YAMLNode) -> TLSPolicy {
-        var policy = TLSPolicy()
-        guard let map = MapReader(node, "'tls'", keys: Keys.tls, findings) else { return policy }
-        policy.ca = map["ca"].flatMap(certificates)
-        policy.pin = map["pin"].flatMap(pin)
-        policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false
-        if policy.pin != nil, map.has("ca") {
-            findings.error(
-                map.key("ca"), "'ca' says nothing beside 'pin', which judges the certificate alone; remove one")
+    private func manners(_ map: MapReader) -> Manners {
+        var manners = Manners()
+        manners.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...64) }
+        guard let node = map["rate"], let rate = MapReader(node, "'rate'", keys: Keys.rate, findings) else {
+            return manners
         }
-        if policy.insecure, map.has("ca") || map.has("pin") {
-            findings.error(map.key("insecure"), "'insecure' switches every check off; remove it, or 'ca' and 'pin'")
-        }
-        return policy
+        let count = rate["count"].flatMap { scalars.integer($0, "'count'", in: 1...1_000_000) }
+        let time = rate["per"].flatMap { scalars.duration($0, "'per'", atLeast: .milliseconds(1)) }
+        if let count, let time { manners.interval = time / count }
+        return manners
     }
+}
 
-    private func certificates(_ node: YAMLNode) -> String? {
-        guard let text = scalars.text(node, "'ca'") else { return nil }
-        let path = FilePath.resolve(text, in: node.source.file.directory, environment)
-        switch BoundedFile.read(path, most: 16 << 20) {
-        case .failure(let problem):
-            findings.error(node.place, "'ca' names '\(path)', but \(problem.detail)")
-            return nil
-        case .success(let file):
-            guard String(decoding: file.bytes, as: UTF8.self).contains("-----BEGIN ") else {
-                findings.error(
-                    node.place, "'ca' names '\(path)', which holds no PEM certificate; convert it with openssl x509")
-                return nil
-            }
-            return path
-        }
-    }
-
-    /// libcurl takes a malformed pin for a file name, and fails closed only when it connects.
-    private func pin(_ node: YAMLNode) -> String? {
-        guard let text = scalars.text(node, "'pin'") else { return nil }
-        for part in text.split(separator: ";", omittingEmptySubsequences: false) where !ServerReader.isPin(part) {
-            findings.error(
-                node.place, "'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'")
-            return nil
-        }
-        return text
-    }
-
-    private static func isPin(_ text: Substring) -> Bool {
-        guard text.hasPrefix("sha256//") else { return false }
-        let code = String(text.dropFirst(8))
-        return code.utf8.count == 44 && Data(base64Encoded: code)?.count == 32
+extension WebURL {
+    /// Without its port, and an IPv6 address without its brackets.
+    var host: String {
+        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
+        return String(authority.prefix { $0 != ":" })
     }
 }

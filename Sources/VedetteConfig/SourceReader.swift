@@ -13,7 +13,7 @@ struct SourceReader {
     private var scalars: Scalars { Scalars(findings: findings) }
 
     private static let remedies = Dictionary(
-        uniqueKeysWithValues: ["user", "password", "tls"].map {
+        uniqueKeysWithValues: Keys.server.map(\.name).filter { name in !Keys.source.contains { $0.name == name } }.map {
             ($0, "belongs to a server: write it under 'servers' and name that with 'server'")
         })
 
@@ -74,8 +74,10 @@ extension SourceReader {
         let headers = HeaderReader(secrets: secrets, findings: findings)
         let own = map["headers"].map(headers.headers) ?? []
         let userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
+        let allowsPrivate = map["allow_private"].flatMap { scalars.flag($0, "'allow_private'") }
         guard let place = map.has("server") ? onServer(map) : atURL(map) else { return nil }
         var server = place.0
+        if let allowsPrivate { server.allowsPrivate = allowsPrivate }
         if let userAgent { server.userAgent = userAgent }
         let names = Set(own.map { $0.name.lowercased() })
         server.headers = server.headers.filter { !names.contains($0.name.lowercased()) } + own

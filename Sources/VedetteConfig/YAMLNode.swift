@@ -95,6 +95,9 @@ struct YAMLNode {
         return with(sequence[index])
     }
 
+    /// The keys of a map.
+    var keys: [YAMLNode] { node.mapping?.map { with($0.key) } ?? [] }
+
     /// Keys, values and elements, one level down.
     var children: [YAMLNode] {
         if let sequence = node.sequence { return sequence.map(with) }
@@ -159,4 +162,14 @@ extension YAMLNode {
     }
 
     private var hasMerge: Bool { node.mapping?.contains { $0.key.scalar?.string == "<<" } ?? false }
+}
+
+extension YAMLNode {
+    /// All that is written here, so that a change is seen.
+    func add(to digest: inout Digest) {
+        if let text = node.scalar?.string { digest.add(text) }
+        digest.add(isMap ? "{" : isList ? "[" : "")
+        for child in children { child.add(to: &digest) }
+        digest.add(isMap ? "}" : isList ? "]" : "")
+    }
 }

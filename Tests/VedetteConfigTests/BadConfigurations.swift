@@ -23,7 +23,12 @@ extension Bad {
         Bad(
             "{1: 2, ? [a]: b, : c}",
             "1:18: bad YAML: did not find expected node content; a value or a closing bracket is missing"),
-        Bad("windows: {night: {daily: x}}", "1:1: 'windows' is not supported yet; remove it"),
+        Bad(
+            "windows: {night: {daily: x}, day: {days: [mon, fryday], tz: Europe/Wien}, w: {}}",
+            "1:26: 'daily' is a span of the day as \"22:00-07:00\", not 'x'",
+            "1:48: 'days' takes mon, tue, wed, thu, fri, sat, sun and spans as mon-fri, not 'fryday'",
+            "1:61: 'Europe/Wien' is no time zone of this machine; write a name as 'Europe/Vienna' or 'UTC'",
+            "1:78: window 'w' needs 'daily' as \"22:00-07:00\", or 'days'"),
         Bad(
             "sources: {a b: {kind: feed, url: 'https://h/'}}",
             "1:11: 'a b' cannot name a source; take letters, digits and - _ . : + @, not beginning with '-'"),
@@ -48,7 +53,7 @@ extension Bad {
             "sources: {s: {kind: feed, url: 'https://h/', evry: 15s, password: x, codes: {}}}",
             "1:46: unknown key 'evry' in source 's'; did you mean 'every'?",
             "1:57: 'password' belongs to a server: write it under 'servers' and name that with 'server'",
-            "1:70: unknown key 'codes' in source 's'; known are empty, every, fails, first, headers, kind, path, server, url, user_agent, while"
+            "1:70: unknown key 'codes' in source 's'; known are allow_private, empty, every, fails, first, headers, kind, path, server, url, user_agent, while"
         ),
         Bad(
             "sources: {s: {kind: feed, url: 'https://h/', every: 15}}",
@@ -164,13 +169,16 @@ extension Bad {
         Bad("- {name: r, when: {appears: true}}", "4:3: rule 'r' lacks 'notify': the sinks that it speaks to"),
         Bad("- text", "4:3: a rule must be a map, not a text"),
         Bad(
-            "- {name: r, when: {appears: true}, notify: [], for: 5m, limit: {}, limt: 1}",
+            "- {name: r, when: {appears: true}, notify: [], for: 5, limit: {}, limt: 1}",
             "4:44: 'notify' is an empty list; write a value or remove the key",
-            "4:48: 'for' is not supported yet; remove it", "4:57: 'limit' is not supported yet; remove it",
-            "4:68: unknown key 'limt' in rule 'r'; known are name, notify, priority, stop, when"),
+            "4:53: 'for' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '5'",
+            "4:63: 'limit' lacks 'count': number", "4:63: 'limit' lacks 'per': duration",
+            "4:67: unknown key 'limt' in rule 'r'; did you mean 'limit'?"),
         Bad(
             "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",
-            "4:35: 'stays' is not supported yet; remove it", "4:55: unknown sink 'dsk'; did you mean 'desk'?",
+            "4:13: 'stays' needs 'for': how long it stays, as 'for: 30m'",
+            "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state; use 'any' for several",
+            "4:55: unknown sink 'dsk'; did you mean 'desk'?",
             "4:66: the sink 'desk' stands twice in 'notify'; keep one"),
         Bad(
             "- {name: r, when: {appears: true}, notify: [desk: {txt: x}], priority: hi, stop: 1}",
@@ -185,18 +193,18 @@ extension Bad {
             "4:36: 'x*' matches no source; known are any, web"),
         Bad(
             "- {name: r, when: {source: web}, notify: desk}",
-            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'source_state'"
+            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state'"
         ),
         Bad(
             "- {name: r, when: {appears: true, disappears: true, from: x}, notify: desk}",
-            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, source_state; use 'any' for several",
+            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state; use 'any' for several",
             "4:53: 'from' needs 'field', as 'field: state'"),
         Bad(
             "- {name: r, when: {appears: false}, notify: desk}",
             "4:29: 'appears: false' means nothing; remove it, or use 'not'"),
         Bad(
             "- {name: r, when: {source_state: failed}, notify: desk}",
-            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', not 'failed'"),
+            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', 'offline', 'online', not 'failed'"),
         Bad(
             "- {name: r, when: {source: web, field: stat, to: }, notify: desk}",
             "4:40: unknown field 'stat'; did you mean 'state'?", "4:46: 'to' has no value; write one or remove the key"),
@@ -225,7 +233,7 @@ extension Bad {
             "4:25: 'all' is an empty list; write a condition", "4:34: 'any' must be a list, not a map"),
         Bad(
             "- {name: r, when: {any: [{appears: true}, {item: {title: x}}]}, notify: desk}",
-            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'source_state'"
+            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state'"
         ),
         Bad(
             "- name: r\n  when: {source: web, appears: true}\n  notify:\n  - desk:\n      text: |\n        Hello\n        {{item.nme}} {{item.owner}}",
@@ -233,7 +241,7 @@ extension Bad {
         Bad(
             "- {name: r, when: {source: any, appears: true}, notify: [desk: {text: \"\\u00e4 {{#item.any}}\", title: '{{itm}}'}]}",
             "4:79: in 'text': the section 'item.any' is not closed; write '{{/item.any}}'",
-            "4:103: in 'title': unknown name 'itm'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail"
+            "4:103: in 'title': unknown name 'itm'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, digest.count, digest.lines"
         ),
         Bad(
             "- {name: r, when: {source: any, appears: true}, notify: [desk: {text: 'it''s {{}}', title: {{x}} }]}",
@@ -241,12 +249,12 @@ extension Bad {
             "4:92: 'title' must be a text, not a map; quote a text that begins with '{'"),
         Bad(
             "- name: r\n  when: {appears: true}\n  notify:\n  - desk:\n      text: >-\n        folded\n        {{zzz}}",
-            "8:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail"
+            "8:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, digest.count, digest.lines"
         ),
         Bad(
-            "- name: r\n  when: {appears: true}\n  tests: []\n  notify:\n  - desk:\n      text: plain\n        {{zzz}}",
-            "6:3: 'tests' is not supported yet; remove it",
-            "9:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail"
+            "- name: r\n  when: {appears: true}\n  tests: {}\n  notify:\n  - desk:\n      text: plain\n        {{zzz}}",
+            "6:10: 'tests' must be a list, not a map",
+            "9:13: in 'text': unknown name 'zzz'; known are item.key, item.title, item.name, item.state, item.url, item.time, event.id, event.type, event.kind, event.time, event.source, event.poll, change.field, change.from, change.to, change.lasted, source.name, source.kind, rule.name, link, error.class, error.detail, suppressed, digest.count, digest.lines"
         ),
     ]
 }

@@ -111,13 +111,15 @@ struct LoaderTests {
     @Test("every key of the tables has its words, and no table names a key twice")
     func tables() {
         let tables = [
-            Keys.top, Keys.server, Keys.tls, Keys.source, Keys.pace, Keys.sink, Keys.rule, Keys.notice, Keys.when,
+            Keys.top, Keys.server, Keys.oauth2, Keys.tls, Keys.proxy, Keys.rate, Keys.source, Keys.pace, Keys.sink,
+            Keys.rule, Keys.notice, Keys.when,
             Keys.matcher, Keys.settings, Keys.retain, Keys.secret,
         ]
         for table in tables {
             #expect(Set(table.map(\.name)).count == table.count)
             for key in table { #expect(!key.type.isEmpty && key.summary.hasSuffix(".")) }
         }
+        #expect(Keys.authentications.allSatisfy { name in Keys.server.contains { $0.name == name } })
         let when = Set(Keys.when.map(\.name))
         #expect(when.isSuperset(of: Keys.occasions))
     }

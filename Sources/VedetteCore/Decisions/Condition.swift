@@ -5,8 +5,10 @@ public indirect enum Condition: Sendable {
     case source(Set<String>, text: String)
     /// `item:` and `where:`: a value of the item as it is now.
     case item(String, ValueMatcher)
-    /// A field changed, from and to what; nil stands for anything else.
+    /// A field changed, from and to what; nil stands for anything else. With a bound alone in `to`, it crossed that.
     case field(String, from: ValueMatcher?, to: ValueMatcher?)
+    /// A number changed by at least so much.
+    case by(String, Delta)
     case appears
     case disappears
     case changes([String])
@@ -23,6 +25,8 @@ public indirect enum Condition: Sendable {
             return names.contains(event.source) ? nil : "source is '\(event.source)', not \(text)"
         case .item(let name, let matcher): return try Condition.unmet(name, matcher, event)
         case .field(let name, let from, let to): return try Condition.unmet(field: name, from: from, to: to, event)
+        case .by(let name, let delta):
+            return event.change(of: name).map { delta.unmet(by: $0) } ?? "\(name) did not change"
         case .appears: return Condition.isKind([.appeared], event)
         case .disappears: return Condition.isKind([.disappeared], event)
         case .changes(let names):
@@ -68,7 +72,18 @@ public indirect enum Condition: Sendable {
                 return "\(side) is '\(value.description)', not \(matcher.description)"
             }
         }
-        return nil
+        return unmet(crossing: from == nil ? to?.mark : nil, change)
+    }
+
+    /// A value that moves beyond a bound crosses it once; every further step up there is no news.
+    private static func unmet(crossing mark: Mark?, _ change: FieldChange) -> String? {
+        guard let mark, let from = change.from, mark.holds(from) else { return nil }
+        let side =
+            switch mark {
+            case .above(let bound): "above \(bound)"
+            case .below(let bound): "below \(bound)"
+            }
+        return "\(change.field) was \(side) before, at '\(from.description)', so it did not cross it"
     }
 }
 

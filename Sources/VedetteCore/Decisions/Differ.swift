@@ -8,9 +8,14 @@ public struct Observation: Sendable {
     public var validators: Validators
     /// Of the only page's body as received; nil when there were several.
     public var digest: UInt64?
+    /// Of the request that brought validators and digest.
+    public var asked: UInt64?
 
-    public init(items: [Item], mode: ReadingMode, validators: Validators = .init(), digest: UInt64? = nil) {
+    public init(
+        items: [Item], mode: ReadingMode, validators: Validators = .init(), digest: UInt64? = nil, asked: UInt64? = nil
+    ) {
         (self.items, self.mode, self.validators, self.digest) = (items, mode, validators, digest)
+        self.asked = asked
     }
 }
 
@@ -45,15 +50,22 @@ public struct Differ: Sendable {
 
     var source: Source
     var now: Timestamp
+    /// What its measures are compared with.
+    var marks: Marks
 
-    public init(source: Source, now: Timestamp) { (self.source, self.now) = (source, now) }
+    public init(source: Source, now: Timestamp, marks: Marks = [:]) {
+        (self.source, self.now, self.marks) = (source, now, marks)
+    }
 
     /// A good response whose body is the last one: the same items. It confirms absences.
     /// - Parameter pending: the stored items that were absent from one good poll, when the head says that there are any.
     public func confirm(_ head: SnapshotHead, pending: [StoredItem], validators: Validators) -> Difference {
         var difference = Difference(head: head)
         difference.head.goodAt = now
-        if !validators.isEmpty { difference.head.validators = validators }
+        // What the server does not repeat still stands (RFC 9111 §3.2).
+        let old = head.validators
+        difference.head.validators = Validators(
+            etag: validators.etag ?? old.etag, lastModified: validators.lastModified ?? old.lastModified)
         // What a window remembers is absent too, but nobody waits for it.
         let confirmed = head.pendingAbsences > 0 ? pending : []
         for stored in confirmed.sorted(by: { $0.key < $1.key }) where stored.absentSince != nil {
@@ -68,6 +80,19 @@ public struct Differ: Sendable {
         _ old: SnapshotHead?, stored: [String: StoredItem], with new: Observation
     ) -> Difference {
         guard let old, old.identity == source.identity else { return baseline(new, replaces: old != nil) }
+        guard haveOtherKeys(new, stored) else { return compare(old, stored, new) }
+        if let rekeyed = rekeyed(new, stored) {
+            var difference = compare(old, rekeyed.stored, new)
+            difference.deletions += rekeyed.gone
+            difference.writes += rekeyed.moved
+            return difference
+        }
+        return isOldNews(new, old, stored) ? anew(new, old) : compare(old, stored, new)
+    }
+
+    private func compare(
+        _ old: SnapshotHead, _ stored: [String: StoredItem], _ new: Observation
+    ) -> Difference {
         if new.mode == .list, new.items.isEmpty, old.count > 0, source.empty == .suspect,
             let held = suspectEmptiness(old)
         {
@@ -88,8 +113,10 @@ public struct Differ: Sendable {
                 if !slid.contains(item.key) { difference.events.append(EventSketch(.appeared, item: item)) }
             }
         }
-        let isBelieved = new.items.isEmpty && old.emptiness != nil
-        judgeAbsences(stored: stored, present: keys, mode: new.mode, isBelieved: isBelieved, into: &difference)
+        let absence = Absence(
+            mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
+            wasWhole: old.isWhole || source.kind.mode == .list)
+        judge(absence, stored: stored, present: keys, into: &difference)
         difference.events = ordered(difference.events)
         return difference
     }
@@ -107,7 +134,8 @@ public struct Differ: Sendable {
     private func head(of new: Observation) -> SnapshotHead {
         var head = SnapshotHead(
             identity: source.identity, fingerprints: source.kind.fingerprints, goodAt: now)
-        (head.validators, head.digest, head.count) = (new.validators, new.digest, new.items.count)
+        (head.validators, head.digest, head.asked) = (new.validators, new.digest, new.asked)
+        (head.count, head.isWhole) = (new.items.count, new.mode == .list)
         for item in new.items {
             if let state = item.state { head.states[state, default: 0] += 1 }
             guard let time = item.time else { continue }
@@ -117,7 +145,7 @@ public struct Differ: Sendable {
         return head
     }
 
-    private func baseline(_ new: Observation, replaces: Bool) -> Difference {
+    func baseline(_ new: Observation, replaces: Bool) -> Difference {
         var difference = Difference(head: head(of: new))
         difference.isNewBaseline = replaces
         difference.writes = new.items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
@@ -149,15 +177,15 @@ public struct Differ: Sendable {
         _ item: Item, with before: StoredItem, fresh: Set<String>, into difference: inout Difference
     ) {
         let digest = item.digest
-        if digest == before.digest, before.absentSince == nil { return }
-        let old = before.item
-        var changes: [FieldChange] = []
-        if digest != before.digest, let old {
-            changes = self.changes(from: old, to: item, stateSince: before.stateSince, fresh: fresh)
+        if digest == before.digest, before.shown == item.shownDigest, before.absentSince == nil { return }
+        let mustLook = digest != before.digest || !(marks.isEmpty || item.measures.isEmpty)
+        guard mustLook, let old = before.item else {
+            difference.writes.append(StoredItem(item, digest: digest, stateSince: before.stateSince))
+            return
         }
-        let keepsState = old?.state == item.state
-        difference.writes.append(
-            StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now))
+        let changes = self.changes(from: old, to: item, stateSince: before.stateSince, fresh: fresh)
+        let keepsState = old.state == item.state
+        difference.writes.append(StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now))
         if !changes.isEmpty { difference.events.append(EventSketch(.changed, item: item, changes: changes)) }
     }
 
@@ -177,19 +205,34 @@ public struct Differ: Sendable {
         for name in order.filter(names.contains) + names.subtracting(order).sorted() {
             note(name, old.fields[name], new.fields[name])
         }
+        for measure in new.measures {
+            let (name, value) = (measure.name, measure.value)
+            let last = old.measures[name]
+            let isCrossed = marks[name]?.contains { $0.isCrossed(from: last, to: value) } ?? false
+            if isCrossed { note(name, last, value) }
+        }
         return changes
     }
 
-    /// - Parameter isBelieved: the list is empty and enough polls agreed, so one more is not waited for.
-    private func judgeAbsences(
-        stored: [String: StoredItem], present: Set<String>, mode: ReadingMode, isBelieved: Bool,
-        into difference: inout Difference
+    /// How what is absent is judged.
+    private struct Absence {
+        var mode: ReadingMode
+        /// The list is empty and enough polls agreed, so one more is not waited for.
+        var isBelieved: Bool
+        /// The last observation was a list too: what was absent from that one waits for its second good poll.
+        var wasWhole: Bool
+    }
+
+    private func judge(
+        _ absence: Absence, stored: [String: StoredItem], present: Set<String>, into difference: inout Difference
     ) {
         var remembered: [StoredItem] = []
         let absent = stored.values.filter { !present.contains($0.key) }
         for before in absent.sorted(by: { $0.key < $1.key }) {
-            switch mode {
-            case .list where before.absentSince != nil || isBelieved: difference.disappear(before)
+            switch absence.mode {
+            // A window's document that is whole from now on: what had left the window before is no news.
+            case .list where before.absentSince != nil && !absence.wasWhole: difference.deletions.append(before.key)
+            case .list where before.absentSince != nil || absence.isBelieved: difference.disappear(before)
             case .list:
                 difference.head.pendingAbsences += 1
                 difference.writes.append(before.absent(since: now))

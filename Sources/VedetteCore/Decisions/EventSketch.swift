@@ -12,8 +12,11 @@ public struct EventSketch: Sendable, Hashable {
     }
 
     public func event(id: Identifier, source: Source, poll: String, at time: Timestamp) -> Event {
-        Event(
-            id: id, kind: kind, time: time, source: source.name, sourceKind: source.kindName, poll: poll, item: item,
-            changes: changes, error: error)
+        let isOurs = kind.isAboutWatcher
+        var error = error
+        if !isOurs, !source.server.name.isEmpty { error?.server = source.server.name }
+        return Event(
+            id: id, kind: kind, time: time, source: isOurs ? Event.watcher : source.name,
+            sourceKind: isOurs ? Event.watcher : source.kindName, poll: poll, item: item, changes: changes, error: error)
     }
 }

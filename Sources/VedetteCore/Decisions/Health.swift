@@ -27,6 +27,15 @@ public struct Health: Sendable, Hashable {
         return EventSketch(.failing, error: problem)
     }
 
+    /// An observation that is not believed yet, or a poll while the machine is offline: no failure, and no recovery either.
+    public mutating func wasPolled(at now: Timestamp) { lastPollAt = now }
+
+    /// Bad news that so many polls in a row must bring before it is believed; they are no failures.
+    public mutating func doubted(at now: Timestamp) {
+        failures += 1
+        lastPollAt = now
+    }
+
     /// What is known has grown old: no good poll for ten intervals, and an hour at least. Said once.
     public mutating func grewOld(every: Duration, at now: Timestamp) -> EventSketch? {
         guard !isStale, let failingSince, failingSince.advanced(by: max(every * 10, .seconds(3600))) <= now else {

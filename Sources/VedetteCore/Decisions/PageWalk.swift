@@ -26,6 +26,8 @@ public struct PageWalk: Sendable {
     public private(set) var items: [Item] = []
     public private(set) var pages = 0
     public private(set) var repeats = 0
+    /// The one page said that it is all there is.
+    public private(set) var isWhole = false
 
     /// - Parameters:
     ///   - url: of the first page.
@@ -43,12 +45,16 @@ public struct PageWalk: Sendable {
         asked = [NextPage(url)]
     }
 
+    /// What the pages were: a window whose document is whole is a list.
+    public var readingMode: ReadingMode { isWhole ? .list : mode }
+
     public mutating func pageRead(_ page: Page) -> Step {
         pages += 1
         let isNews = mode == .window && bringsNews(page)
         for item in page.items {
             if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
         }
+        isWhole = pages == 1 && page.isComplete && page.next == nil
         guard let next = page.next else { return .done }
         if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }
         if pages >= PageWalk.mostPages {

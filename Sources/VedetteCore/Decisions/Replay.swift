@@ -5,9 +5,11 @@ public struct Replay: Sendable {
     public let source: Source
     private var record: SourceRecord
     private var stored: [String: StoredItem] = [:]
+    private let marks: Marks
 
-    public init(_ source: Source) {
-        self.source = source
+    /// - Parameter marks: what measures are compared with.
+    public init(_ source: Source, marks: Marks = [:]) {
+        (self.source, self.marks) = (source, marks)
         record = SourceRecord(name: source.name)
     }
 
@@ -20,9 +22,9 @@ public struct Replay: Sendable {
     /// - Returns: what happened, and the illnesses that were mended. A failed poll is an event only after `fails` of them.
     public mutating func poll(_ pages: [PageBody], at now: Timestamp) -> (events: [EventSketch], failure: ReadError?) {
         do throws(ReadError) {
-            let observation = try read(pages)
+            let observation = try read(pages, at: now)
             let recovered = record.health.pollSucceeded(at: now)
-            let difference = Differ(source: source, now: now).compare(
+            let difference = Differ(source: source, now: now, marks: marks).compare(
                 record.snapshot, stored: stored, with: observation)
             take(difference)
             return ([recovered].compactMap { $0 } + difference.events, nil)
@@ -32,7 +34,12 @@ public struct Replay: Sendable {
         }
     }
 
-    private func read(_ pages: [PageBody]) throws(ReadError) -> Observation {
+    private func read(_ pages: [PageBody], at now: Timestamp) throws(ReadError) -> Observation {
+        if let kind = source.kind as? any ObservingKind, let page = pages.first {
+            let response = Response(status: 200, headers: page.headers, body: page.bytes, url: page.url)
+            let seen = kind.observe(.response(response), ObservationContext(url: source.url, now: now))
+            return Observation(items: seen.items, mode: kind.mode)
+        }
         let isKnown = record.snapshot != nil
         var walk = PageWalk(
             mode: source.kind.mode, url: pages.first?.url ?? "", known: isKnown ? stored : nil,
@@ -40,14 +47,14 @@ public struct Replay: Sendable {
         for (i, page) in pages.enumerated() {
             guard !page.bytes.isEmpty else { throw ReadError(.empty, "page \(i + 1) is empty") }
             var body = page
-            body.number = i + 1
+            (body.number, body.receivedAt) = (i + 1, now)
             switch walk.pageRead(try source.kind.read(&body)) {
-            case .done: return Observation(items: walk.items, mode: source.kind.mode)
+            case .done: return Observation(items: walk.items, mode: walk.readingMode)
             case .gap(let detail): throw ReadError(.pageGap, detail)
             case .fetch: continue
             }
         }
-        return Observation(items: walk.items, mode: source.kind.mode)
+        return Observation(items: walk.items, mode: walk.readingMode)
     }
 
     private mutating func take(_ difference: Difference) {

@@ -17,10 +17,22 @@ public struct Rule: Sendable {
     /// A match ends the list of rules.
     public var stop: Bool
     public var priority: Priority
+    public var tags: [String]
     public var notify: [Notice]
+    public var gates: Gates
+    /// `stays`: an item that is in the value already counts from when it came into it.
+    public var seeks: Bool
+    /// Of its name, `when`, `for` and `limit`: what it remembers is kept over a reload while this is the same.
+    public var identity: UInt64
+    /// Examples of what it says and does not say.
+    public var tests: [RuleTest] = []
 
-    public init(name: String, when: Condition, stop: Bool = false, priority: Priority = .normal, notify: [Notice]) {
+    public init(
+        name: String, when: Condition, stop: Bool = false, priority: Priority = .normal, tags: [String] = [],
+        notify: [Notice], gates: Gates = .init(), seeks: Bool = false, identity: UInt64 = 0
+    ) {
         (self.name, self.when, self.stop, self.priority, self.notify) = (name, when, stop, priority, notify)
+        (self.tags, self.gates, self.seeks, self.identity) = (tags, gates, seeks, identity)
     }
 
     /// The field that `when` speaks of, whose change the texts call `change`.
@@ -30,7 +42,7 @@ public struct Rule: Sendable {
 extension Condition {
     var field: String? {
         switch self {
-        case .field(let name, _, _): name
+        case .field(let name, _, _), .by(let name, _): name
         case .changes(let names): names.first
         case .all(let parts), .any(let parts): parts.lazy.compactMap(\.field).first
         default: nil
@@ -52,25 +64,19 @@ extension Condition {
     }
 }
 
-/// The rules in their order, found by source: a rule that cannot match costs nothing.
+/// The rules in their order, found by what they ask for: a rule that cannot match costs nothing.
 public struct RuleSet: Sendable {
     public let rules: [Rule]
-    private let bySource: [String: [Int]]
-    private let anySource: [Int]
+    private let index: RuleIndex
+    private let byName: [String: Int]
 
     public init(_ rules: [Rule]) {
         self.rules = rules
-        var bySource: [String: [Int]] = [:]
-        var anySource: [Int] = []
-        for (i, rule) in rules.enumerated() {
-            if let names = rule.when.sources {
-                for name in names { bySource[name, default: []].append(i) }
-            } else {
-                anySource.append(i)
-            }
-        }
-        (self.bySource, self.anySource) = (bySource, anySource)
+        byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+        index = RuleIndex(rules)
     }
+
+    public func rule(named name: String) -> Rule? { byName[name].map { rules[$0] } }
 
     /// What one rule makes of an event.
     public struct Verdict: Sendable {
@@ -87,32 +93,21 @@ public struct RuleSet: Sendable {
         public var answer: Answer
     }
 
-    /// The verdict of every rule that could be about the event's source, in order.
-    public func verdicts(on event: Event) -> [Verdict] {
+    /// The verdict of every rule that could match, in order.
+    public func verdicts(on event: Event) -> [Verdict] { verdicts(on: event, of: index.candidates(for: event)) }
+
+    /// The verdict of every rule there is, for a person who asks why.
+    public func allVerdicts(on event: Event) -> [Verdict] { verdicts(on: event, of: Array(rules.indices)) }
+
+    private func verdicts(on event: Event, of candidates: [Int]) -> [Verdict] {
         var stopper: String?
-        return candidates(for: event.source).map { i in
+        return candidates.map { i in
             let rule = rules[i]
             if let stopper { return Verdict(rule: rule, answer: .stopped(by: stopper)) }
             let answer = RuleSet.answer(rule, event)
             if answer == .matched, rule.stop { stopper = rule.name }
             return Verdict(rule: rule, answer: answer)
         }
-    }
-
-    /// The rules that name the source and those that name none, merged into their order.
-    private func candidates(for source: String) -> [Int] {
-        guard let named = bySource[source] else { return anySource }
-        var merged: [Int] = []
-        merged.reserveCapacity(named.count + anySource.count)
-        var at = 0
-        for i in named {
-            while at < anySource.count, anySource[at] < i {
-                merged.append(anySource[at])
-                at += 1
-            }
-            merged.append(i)
-        }
-        return merged + anySource[at...]
     }
 
     private static func answer(_ rule: Rule, _ event: Event) -> Verdict.Answer {

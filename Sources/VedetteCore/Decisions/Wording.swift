@@ -18,19 +18,35 @@ public enum Wording {
         case .recovered: return "\(name) answers again"
         case .stale: return "\(name) has not answered for long"
         case .suspect: return "\(name) may be wrong"
+        case .offline: return "The network is gone"
+        case .online: return "The network is back"
+        case .elapsed: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
+        case .digest: return "\(counted(event.summary?.count ?? 0, "event")) in \(event.source)"
+        case .reminder: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
         case .test: return "Test message"
         }
     }
 
     /// One line more: what else is worth knowing.
     public static func text(of event: Event) -> String {
-        if let problem = event.error { return event.kind == .recovered ? "before: \(problem.detail)" : problem.detail }
-        guard event.kind.isAboutItem else { return "" }
+        if event.kind == .digest { return event.summary.map(digest) ?? "" }
+        if let problem = event.error {
+            let server = problem.server.map { "server \($0) · " } ?? ""
+            return server + (event.kind == .recovered ? "before: \(problem.detail)" : problem.detail)
+        }
+        guard event.item != nil, event.kind != .test else { return "" }
         var parts = [event.source]
         if let lasted = mainChange(of: event)?.lasted { parts.append("after \(duration(seconds: lasted))") }
         if event.kind == .appeared { parts.append("new") }
+        if let seconds = event.summary?.stood { parts.append("for \(duration(seconds: seconds))") }
         if let message = event.item?["message_text"] { parts.append(message.description) }
         return parts.joined(separator: " · ")
+    }
+
+    /// A line on each, as far as they are kept.
+    private static func digest(_ summary: Event.Summary) -> String {
+        let more = summary.count - summary.lines.count
+        return (summary.lines + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n")
     }
 
     /// The change a person wants first: the state's, else the first.
@@ -59,6 +75,7 @@ public enum TemplateNames {
         "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
         "change.field", "change.from", "change.to", "change.lasted",
         "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
+        "suppressed", "digest.count", "digest.lines",
     ]
     /// Item names that every kind has.
     public static let item = ["item.key", "item.title", "item.name", "item.state", "item.url", "item.time"]
@@ -66,7 +83,7 @@ public enum TemplateNames {
 
 extension Event {
     /// - Parameter field: the field that the rule speaks of; its change is `change`.
-    public func templateContext(rule: String, field: String?) -> TemplateContext {
+    public func templateContext(rule: String, field: String?, suppressed: Int = 0) -> TemplateContext {
         let change = field.flatMap { self.change(of: $0) } ?? Wording.mainChange(of: self)
         return TemplateContext { name in
             if name.hasPrefix("item.") {
@@ -82,6 +99,9 @@ extension Event {
             case "event.poll": return .text(self.poll)
             case "source.kind": return .text(self.sourceKind)
             case "rule.name": return .text(rule)
+            case "suppressed": return suppressed > 0 ? .text(String(suppressed)) : nil
+            case "digest.count": return self.summary.map { .text(String($0.count)) }
+            case "digest.lines": return self.summary.map { .list($0.lines) }
             case "link": return self.item?.url.map(Value.text)
             case "change.field": return change.map { .text($0.field) }
             case "change.from": return change?.from

@@ -18,14 +18,18 @@ public struct Delivery: Sendable, Hashable {
     public var attempts: Int
     /// Not before this wall time.
     public var due: Timestamp
-    /// What came of the last attempt.
+    /// What came of the last attempt, or why it is suppressed.
     public var reason: String?
+    /// As it is committed: `pending`, or `suppressed` by a gate of its rule.
+    public var state: DeliveryState
 
     public init(
-        id: Int64 = 0, message: Message, created: Timestamp, attempts: Int = 0, due: Timestamp, reason: String? = nil
+        id: Int64 = 0, message: Message, created: Timestamp, attempts: Int = 0, due: Timestamp, reason: String? = nil,
+        state: DeliveryState = .pending
     ) {
         (self.id, self.message, self.created) = (id, message, created)
         (self.attempts, self.due, self.reason) = (attempts, due, reason)
+        self.state = state
     }
 
     public var lane: DeliveryLane { DeliveryLane(source: message.event.source, sink: message.sink) }

@@ -10,6 +10,15 @@ public struct Event: Sendable, Hashable {
         case recovered = "io.vedette.source.recovered"
         case stale = "io.vedette.source.stale"
         case suspect = "io.vedette.source.suspect"
+        /// No source can be reached; about the watcher itself.
+        case offline = "io.vedette.watcher.offline"
+        case online = "io.vedette.watcher.online"
+        /// A `stays` rule's time has passed; of a rule, never journalled as an event of its own.
+        case elapsed = "io.vedette.rule.elapsed"
+        /// Several events in one message; of a rule.
+        case digest = "io.vedette.rule.digest"
+        /// It is still so; of a rule.
+        case reminder = "io.vedette.rule.reminder"
         /// A test message of `vedette send`; never journalled.
         case test = "io.vedette.sink.test"
 
@@ -19,6 +28,9 @@ public struct Event: Sendable, Hashable {
             default: false
             }
         }
+
+        /// About the machine that watches: such an event names no configured source.
+        public var isAboutWatcher: Bool { self == .offline || self == .online }
 
         /// The last word of the type: `changed`.
         public var word: String { String(rawValue.split(separator: ".").last ?? "") }
@@ -37,12 +49,37 @@ public struct Event: Sendable, Hashable {
     public var changes: [FieldChange]
     /// Of a source event: the failure's name and what happened.
     public var error: Problem?
+    /// Of a rule's message without one event of its own.
+    public var summary: Summary?
+
+    /// What `source` and `sourceKind` of an event about the watcher itself say.
+    public static let watcher = "watcher"
+
+    /// What a rule's message speaks of.
+    public struct Summary: Sendable, Hashable {
+        /// Ids of its events, the first ones.
+        public var events: [String]
+        /// How many there are.
+        public var count: Int
+        /// A line on each, the first ones.
+        public var lines: [String]
+        /// Of `elapsed` and `reminder`: seconds since it became so.
+        public var stood: Double?
+
+        public init(events: [String] = [], count: Int = 1, lines: [String] = [], stood: Double? = nil) {
+            (self.events, self.count, self.lines, self.stood) = (events, count, lines, stood)
+        }
+    }
 
     public struct Problem: Sendable, Hashable {
         public var failure: String
         public var detail: String
+        /// The configured server that the source is on, for several sources share one; nil for a source of its own.
+        public var server: String?
 
-        public init(failure: String, detail: String) { (self.failure, self.detail) = (failure, detail) }
+        public init(failure: String, detail: String, server: String? = nil) {
+            (self.failure, self.detail, self.server) = (failure, detail, server)
+        }
     }
 
     public init(

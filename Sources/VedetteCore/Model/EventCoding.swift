@@ -6,7 +6,7 @@ extension Event {
         .members([
             "specversion": .string("1.0"),
             "id": .string(id.description),
-            "source": .string("/sources/" + WebURL.encoded(source)),
+            "source": .string(kind.isAboutWatcher ? "/watcher" : "/sources/" + WebURL.encoded(source)),
             "type": .string(kind.rawValue),
             "subject": item.map { .string($0.key) },
             "time": .string(time.rfc3339),
@@ -19,8 +19,12 @@ extension Event {
                 "item": item?.json,
                 "changes": changes.isEmpty ? nil : .array(changes.map(\.json)),
                 "error": error.map {
-                    .members(["class": .string($0.failure), "detail": .string($0.detail)])
+                    .members([
+                        "class": .string($0.failure), "detail": .string($0.detail),
+                        "server": $0.server.map(JSON.string),
+                    ])
                 },
+                "summary": summary?.json,
             ]),
         ])
     }
@@ -37,9 +41,30 @@ extension Event {
             item: data["item"].flatMap(Item.init(json:)),
             changes: data["changes"]?.array?.compactMap(FieldChange.init(json:)) ?? [],
             error: data["error"].map {
-                Problem(failure: $0["class"]?.string ?? "", detail: $0["detail"]?.string ?? "")
+                Problem(
+                    failure: $0["class"]?.string ?? "", detail: $0["detail"]?.string ?? "",
+                    server: $0["server"]?.string)
             }
         )
+        summary = data["summary"].map(Summary.init(json:))
+    }
+}
+
+extension Event.Summary {
+    var json: JSON {
+        .members([
+            "events": events.isEmpty ? nil : .array(events.map(JSON.string)),
+            "count": .number(count),
+            "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
+            "stood": stood.map { .number(rounded: $0) },
+        ])
+    }
+
+    init(json: JSON) {
+        self.init(
+            events: json["events"]?.array?.compactMap(\.string) ?? [],
+            count: json["count"]?.int64.map(Int.init) ?? 1, lines: json["lines"]?.array?.compactMap(\.string) ?? [],
+            stood: json["stood"]?.double)
     }
 }
 

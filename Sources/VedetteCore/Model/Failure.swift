@@ -20,6 +20,8 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case encoding
     case tooLarge = "too-large"
     case redirect
+    /// A stranger's address leads into a private network (RFC 6890); nothing was sent there.
+    case privateAddress = "private-address"
     case `protocol`
     case cancelled
     // HTTP statuses
@@ -35,8 +37,12 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case wrongType = "wrong-type"
     case malformed
     case shape
+    /// The body itself says that the request failed, whatever the HTTP status.
+    case bodyStatus = "body-status"
     // The reading
     case pageGap = "page-gap"
+    /// Every key is another than before, and nothing else says which item is which.
+    case keysChanged = "keys-changed"
     // Ourselves
     case configuration
 

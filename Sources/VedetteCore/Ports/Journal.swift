@@ -8,6 +8,9 @@ public protocol Journal: Sendable {
     /// The snapshot's items, those remembered as absent included.
     func items(of source: String) async throws(JournalError) -> [String: StoredItem]
 
+    /// The last event about the watcher itself: whether the machine was offline.
+    func lastOfWatcher() async throws(JournalError) -> Event?
+
     /// Commits what polls changed, all of it in one transaction (I1), and returns it with `seq`s and delivery ids.
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
 

@@ -37,6 +37,9 @@ public indirect enum OptionType: Sendable, Hashable {
     case template
     /// Request headers: name to text or secret.
     case headers
+    /// A map or list as the JSON value that it stands for: a plain `true`, `1.5` or `null` is that, a quoted one a text.
+    /// A single value is a text.
+    case json
 }
 
 public indirect enum OptionValue: Sendable {
@@ -49,6 +52,7 @@ public indirect enum OptionValue: Sendable {
     case map([(name: String, value: OptionValue)])
     case template(any Template)
     case headers([Header])
+    case json(JSON)
 }
 
 /// The options of one source or sink, already checked against the kind's specifications.
@@ -83,6 +87,10 @@ public struct Options: Sendable {
         if case .template(let template) = values[name] { template } else { nil }
     }
 
+    public func json(_ name: String) -> JSON? {
+        if case .json(let json) = values[name] { json } else { nil }
+    }
+
     public func headers(_ name: String) -> [Header] {
         if case .headers(let headers) = values[name] { headers } else { [] }
     }
@@ -90,6 +98,12 @@ public struct Options: Sendable {
     public func texts(_ name: String) -> [String] {
         guard case .list(let list) = values[name] else { return [] }
         return list.compactMap { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    /// A map of texts or of lists of texts, in the order in which it was written.
+    public func lists(_ name: String) -> [(name: String, values: [String])] {
+        guard case .map(let map) = values[name] else { return [] }
+        return map.map { entry in (entry.name, Options(["": entry.value]).texts("")) }
     }
 
     /// A map of texts, in the order in which it was written.

@@ -23,6 +23,10 @@ public struct Message: Sendable, Hashable {
     /// May be empty.
     public var text: String
     public var priority: Priority
+    /// Words that a sink may show as labels.
+    public var tags: [String] = []
+    /// How many messages before it were held back and are not said.
+    public var suppressed = 0
 
     public init(
         id: String, rule: String, sink: String, event: Event, title: String, text: String, priority: Priority = .normal

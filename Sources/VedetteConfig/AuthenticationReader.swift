@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// How a server's requests say who asks: in one way.
+struct AuthenticationReader {
+    let secrets: SecretReader
+    let environment: [String: String]
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+    private var headers: HeaderReader { HeaderReader(secrets: secrets, findings: findings) }
+
+    /// - Parameter host: the server's; nil when its URL is wrong.
+    func credentials(_ map: MapReader, host: String?) -> Credentials? {
+        checkPairs(map)
+        let given = Keys.authentications.filter { map.has($0) || ($0 == "user" && map.has("password")) }
+            .sorted { (map.key($0).line, map.key($0).column) < (map.key($1).line, map.key($1).column) }
+        if given.count > 1 {
+            findings.error(
+                map.key(given[1]), "'\(given[1])' and '\(given[0])' are two ways to authenticate; keep one")
+        }
+        checkHeader(map, beside: given.first { $0 != "query" })
+        let isDigest = map["auth"].flatMap { scalars.choice($0, "'auth'", among: ["basic", "digest"]) } == "digest"
+        // Each is read, so that what is wrong in a second one is said too.
+        let all = given.map { name -> Credentials? in
+            switch name {
+            case "user": password(map, isDigest: isDigest)
+            case "netrc": map["netrc"].flatMap { netrc($0, host: host, isDigest: isDigest) }
+            case "token": map["token"].flatMap { secrets.secret($0, "'token'") }.map { .bearer($0) }
+            case "query": map["query"].flatMap(query)
+            default: map["oauth2"].flatMap(grant).map { .grant($0) }
+            }
+        }
+        return all.first ?? nil
+    }
+
+    private func checkPairs(_ map: MapReader) {
+        for (one, other) in [("user", "password"), ("password", "user")] where map.has(one) && !map.has(other) {
+            findings.error(map.key(one), "'\(one)' needs '\(other)' beside it")
+        }
+        if map.has("auth"), !map.has("user"), !map.has("password"), !map.has("netrc") {
+            findings.error(map.key("auth"), "'auth' needs 'user' and 'password' beside it, or 'netrc'")
+        }
+    }
+
+    /// A request has one `Authorization`; which of two it would be is nothing to guess.
+    private func checkHeader(_ map: MapReader, beside name: String?) {
+        guard let name, let keys = map.value("headers")?.keys else { return }
+        for key in keys where key.text?.lowercased() == "authorization" {
+            findings.error(
+                key.place, "the header 'Authorization' and '\(name)' are two ways to authenticate; keep one")
+        }
+    }
+
+    private func password(_ map: MapReader, isDigest: Bool) -> Credentials? {
+        let user = map["user"].flatMap { headers.value($0, "'user'") }
+        let password = map["password"].flatMap { secrets.secret($0, "'password'") }
+        if let user, user.contains(":"), let node = map["user"] {
+            findings.error(node.place, "'user' cannot hold ':' (RFC 7617)")
+            return nil
+        }
+        guard let user, let password else { return nil }
+        return isDigest ? .digest(user: user, password: password) : .basic(user: user, password: password)
+    }
+
+    private func query(_ node: YAMLNode) -> Credentials? {
+        guard let entries = node.entries("'query'", findings) else { return nil }
+        guard entries.count == 1, let entry = entries.first else {
+            findings.error(node.place, "'query' takes one parameter: its name, and the secret behind it")
+            return nil
+        }
+        guard !entry.value.isAbsent else {
+            findings.error(entry.key.place, "'\(entry.name)' has no value; write one or remove the key")
+            return nil
+        }
+        return secrets.secret(entry.value, "'\(entry.name)' of 'query'").map { .query(name: entry.name, value: $0) }
+    }
+
+    private func grant(_ node: YAMLNode) -> ClientGrant? {
+        guard let map = MapReader(node, "'oauth2'", keys: Keys.oauth2, findings) else { return nil }
+        let server = ServerReader(secrets: secrets, environment: environment, findings: findings)
+        let url = map["token_url"].flatMap { server.url($0, "'token_url'") }
+        let client = map["client_id"].flatMap { scalars.text($0, "'client_id'") }
+        let secret = map["client_secret"].flatMap { secrets.secret($0, "'client_secret'") }
+        let scope = map["scope"].flatMap { scalars.texts($0, "'scope'") }?.joined(separator: " ")
+        let audience = map["audience"].flatMap { scalars.text($0, "'audience'") }
+        let inBody = map["in_body"].flatMap { scalars.flag($0, "'in_body'") } ?? false
+        guard let url, let client, let secret else { return nil }
+        return ClientGrant(url: url, client: client, secret: secret, scope: scope, audience: audience, inBody: inBody)
+    }
+}

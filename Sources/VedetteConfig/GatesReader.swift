@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What stands between a rule's match and its message.
+struct GatesReader {
+    let windows: [String: [CivilWindow]]
+    let scope: Scope
+    /// The sinks of a list under `notify`.
+    let notices: (YAMLNode) -> [Rule.Notice]
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+
+    func gates(_ map: MapReader) -> Gates {
+        var gates = Gates()
+        gates.hold = map["for"].flatMap { scalars.duration($0, "'for'") } ?? .zero
+        gates.depends = map["depends"].flatMap(depends) ?? []
+        gates.quiet = map["quiet"].flatMap(quiet)
+        gates.oncePer = map["once_per"].flatMap { field($0, "'once_per'") }
+        gates.digest = map["digest"].flatMap(digest)
+        gates.limit = map["limit"].flatMap(limit)
+        gates.remind = map["remind"].flatMap(remind)
+        gates.escalate = map["escalate"].map(escalate) ?? []
+        if gates.digest != nil, gates.remind != nil || !gates.escalate.isEmpty {
+            let other = map.has("remind") ? "remind" : "escalate"
+            findings.error(
+                map.key(other), "'\(other)' needs one event to speak of, and 'digest' makes several one; keep one")
+        }
+        return gates
+    }
+
+    private func field(_ node: YAMLNode, _ what: String) -> String? {
+        guard let name = scalars.text(node, what) else { return nil }
+        scope.check(field: name, at: node.place, findings)
+        return name
+    }
+
+    private func depends(_ node: YAMLNode) -> [String]? {
+        scalars.oneOrMany(node, "'depends'")?.compactMap { node in
+            guard let name = scalars.text(node, "'depends'") else { return nil }
+            if scope.all.contains(name) { return name }
+            findings.error(node.place, MapReader.unknown("source", name, among: scope.all))
+            return nil
+        }
+    }
+
+    private func quiet(_ node: YAMLNode) -> Quiet? {
+        guard let map = MapReader(node, "'quiet'", keys: Keys.quiet, findings) else { return nil }
+        let then = map["then"].flatMap {
+            scalars.choice($0, "'then'", among: Quiet.Then.allCases.map(\.rawValue)).flatMap(Quiet.Then.init(rawValue:))
+        }
+        guard let node = map["during"], let nodes = scalars.oneOrMany(node, "'during'") else { return nil }
+        let during = nodes.flatMap { node -> [CivilWindow] in
+            guard let name = scalars.text(node, "'during'") else { return [] }
+            if let found = windows[name] { return found }
+            findings.error(node.place, MapReader.unknown("window", name, among: Array(windows.keys)))
+            return []
+        }
+        return Quiet(windows: during, then: then ?? .defer)
+    }
+
+    private func limit(_ node: YAMLNode) -> Limit? {
+        guard let map = MapReader(node, "'limit'", keys: Keys.limit, findings) else { return nil }
+        let count = map["count"].flatMap { scalars.integer($0, "'count'", in: 1...10_000) }
+        let per = map["per"].flatMap { scalars.duration($0, "'per'", atLeast: .seconds(1)) }
+        let by = map["by"].flatMap { grouping($0) } ?? .item
+        guard let count, let per else { return nil }
+        return Limit(count: count, per: per, by: by)
+    }
+
+    /// `rule`, `item`, or the name of a field.
+    private func grouping(_ node: YAMLNode) -> Grouping? {
+        guard let text = scalars.text(node, "'by'") else { return nil }
+        switch text {
+        case "rule": return .rule
+        case "item": return .item
+        default:
+            scope.check(field: text, at: node.place, findings)
+            return .field(text)
+        }
+    }
+
+    private func digest(_ node: YAMLNode) -> DigestPlan? {
+        guard let map = MapReader(node, "'digest'", keys: Keys.digest, findings) else { return nil }
+        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: .seconds(1)) }
+        let time = map["at"].flatMap { self.time($0, zone: map["tz"].flatMap(WindowReader(findings: findings).zone)) }
+        guard map.has("every") != map.has("at") else {
+            findings.error(node.place, "'digest' takes one of 'every' (a duration) and 'at' (a time of day)")
+            return nil
+        }
+        let by = map["by"].flatMap { grouping($0) } ?? .rule
+        if let every { return DigestPlan(release: .every(every), by: by) }
+        return time.map { DigestPlan(release: .at($0), by: by) }
+    }
+
+    func time(_ node: YAMLNode, zone: String? = nil) -> CivilTimeOfDay? {
+        guard let text = scalars.text(node, "'at'") else { return nil }
+        guard let time = CivilTimeOfDay(text, zone: zone) else {
+            findings.error(node.place, "'at' is a time of day as \"08:30\", not '\(text)'")
+            return nil
+        }
+        return time
+    }
+
+    private func remind(_ node: YAMLNode) -> Reminder? {
+        guard let map = MapReader(node, "'remind'", keys: Keys.remind, findings),
+            let every = map["every"].flatMap({ scalars.duration($0, "'every'", atLeast: .seconds(1)) })
+        else { return nil }
+        return Reminder(every: every, until: map["until"].flatMap { scalars.texts($0, "'until'") } ?? [])
+    }
+
+    private func escalate(_ node: YAMLNode) -> [Escalation] {
+        guard let nodes = node.elements("'escalate'", findings) else { return [] }
+        return nodes.compactMap { node -> Escalation? in
+            guard let map = MapReader(node, "a step of 'escalate'", keys: Keys.escalation, findings),
+                let after = map["after"].flatMap({ scalars.duration($0, "'after'", atLeast: .seconds(1)) }),
+                let sinks = map["notify"]
+            else { return nil }
+            return Escalation(after: after, notify: notices(sinks))
+        }.sorted { $0.after < $1.after }
+    }
+}

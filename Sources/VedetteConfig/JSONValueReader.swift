@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import Yams
+import Yams
+
+/// A value of YAML as the JSON value that it stands for. Only what is written plainly can be a number, `true`, `false` or
+/// `null` (YAML 1.2 §10.2); quotes make a text.
+struct JSONValueReader {
+    let findings: Findings
+
+    /// A map or list; a single value is a text.
+    func value(_ node: YAMLNode, _ what: String) -> JSON? {
+        node.isMap || node.isList ? inner(node, what) : Scalars(findings: findings).text(node, what).map(JSON.string)
+    }
+
+    private func inner(_ node: YAMLNode, _ what: String) -> JSON? {
+        if node.isMap { return object(node, what) }
+        if node.isList { return array(node, what) }
+        if node.isAbsent || (node.isPlain && node.text == "~") { return .null }
+        guard let text = Scalars(findings: findings).text(node, what) else { return nil }
+        guard node.isPlain else { return .string(text) }
+        do throws(JSONSyntaxError) {
+            return try JSON(parsing: text.utf8)
+        } catch {
+            return .string(text)
+        }
+    }
+
+    private func object(_ node: YAMLNode, _ what: String) -> JSON? {
+        guard let entries = node.entries(what, findings) else { return nil }
+        let members = entries.compactMap { entry in
+            inner(entry.value, "'\(entry.name)' of \(what)").map { JSON.Member(name: entry.name, value: $0) }
+        }
+        return members.count == entries.count ? .object(members) : nil
+    }
+
+    private func array(_ node: YAMLNode, _ what: String) -> JSON? {
+        guard let elements = node.elements(what, findings) else { return nil }
+        let values = elements.compactMap { inner($0, what) }
+        return values.count == elements.count ? .array(values) : nil
+    }
+}
+
+extension YAMLNode {
+    fileprivate var isPlain: Bool { node.scalar?.style == .plain }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// User and password of a host, from a netrc file that is as private as a secret's file; the password is read again
+/// after a 401, as every secret is.
+struct NetrcReader {
+    let environment: [String: String]
+
+    struct Problem: Error {
+        /// What is wrong and the remedy; nothing of what was read.
+        var detail: String
+    }
+
+    struct Found {
+        var user: String
+        var password: String
+        /// What is doubtful about the file.
+        var warning: String?
+    }
+
+    /// - Parameter path: absolute; nil for `~/.netrc`.
+    func find(_ host: String, in path: String?) throws(Problem) -> Found {
+        guard let path = path ?? environment["HOME"].map({ $0 + "/.netrc" }) else {
+            throw Problem(detail: "'netrc: true' means ~/.netrc, but $HOME is not set; name the file")
+        }
+        let name = "the netrc file '\(path)'"
+        let (text, isShared) = try content(of: path, name)
+        let netrc: Netrc
+        do throws(Netrc.Problem) {
+            netrc = try Netrc(text)
+        } catch {
+            throw Problem(detail: "\(name) cannot be used: line \(error.line): \(error.detail)")
+        }
+        guard let login = netrc.login(for: host) else {
+            throw Problem(detail: "\(name) knows no '\(host)'; add 'machine \(host) login NAME password SECRET' to it")
+        }
+        guard let user = login.user, let password = login.password else {
+            throw Problem(detail: "\(name) lacks '\(login.user == nil ? "login" : "password")' for '\(host)'; add it")
+        }
+        guard NetrcReader.isOneLine(user), !user.contains(":"), NetrcReader.isOneLine(password) else {
+            throw Problem(
+                detail: "\(name) has a login or password for '\(host)' that is empty, holds a line end, "
+                    + "or a login with ':' (RFC 7617)")
+        }
+        let warning = isShared ? "\(name) can be read by its group; write 'chmod 600 \(path)'" : nil
+        return Found(user: user, password: password, warning: warning)
+    }
+
+    private func content(of path: String, _ name: String) throws(Problem) -> (text: String, isShared: Bool) {
+        switch BoundedFile.read(path, most: 1 << 20) {
+        case .failure(let problem): throw Problem(detail: "\(name) cannot be used: \(problem.detail)")
+        case .success(let file):
+            guard file.mode & 0o007 == 0 else {
+                throw Problem(detail: "\(name) can be read or changed by everybody; write 'chmod 600 \(path)'")
+            }
+            guard let text = String(validating: file.bytes, as: UTF8.self) else {
+                throw Problem(detail: "\(name) is not UTF-8; save it as UTF-8")
+            }
+            return (text, file.mode & 0o070 != 0)
+        }
+    }
+
+    private static func isOneLine(_ text: String) -> Bool {
+        !text.isEmpty && !text.unicodeScalars.contains { $0 == "\n" || $0 == "\r" || $0 == "\0" }
+    }
+}
+
+extension AuthenticationReader {
+    /// `true`, or a path.
+    func netrc(_ node: YAMLNode, host: String?, isDigest: Bool) -> Credentials? {
+        guard let text = Scalars(findings: findings).text(node, "'netrc'") else { return nil }
+        guard text != "false" else {
+            findings.error(node.place, "'netrc: false' means nothing; remove it")
+            return nil
+        }
+        guard let host else { return nil }
+        let path = text == "true" ? nil : FilePath.resolve(text, in: node.source.file.directory, environment)
+        let reader = NetrcReader(environment: environment)
+        do throws(NetrcReader.Problem) {
+            let found = try reader.find(host, in: path)
+            if let warning = found.warning { findings.warn(node.place, warning) }
+            let secret = Secret(found.password) { try? reader.find(host, in: path).password }
+            return isDigest ? .digest(user: found.user, password: secret) : .basic(user: found.user, password: secret)
+        } catch {
+            findings.error(node.place, error.detail)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Yams
+
+/// Writes a pin into a server of a configuration file: a change of that one value, the rest of the text as it was.
+public enum PinEdit {
+    public struct Problem: Error, Sendable {
+        /// Why it must be done by hand.
+        public var detail: String
+    }
+
+    /// Where it was written.
+    public struct Written: Sendable, Hashable {
+        /// `file:line`.
+        public var place: String
+        /// What stood there before.
+        public var former: String?
+    }
+
+    /// Replaces the file by its changed text in one step: whoever reads it sees the old text or the new one.
+    /// - Parameters:
+    ///   - files: those of the configuration; the server may stand in any.
+    ///   - pin: `sha256//…`.
+    public static func write(_ pin: String, to server: String, in files: [String]) throws(Problem) -> Written {
+        for path in files {
+            guard case .success(let file) = BoundedFile.read(path, most: ConfigurationFile.maximumSize),
+                let text = String(validating: file.bytes, as: UTF8.self), !AliasGuard.isBomb(text),
+                let root = try? Parser(yaml: text, resolver: .basic).singleRoot(),
+                let node = root.member("servers")?.member(server)
+            else { continue }
+            var lines = PinText(text)
+            guard let (changed, line) = lines.setting(pin, of: node), isOnlyChange(changed, root, server, pin)
+            else {
+                let line = node.mark.map { ":\($0.line)" } ?? ""
+                throw Problem(
+                    detail: "the server '\(server)' at \(path)\(line) is not written simply enough to be changed")
+            }
+            try replace(path, by: changed, mode: file.mode)
+            return Written(place: "\(path):\(line)", former: node.member("tls")?.member("pin")?.scalar?.string)
+        }
+        throw Problem(detail: "the server '\(server)' stands in no file of the configuration")
+    }
+
+    /// Whether the new text says what the old one said, and the pin. An anchor, an alias or a comment in the wrong place
+    /// would show here.
+    static func isOnlyChange(_ text: String, _ root: Node, _ server: String, _ pin: String) -> Bool {
+        guard let after = try? Parser(yaml: text, resolver: .basic).singleRoot() else { return false }
+        var expected = Tree(root)
+        expected.set(pin, at: ["servers", server, "tls", "pin"])
+        return Tree(after) == expected
+    }
+
+    /// In the file's own directory, so that the last step is one (rename(2)); a symbolic link goes on to lead there.
+    private static func replace(_ path: String, by text: String, mode: UInt32) throws(Problem) {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        var template = Array((target + ".XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw problem(path) }
+        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var status = stat()
+        if stat(target, &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
+        let bytes = Array(text.utf8)
+        let isWritten =
+            fchmod(descriptor, mode) == 0 && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+            && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(name, target) == 0 else {
+            let trouble = problem(path)
+            unlink(name)
+            throw trouble
+        }
+    }
+
+    private static func problem(_ path: String) -> Problem {
+        Problem(detail: "\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+}
+
+/// A document without its marks and styles, to compare what two texts mean.
+private indirect enum Tree: Equatable {
+    case text(String)
+    case list([Tree])
+    case map([String: Tree])
+
+    init(_ node: Node) {
+        switch node {
+        case .mapping(let mapping):
+            self = .map(
+                Dictionary(
+                    mapping.map { ($0.key.scalar?.string ?? "\(Tree($0.key))", Tree($0.value)) },
+                    uniquingKeysWith: { first, _ in first }))
+        case .sequence(let sequence): self = .list(sequence.map(Tree.init))
+        default: self = .text(node.scalar?.string ?? "")
+        }
+    }
+
+    mutating func set(_ text: String, at path: ArraySlice<String>) {
+        guard let name = path.first else {
+            self = .text(text)
+            return
+        }
+        var members: [String: Tree] = [:]
+        if case .map(let own) = self { members = own }
+        var child = members[name] ?? .map([:])
+        child.set(text, at: path.dropFirst())
+        members[name] = child
+        self = .map(members)
+    }
+}
+
+extension Node {
+    /// Nil where it is merged in: then it is no place of its own.
+    fileprivate func member(_ name: String) -> Node? { mapping?.first { $0.key.scalar?.string == name }?.value }
+}
+
+/// The text of a file in lines, and the few places in it where a pin can go.
+private struct PinText {
+    private var lines: [String]
+
+    /// By Unicode scalars: to Swift, CR LF is one character and no line end.
+    init(_ text: String) {
+        lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    /// - Returns: the whole text, and the line of the change, from 1.
+    mutating func setting(_ pin: String, of server: Node) -> (String, Int)? {
+        guard let mapping = server.mapping, let first = mapping.first?.key else { return nil }
+        let line: Int?
+        if let tls = server.mapping?.first(where: { $0.key.scalar?.string == "tls" })?.value {
+            line = setPin(pin, in: tls)
+        } else if isFlow(mapping) {
+            line = insert("tls: {pin: \"\(pin)\"}, ", behindBraceOf: mapping)
+        } else {
+            line = insertLine("tls: {pin: \"\(pin)\"}", before: first)
+        }
+        return line.map { (lines.joined(separator: "\n"), $0) }
+    }
+
+    private mutating func setPin(_ pin: String, in tls: Node) -> Int? {
+        guard let mapping = tls.mapping, let first = mapping.first?.key else { return nil }
+        // Both judge the certificate in another way, and exclude a pin.
+        guard !mapping.contains(where: { ["ca", "insecure"].contains($0.key.scalar?.string) }) else { return nil }
+        if let old = mapping.first(where: { $0.key.scalar?.string == "pin" })?.value.scalar {
+            return replace(old, by: pin)
+        }
+        return isFlow(mapping)
+            ? insert("pin: \"\(pin)\", ", behindBraceOf: mapping) : insertLine("pin: \"\(pin)\"", before: first)
+    }
+
+    private func isFlow(_ mapping: Node.Mapping) -> Bool {
+        guard let mark = mapping.mark else { return false }
+        return tail(mark)?.hasPrefix("{") == true
+    }
+
+    private func tail(_ mark: Mark) -> Substring.UnicodeScalarView? {
+        guard lines.indices.contains(mark.line - 1) else { return nil }
+        return lines[mark.line - 1][...].unicodeScalars.dropFirst(mark.column - 1)
+    }
+
+    private func head(_ mark: Mark) -> String {
+        String(String.UnicodeScalarView(lines[mark.line - 1].unicodeScalars.prefix(mark.column - 1)))
+    }
+
+    private mutating func insert(_ text: String, behindBraceOf mapping: Node.Mapping) -> Int? {
+        guard let mark = mapping.mark, let tail = tail(mark) else { return nil }
+        lines[mark.line - 1] = head(mark) + "{" + text + String(tail.dropFirst())
+        return mark.line
+    }
+
+    private mutating func insertLine(_ text: String, before key: Node) -> Int? {
+        guard let mark = key.mark, lines.indices.contains(mark.line - 1) else { return nil }
+        let head = head(mark)
+        guard head.allSatisfy({ $0 == " " }) else { return nil }
+        let end = lines[mark.line - 1].unicodeScalars.last == "\r" ? "\r" : ""
+        lines.insert(head + text + end, at: mark.line - 1)
+        return mark.line
+    }
+
+    /// A scalar on one line, in quotes or without.
+    private mutating func replace(_ old: Node.Scalar, by pin: String) -> Int? {
+        guard let mark = old.mark, let tail = tail(mark) else { return nil }
+        for written in ["\"\(old.string)\"", "'\(old.string)'", old.string]
+        where tail.starts(with: written.unicodeScalars) {
+            lines[mark.line - 1] = head(mark) + "\"\(pin)\"" + String(tail.dropFirst(written.unicodeScalars.count))
+            return mark.line
+        }
+        return nil
+    }
+}
+
+extension Substring.UnicodeScalarView {
+    fileprivate func hasPrefix(_ text: String) -> Bool { starts(with: text.unicodeScalars) }
+}

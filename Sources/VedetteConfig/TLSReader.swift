@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import VedetteCore
+
+/// How a server's certificate is judged, and which one it is shown. Files are looked at when the configuration is read:
+/// libcurl would say what is wrong with them only when it connects, and not in which line they are named.
+struct TLSReader {
+    let environment: [String: String]
+    let findings: Findings
+
+    private var scalars: Scalars { Scalars(findings: findings) }
+
+    func policy(_ node: YAMLNode) -> TLSPolicy {
+        var policy = TLSPolicy()
+        guard let map = MapReader(node, "'tls'", keys: Keys.tls, findings) else { return policy }
+        policy.ca = map["ca"].flatMap { file($0, "'ca'", holds: .certificate)?.path }
+        policy.pin = map["pin"].flatMap(pin)
+        policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false
+        policy.minimum = minimum(map)
+        ours(map, &policy)
+        if policy.pin != nil, map.has("ca") {
+            findings.error(
+                map.key("ca"), "'ca' says nothing beside 'pin', which judges the certificate alone; remove one")
+        }
+        if policy.insecure, map.has("ca") || map.has("pin") {
+            findings.error(map.key("insecure"), "'insecure' switches every check off; remove it, or 'ca' and 'pin'")
+        }
+        return policy
+    }
+
+    private func minimum(_ map: MapReader) -> TLSPolicy.Version {
+        map["minimum"].flatMap { scalars.choice($0, "'minimum'", among: TLSPolicy.Version.allCases.map(\.rawValue)) }
+            .flatMap(TLSPolicy.Version.init(rawValue:)) ?? .v1_2
+    }
+
+    /// The certificate that we show, with its key in the same file or in another one.
+    private func ours(_ map: MapReader, _ policy: inout TLSPolicy) {
+        let certificate = map["certificate"].flatMap { file($0, "'certificate'", holds: .certificate) }
+        policy.certificate = certificate?.path
+        if map.has("key") {
+            if !map.has("certificate") { findings.error(map.key("key"), "'key' needs 'certificate' beside it") }
+            guard let node = map["key"], let key = file(node, "'key'", holds: .key) else { return }
+            policy.key = key.path
+            checkKey(key, node, "'key'")
+        } else if let certificate, let node = map["certificate"] {
+            guard PEM.key.isIn(certificate.text) else {
+                findings.error(
+                    node.place,
+                    "'certificate' names '\(certificate.path)', which holds no key; write 'key: FILE' beside it")
+                return
+            }
+            checkKey(certificate, node, "'certificate'")
+        }
+    }
+
+    private func checkKey(_ file: Read, _ node: YAMLNode, _ what: String) {
+        if file.mode & 0o077 != 0 {
+            findings.error(
+                node.place, "\(what) names '\(file.path)', a key that others can read; write 'chmod 600 \(file.path)'")
+        }
+        if file.text.contains("ENCRYPTED") {
+            findings.error(
+                node.place,
+                "\(what) names '\(file.path)', a key with a passphrase, which nobody is there to type; "
+                    + "remove it with openssl pkey")
+        }
+    }
+
+    private struct Read {
+        var path: String
+        var text: String
+        var mode: UInt32
+    }
+
+    private enum PEM {
+        case certificate, key
+
+        func isIn(_ text: String) -> Bool {
+            text.split(whereSeparator: \.isNewline).contains {
+                $0.hasPrefix("-----BEGIN ")
+                    && (self == .key ? $0.contains("PRIVATE KEY-----") : $0.contains("CERTIFICATE-----"))
+            }
+        }
+
+        var noun: String {
+            self == .key
+                ? "no PEM key; convert it with openssl pkey" : "no PEM certificate; convert it with openssl x509"
+        }
+    }
+
+    private func file(_ node: YAMLNode, _ what: String, holds wanted: PEM) -> Read? {
+        guard let text = scalars.text(node, what) else { return nil }
+        let path = FilePath.resolve(text, in: node.source.file.directory, environment)
+        switch BoundedFile.read(path, most: 16 << 20) {
+        case .failure(let problem):
+            findings.error(node.place, "\(what) names '\(path)', but \(problem.detail)")
+            return nil
+        case .success(let file):
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            guard wanted.isIn(text) else {
+                findings.error(node.place, "\(what) names '\(path)', which holds \(wanted.noun)")
+                return nil
+            }
+            return Read(path: path, text: text, mode: file.mode)
+        }
+    }
+
+    /// libcurl takes a malformed pin for a file name, and fails closed only when it connects.
+    private func pin(_ node: YAMLNode) -> String? {
+        guard let text = scalars.text(node, "'pin'") else { return nil }
+        for part in text.split(separator: ";", omittingEmptySubsequences: false) where !TLSReader.isPin(part) {
+            findings.error(
+                node.place, "'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'")
+            return nil
+        }
+        return text
+    }
+
+    private static func isPin(_ text: Substring) -> Bool {
+        guard text.hasPrefix("sha256//") else { return false }
+        let code = String(text.dropFirst(8))
+        return code.utf8.count == 44 && Data(base64Encoded: code)?.count == 32
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Sources of one server fail and recover together. Each event is kept, but within a minute one message per rule and sink
+/// speaks for all of them; the others are suppressed and say which one that is.
+public struct Chorus: Sendable {
+    static let span = Duration.seconds(60)
+
+    private struct Part: Hashable, Sendable {
+        var rule: String
+        var sink: String
+        var server: String
+        var kind: Event.Kind
+    }
+
+    private struct Voice: Sendable {
+        var message: String
+        var source: String
+        var until: BootTime
+    }
+
+    private var voices: [Part: Voice] = [:]
+
+    public init() {}
+
+    /// - Parameter server: what the failing sources have in common, as a person knows it.
+    public mutating func joined(_ delivery: Delivery, server: String, at now: BootTime) -> Delivery {
+        let event = delivery.message.event
+        guard [.failing, .recovered, .stale].contains(event.kind), delivery.state == .pending else { return delivery }
+        voices = voices.filter { $0.value.until > now }
+        let part = Part(
+            rule: delivery.message.rule, sink: delivery.message.sink, server: server, kind: event.kind)
+        var delivery = delivery
+        if let voice = voices[part] {
+            delivery.state = .suppressed
+            delivery.reason = "\(voice.source) on \(server) was said less than a minute before, in \(voice.message)"
+        } else {
+            voices[part] = Voice(
+                message: delivery.message.id, source: event.source, until: now.advanced(by: Chorus.span))
+        }
+        return delivery
+    }
+
+    /// Their commit failed: nobody was told, so the next one speaks.
+    public mutating func unsaid(_ deliveries: [Delivery]) {
+        let ids = Set(deliveries.map(\.message.id))
+        voices = voices.filter { !ids.contains($0.value.message) }
+    }
+}

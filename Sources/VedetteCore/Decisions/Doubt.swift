@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ObservingKind {
+    /// Whether something is seen down that was not, and too few polls in a row say so. At the first poll there is nothing to
+    /// doubt it by.
+    /// - Parameters:
+    ///   - polls: in a row that found it down, this one among them.
+    ///   - fails: polls that are believed.
+    public func isDoubtful(_ items: [Item], stored: [String: StoredItem], polls: Int, fails: Int) -> Bool {
+        guard polls < fails else { return false }
+        return items.contains { item in
+            isDown(item) && stored[item.key]?.item.map { !isDown($0) } ?? false
+        }
+    }
+
+    /// What is down has no latency and no certificate: the last measures stand, or each outage would make them cross every
+    /// bound anew.
+    public func keepingMeasures(_ items: [Item], stored: [String: StoredItem]) -> [Item] {
+        items.map { item in
+            guard isDown(item), let last = stored[item.key]?.item else { return item }
+            var item = item
+            for measure in last.measures where item.measures[measure.name] == nil {
+                item.measures[measure.name] = measure.value
+            }
+            return item
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a time zone's clocks show; the tz database stands behind it.
+public protocol CivilTime: Sendable {
+    /// Seconds east of UTC at that time.
+    /// - Parameter zone: a tz database name; nil for the machine's own.
+    func offset(at time: Timestamp, in zone: String?) -> Int
+}
+
+/// A time of day, in minutes since midnight.
+public struct CivilTimeOfDay: Sendable, Hashable, Comparable {
+    public var minutes: Int
+    public var zone: String?
+
+    /// - Parameter minutes: 0…1440; 1440 is the next day's midnight.
+    public init(minutes: Int, zone: String? = nil) { (self.minutes, self.zone) = (minutes, zone) }
+
+    /// `7:30`, `07:30` and `24:00`; nil for anything else.
+    public init?(_ text: String, zone: String? = nil) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].utf8.count == 2, (1...2).contains(parts[0].utf8.count),
+            parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } }), let hour = Int(parts[0]),
+            let minute = Int(parts[1]), minute < 60, hour < 24 || (hour == 24 && minute == 0)
+        else { return nil }
+        self.init(minutes: hour * 60 + minute, zone: zone)
+    }
+
+    public static func < (a: CivilTimeOfDay, b: CivilTimeOfDay) -> Bool { a.minutes < b.minutes }
+
+    /// The first time after `now` at which the clocks show it.
+    public func next(after now: Timestamp, _ civil: any CivilTime) -> Timestamp {
+        let today = CivilDay(now, zone, civil)
+        for day in [today.advanced(by: -1), today, today.advanced(by: 1)] {
+            let time = day.instant(minutes, zone, civil)
+            if time > now { return time }
+        }
+        return today.advanced(by: 2).instant(minutes, zone, civil)
+    }
+}
+
+/// A span of the day, on some days of the week: `22:00-07:00` ends on the next morning.
+public struct CivilWindow: Sendable, Hashable {
+    public var name: String
+    public var start: CivilTimeOfDay
+    public var end: CivilTimeOfDay
+    /// On which days it starts, 1 for Monday to 7 for Sunday (ISO 8601); empty for all.
+    public var days: Set<Int>
+    public var zone: String?
+
+    public init(
+        name: String, start: CivilTimeOfDay, end: CivilTimeOfDay, days: Set<Int> = [], zone: String? = nil
+    ) {
+        (self.name, self.start, self.end, self.days, self.zone) = (name, start, end, days, zone)
+    }
+
+    /// When the span that `now` lies in ends; nil when it lies in none. The start belongs to it, the end does not.
+    ///
+    /// Each span has one start and one end: an hour that the clocks show twice (the end of summer time) reopens nothing.
+    public func end(of now: Timestamp, _ civil: any CivilTime) -> Timestamp? {
+        let today = CivilDay(now, zone, civil)
+        var latest: Timestamp?
+        for day in [today.advanced(by: -1), today] where days.isEmpty || days.contains(day.weekday) {
+            let from = day.instant(start.minutes, zone, civil)
+            let until = (end <= start ? day.advanced(by: 1) : day).instant(end.minutes, zone, civil)
+            if from <= now, now < until { latest = max(latest ?? until, until) }
+        }
+        return latest
+    }
+}
+
+/// A day of a calendar on the wall, counted from 1970-01-01.
+private struct CivilDay {
+    private let number: Int64
+    private static let length: Int64 = 86_400_000
+
+    init(_ time: Timestamp, _ zone: String?, _ civil: any CivilTime) {
+        let local = time.milliseconds + Int64(civil.offset(at: time, in: zone)) * 1000
+        number = (local - ((local % CivilDay.length) + CivilDay.length) % CivilDay.length) / CivilDay.length
+    }
+
+    private init(number: Int64) { self.number = number }
+
+    func advanced(by days: Int64) -> CivilDay { CivilDay(number: number + days) }
+
+    /// 1 for Monday to 7 for Sunday: 1970-01-01 was a Thursday.
+    var weekday: Int { Int(((number + 3) % 7 + 7) % 7) + 1 }
+
+    /// When the clocks show that time: the first of two, and for a time that they skip as much later as they jump.
+    func instant(_ minutes: Int, _ zone: String?, _ civil: any CivilTime) -> Timestamp {
+        let shown = number * CivilDay.length + Int64(minutes) * 60_000
+        func offset(_ distance: Int64) -> Int64 {
+            let time = Timestamp(milliseconds: shown + distance)
+            return Int64(civil.offset(at: time, in: zone)) * 1000
+        }
+        // No zone is a day and more from UTC, and none changes its clocks twice within two days.
+        let (before, after) = (offset(-CivilDay.length), offset(CivilDay.length))
+        let candidates = [before, after].map { Timestamp(milliseconds: shown - $0) }.sorted()
+        let exact = candidates.first { time in
+            time.milliseconds + Int64(civil.offset(at: time, in: zone)) * 1000 == shown
+        }
+        return exact ?? Timestamp(milliseconds: shown - before)
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The gates, in their order.
+extension RuleEngine {
+    /// An event that a rule matched.
+    mutating func matched(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+        guard rule.gates.hold > .zero else { return release(rule, event, at: now, identifier) }
+        let key = RuleMemory.Key(rule: rule.name, slot: .held, name: Subject(event).text)
+        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        // It was true already: the wait goes on, unless the rule waits for changes to come to rest.
+        if memory.due == nil || rule.when.waitsForRest {
+            memory.due = now.steady.advanced(by: rule.gates.hold)
+        }
+        memory.event = event
+        if !put(memory) { release(rule, event, at: now, identifier) }
+    }
+
+    /// An item that is in the value a `stays` rule waits for, although nothing told of it: seen first, or the rule is new.
+    public mutating func found(
+        _ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime
+    ) -> Step {
+        let key = RuleMemory.Key(rule: rule.name, slot: .held, name: Subject(event).text)
+        if memories[key] == nil {
+            var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
+            let age = max(0, now.wall.milliseconds - since.milliseconds)
+            memory.due = Timestamp(
+                milliseconds: now.steady.advanced(by: rule.gates.hold).milliseconds.addingClamped(-age))
+            put(memory)
+        }
+        defer { step = Step() }
+        return step
+    }
+
+    /// A match that was true for long enough.
+    mutating func release(
+        _ rule: Rule, _ event: Event, count: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        if let source = rule.gates.depends.first(where: failing.contains), source != event.source {
+            return suppress(rule, event, "it depends on '\(source)', which is failing", at: now, identifier)
+        }
+        if let silence = silences.first(where: { $0.covers(rule: rule.name, event, at: now.wall) }) {
+            return suppress(rule, event, "silenced: \(silence.description)", at: now, identifier)
+        }
+        if let (quiet, name, end) = quietTime(of: rule, at: now) {
+            return keepQuiet(rule, event, quiet, name, until: end, at: now, identifier)
+        }
+        pass(rule, event, count: count, at: now, identifier)
+    }
+
+    private func quietTime(of rule: Rule, at now: RuleTime) -> (Quiet, String, Timestamp)? {
+        guard let quiet = rule.gates.quiet else { return nil }
+        // Windows that meet are one.
+        var end: (String, Timestamp)?
+        for _ in 0...quiet.windows.count {
+            let at = end?.1 ?? now.wall
+            let ends = quiet.windows.compactMap { window in window.end(of: at, civil).map { (window.name, $0) } }
+            guard let latest = ends.max(by: { $0.1 < $1.1 }) else { break }
+            end = (end?.0 ?? latest.0, latest.1)
+        }
+        return end.map { (quiet, $0.0, $0.1) }
+    }
+
+    private mutating func keepQuiet(
+        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, at now: RuleTime,
+        _ identifier: () -> Identifier
+    ) {
+        let clock = "quiet during '\(name)' until \(end.rfc3339)"
+        switch quiet.then {
+        case .drop: suppress(rule, event, clock, at: now, identifier)
+        case .defer:
+            let key = RuleMemory.Key(rule: rule.name, slot: .deferred, name: Subject(event).text)
+            var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+            if let earlier = memory.event {
+                memory.count += 1
+                suppress(rule, earlier, "\(clock); a later one follows", at: now, identifier)
+            }
+            (memory.event, memory.due, memory.isCivil) = (event, end, true)
+            if !put(memory) { suppress(rule, event, "\(clock); too much waits already", at: now, identifier) }
+        case .digest: gather(rule, event, group: "quiet", due: end, isCivil: true, at: now, identifier)
+        }
+    }
+
+    /// Beyond the quiet time.
+    mutating func pass(
+        _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        if let field = rule.gates.oncePer, let value = event.item?[field]?.description {
+            let key = RuleMemory.Key(rule: rule.name, slot: .once, name: value)
+            guard memories[key] == nil else {
+                return suppress(rule, event, "said once already for \(field) '\(value)'", at: now, identifier)
+            }
+            put(RuleMemory(key: key, identity: rule.identity, since: now.steady))
+        }
+        guard let digest = rule.gates.digest else { return limit(rule, event, count: count, at: now, identifier) }
+        let group = digest.by.value(of: event)
+        switch digest.release {
+        case .every(let interval):
+            gather(rule, event, group: group, due: now.steady.advanced(by: interval), at: now, identifier)
+        case .at(let time):
+            let due = time.next(after: now.wall, civil)
+            gather(rule, event, group: group, due: due, isCivil: true, at: now, identifier)
+        }
+    }
+
+    private mutating func gather(
+        _ rule: Rule, _ event: Event, group: String, due: Timestamp, isCivil: Bool = false, at now: RuleTime,
+        _ identifier: () -> Identifier
+    ) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .digest, name: group)
+        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
+        if memory.lines.count < RuleEngine.mostLines {
+            memory.lines.append(Wording.title(of: event))
+            memory.events.append(event.id.description)
+        }
+        memory.count += 1
+        memory.event = event
+        guard put(memory) else { return limit(rule, event, count: 0, at: now, identifier) }
+        suppress(
+            rule, event, "goes into the digest of \(memory.isCivil ? due.rfc3339 : "the rule")", at: now, identifier)
+    }
+
+    mutating func limit(
+        _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        guard let limit = rule.gates.limit else { return send(rule, event, held: count, at: now, identifier) }
+        let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
+        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
+        if memory.times.count < limit.count {
+            let held = memory.count + count
+            memory.times.append(now.steady)
+            (memory.count, memory.event) = (0, nil)
+            memory.due = memory.times.first?.advanced(by: limit.per)
+            put(memory)
+            send(rule, event, held: held, at: now, identifier)
+        } else {
+            memory.count += 1 + count
+            memory.event = event
+            memory.due = memory.times.first?.advanced(by: limit.per)
+            put(memory)
+            suppress(
+                rule, event,
+                "limit of \(limit.count) per \(Wording.duration(seconds: limit.per.inSeconds)); the last one follows",
+                at: now, identifier)
+        }
+    }
+}
+
+extension Grouping {
+    /// What an event counts under.
+    func value(of event: Event) -> String {
+        switch self {
+        case .rule: ""
+        case .item: Subject(event).text
+        case .field(let name): event.item?[name]?.description ?? ""
+        }
+    }
+}
+
+extension Condition {
+    /// A rule about changes as such has no state that could stay: its wait begins anew with each one.
+    var waitsForRest: Bool {
+        switch self {
+        case .changes, .by: true
+        case .all(let parts), .any(let parts): parts.contains(where: \.waitsForRest)
+        default: false
+        }
+    }
+}

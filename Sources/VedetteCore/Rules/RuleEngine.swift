@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules, and what they remember between an event and a message: (memory, event or time) → (memory, deliveries). It asks
+/// no clock and writes nothing; what it changed is committed with the poll that made it (I1).
+public struct RuleEngine: Sendable {
+    /// What one step changed.
+    public struct Step: Sendable {
+        /// Owed, or suppressed with their reason.
+        public var deliveries: [Delivery] = []
+        /// Rows to write, by key; nil deletes.
+        public var changes: [RuleMemory.Key: RuleMemory?] = [:]
+        /// What they were before, for a commit that fails.
+        var before: [RuleMemory.Key: RuleMemory?] = [:]
+        /// Silences that a state ended.
+        public var endedSilences: [Int64] = []
+        /// What rules remembered and will not say, since they are gone or changed: sentences for the log.
+        public var abandoned: [String] = []
+        /// Rules that could not be judged, with the reason.
+        public var broken: [(rule: String, detail: String)] = []
+
+        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && endedSilences.isEmpty }
+    }
+
+    /// Titles and ids that a digest keeps; the rest is counted.
+    static let mostLines = 20
+    /// Subjects that one rule remembers (I8): beyond, a match is said at once instead of being held.
+    static let mostMemories = 10_000
+
+    public internal(set) var rules: RuleSet
+    public internal(set) var silences: [Silence] = []
+    let civil: any CivilTime
+    var memories: [RuleMemory.Key: RuleMemory] = [:]
+    /// What is remembered of a subject.
+    var bySubject: [Subject: Set<RuleMemory.Key>] = [:]
+    /// Sources that are failing, for `depends`.
+    var failing = Set<String>()
+    var step = Step()
+    private var counts: [String: Int] = [:]
+    /// What waits for a good poll of its source.
+    private var heldBySource: [String: Set<RuleMemory.Key>] = [:]
+    private var steadyTimers = Heap<Timer>()
+    private var civilTimers = Heap<Timer>()
+
+    private struct Timer: Comparable, Sendable {
+        var due: Timestamp
+        var key: RuleMemory.Key
+
+        /// One order for what is due at the same time, whatever order it was remembered in.
+        static func < (a: Timer, b: Timer) -> Bool {
+            a.due != b.due ? a.due < b.due : (a.key.rule, a.key.name) < (b.key.rule, b.key.name)
+        }
+    }
+
+    public init(_ rules: RuleSet, civil: any CivilTime) { (self.rules, self.civil) = (rules, civil) }
+
+    // MARK: What happens
+
+    /// An event of a poll, in the order in which it is committed.
+    public mutating func happened(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        note(event)
+        reconsider(event, at: now, identifier)
+        for verdict in rules.verdicts(on: event) {
+            if case .broken(let detail) = verdict.answer { step.broken.append((verdict.rule.name, detail)) }
+            guard verdict.answer == .matched else { continue }
+            matched(verdict.rule, event, at: now, identifier)
+        }
+        return taken()
+    }
+
+    /// A good poll of that source, after its events: it confirms what is still so.
+    public mutating func polled(_ source: String, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        for key in heldKeys(of: source) {
+            guard let memory = memories[key], let due = memory.due, due <= now.steady, let event = memory.event,
+                let rule = rule(of: key)
+            else { continue }
+            forget(key)
+            release(rule, event, at: now, identifier)
+        }
+        return taken()
+    }
+
+    /// Time passed: everything that is due and waits for no poll.
+    public mutating func ticked(at now: RuleTime, identifier: () -> Identifier) -> Step {
+        for key in dueKeys(at: now) {
+            guard let memory = memories[key], let rule = rule(of: key) else { continue }
+            elapsed(memory, rule, at: now, identifier)
+        }
+        return taken()
+    }
+
+    /// When the next tick is due, on the steady clock.
+    public func nextTick(at now: RuleTime) -> Timestamp? {
+        let shift = now.steady.milliseconds - now.wall.milliseconds
+        let civil = civilTimers.least.map { Timestamp(milliseconds: $0.due.milliseconds.addingClamped(shift)) }
+        return [steadyTimers.least?.due, civil].compactMap { $0 }.min()
+    }
+
+    /// When the source should be polled, so that what is held can be confirmed in time.
+    public func nextPull(of source: String) -> Timestamp? {
+        heldKeys(of: source).compactMap { memories[$0]?.due }.min()
+    }
+
+    // MARK: Restart, reload, failure
+
+    /// What the journal kept. Deadlines on the steady clock are clamped to what their rule can have meant.
+    public mutating func restore(_ kept: [RuleMemory], silences: [Silence], failing: Set<String>, at now: RuleTime)
+        -> Step
+    {
+        (self.silences, self.failing) = (silences, failing)
+        for memory in kept {
+            guard let rule = rule(of: memory.key), rule.identity == memory.identity else {
+                put(memory)
+                abandon(memory, reason: "the rule '\(memory.key.rule)' was changed or removed", at: now)
+                continue
+            }
+            var memory = memory
+            if !memory.isCivil, let due = memory.due {
+                memory.due = min(due, now.steady.advanced(by: rule.longestWait))
+            }
+            put(memory)
+        }
+        return taken()
+    }
+
+    /// Another set of rules; what rules remember that say the same as before is kept.
+    public mutating func reload(_ rules: RuleSet, at now: RuleTime) -> Step {
+        self.rules = rules
+        for memory in Array(memories.values) where rule(of: memory.key)?.identity != memory.identity {
+            abandon(memory, reason: "the rule '\(memory.key.rule)' was changed or removed", at: now)
+        }
+        return taken()
+    }
+
+    /// Takes a step back whose commit failed: its poll will be made again.
+    public mutating func undo(_ failed: Step) {
+        for (key, before) in failed.before { if let before { put(before) } else { forget(key) } }
+        step = Step()
+    }
+
+    public mutating func silence(_ silences: [Silence]) { self.silences = silences }
+
+    /// What is remembered, for `explain` and `status`.
+    public var remembered: [RuleMemory] { Array(memories.values) }
+
+    // MARK: Memory
+
+    func rule(of key: RuleMemory.Key) -> Rule? { rules.rule(named: key.rule) }
+
+    /// False when the rule remembers too much already.
+    @discardableResult
+    mutating func put(_ memory: RuleMemory) -> Bool {
+        let key = memory.key
+        let old = memories[key]
+        guard old != nil || counts[key.rule, default: 0] < RuleEngine.mostMemories else { return false }
+        if step.before[key] == nil { step.before[key] = .some(old) }
+        step.changes[key] = .some(memory)
+        if let subject = old?.subject, subject != memory.subject { unlink(subject, key) }
+        if old == nil { counts[key.rule, default: 0] += 1 }
+        memories[key] = memory
+        if let subject = memory.subject {
+            bySubject[subject, default: []].insert(key)
+            if waitsForPoll(memory) { heldBySource[subject.source, default: []].insert(key) }
+        }
+        guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return true }
+        if memory.isCivil {
+            civilTimers.push(Timer(due: due, key: key))
+        } else if !waitsForPoll(memory) {
+            steadyTimers.push(Timer(due: due, key: key))
+        }
+        return true
+    }
+
+    mutating func forget(_ key: RuleMemory.Key) {
+        guard let old = memories.removeValue(forKey: key) else { return }
+        if step.before[key] == nil { step.before[key] = .some(old) }
+        step.changes[key] = .some(nil)
+        counts[key.rule, default: 1] -= 1
+        if let subject = old.subject { unlink(subject, key) }
+    }
+
+    private mutating func unlink(_ subject: Subject, _ key: RuleMemory.Key) {
+        bySubject[subject]?.remove(key)
+        if bySubject[subject]?.isEmpty == true { bySubject[subject] = nil }
+        heldBySource[subject.source]?.remove(key)
+        if heldBySource[subject.source]?.isEmpty == true { heldBySource[subject.source] = nil }
+    }
+
+    /// What is held about an item is said only when a good poll confirms it; a source that fails brings none.
+    private func waitsForPoll(_ memory: RuleMemory) -> Bool {
+        memory.key.slot == .held && memory.event?.item != nil
+    }
+
+    private func heldKeys(of source: String) -> [RuleMemory.Key] {
+        (heldBySource[source] ?? []).sorted { ($0.rule, $0.name) < ($1.rule, $1.name) }
+    }
+
+    private mutating func dueKeys(at now: RuleTime) -> [RuleMemory.Key] {
+        var keys: [RuleMemory.Key] = []
+        while let next = steadyTimers.least, next.due <= now.steady {
+            _ = steadyTimers.popLeast()
+            if memories[next.key]?.due == next.due, memories[next.key]?.isCivil == false { keys.append(next.key) }
+        }
+        while let next = civilTimers.least, next.due <= now.wall {
+            _ = civilTimers.popLeast()
+            if memories[next.key]?.due == next.due, memories[next.key]?.isCivil == true { keys.append(next.key) }
+        }
+        var seen = Set<RuleMemory.Key>()
+        return keys.filter { seen.insert($0).inserted }
+    }
+
+    private mutating func note(_ event: Event) {
+        switch event.kind {
+        case .failing: failing.insert(event.source)
+        case .recovered: failing.remove(event.source)
+        default: break
+        }
+        let ended = silences.filter { $0.isEnded(by: event) }.map(\.id)
+        silences.removeAll { ended.contains($0.id) }
+        step.endedSilences += ended
+    }
+
+    private mutating func taken() -> Step {
+        defer { step = Step() }
+        return step
+    }
+}

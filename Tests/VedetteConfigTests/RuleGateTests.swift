@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+@Suite("Gates of a rule")
+struct RuleGateTests {
+    private static let head = """
+        sources:
+          web: {kind: cloudburst, url: "https://h/"}
+          gate: {kind: json, url: "https://g/"}
+        sinks: {desk: {kind: desktop}, team: {kind: desktop}}
+        windows:
+          night: {daily: "22:00-07:00", tz: UTC}
+          weekend: {days: [sat-sun]}
+        rules:
+
+        """
+
+    private func rule(_ text: String) throws -> Rule {
+        let loaded = load(Self.head + text)
+        #expect(loaded.diagnostics.map(\.description) == [])
+        return try #require(loaded.configuration?.rules.first)
+    }
+
+    private func problems(_ text: String) -> [String] {
+        load(Self.head + text).diagnostics.map { $0.description.replacing("a.yaml:", with: "", maxReplacements: 1) }
+    }
+
+    @Test("every gate is read as it is written")
+    func all() throws {
+        let rule = try rule(
+            """
+            - name: r
+              when: {source: web, field: state, to: failed}
+              tags: [ops, urgent]
+              for: 30s
+              depends: gate
+              quiet: {during: [night, weekend], then: digest}
+              once_per: owner
+              limit: {count: 2, per: 10m, by: owner}
+              remind: {every: 1h, until: [ok, gone]}
+              escalate:
+                - {after: 2h, notify: team}
+                - {after: 30m, notify: [desk: {text: "still {{item.state}}"}]}
+              notify: desk
+            """)
+        #expect(rule.tags == ["ops", "urgent"] && rule.gates.hold == .seconds(30) && rule.gates.depends == ["gate"])
+        #expect(rule.gates.quiet?.then == .digest && rule.gates.quiet?.windows.map(\.name) == ["night", "weekend"])
+        #expect(rule.gates.quiet?.windows.last?.days == [6, 7])
+        #expect(rule.gates.oncePer == "owner")
+        #expect(rule.gates.limit == Limit(count: 2, per: .seconds(600), by: .field("owner")))
+        #expect(rule.gates.remind?.every == .seconds(3600) && rule.gates.remind?.until == ["ok", "gone"])
+        #expect(rule.gates.escalate.map(\.after) == [.seconds(1800), .seconds(7200)])
+        #expect(rule.gates.escalate.first?.notify.first?.text != nil)
+    }
+
+    @Test("a digest is released after a time or at a time of day")
+    func digest() throws {
+        let every = try rule("- {name: r, when: {appears: true}, digest: {every: 10m, by: item}, notify: desk}")
+        #expect(every.gates.digest == DigestPlan(release: .every(.seconds(600)), by: .item))
+        let daily = try rule("- {name: r, when: {appears: true}, digest: {at: \"8:30\", tz: UTC}, notify: desk}")
+        #expect(daily.gates.digest == DigestPlan(release: .at(CivilTimeOfDay(minutes: 510, zone: "UTC"))))
+    }
+
+    @Test("stays seeks what is so already, of the state or of a named field")
+    func stays() throws {
+        let rule = try rule("- {name: r, when: {source: web, stays: Starting}, for: 30m, notify: desk}")
+        #expect(rule.seeks && rule.gates.hold == .seconds(1800))
+        let named = try self.rule("- {name: r, when: {field: owner, stays: {glob: 'a*'}}, for: 1m, notify: desk}")
+        #expect(named.seeks)
+        #expect(
+            problems("- {name: r, when: {stays: x}, notify: desk}")
+                == ["9:13: 'stays' needs 'for': how long it stays, as 'for: 30m'"])
+        #expect(
+            problems("- {name: r, when: {stays: x, to: y}, for: 1m, notify: desk}")
+                == ["9:30: 'to' speaks of a change, 'stays' of none; remove one"])
+    }
+
+    @Test("by asks for a change of a number", arguments: ["10", "5%", "+5%", "-0.5"])
+    func by(text: String) throws {
+        _ = try rule("- {name: r, when: {source: gate, field: price, by: \(text)}, notify: desk}")
+    }
+
+    @Test("what makes no sense is said where it stands")
+    func bad() {
+        #expect(
+            problems("- {name: r, when: {source: gate, field: price, by: -5x}, notify: desk}")
+                == ["9:52: 'by' is a number or a percentage above zero as 10, 5%, +5% or -10, not '-5x'"])
+        #expect(
+            problems(
+                "- {name: r, when: {appears: true}, notify: desk, depends: gat, quiet: {during: nigt, then: wait}, limit: {count: 0, per: 1ms}}"
+            ) == [
+                "9:59: unknown source 'gat'; did you mean 'gate'?",
+                "9:80: unknown window 'nigt'; did you mean 'night'?",
+                "9:92: 'then' is one of 'drop', 'defer', 'digest', not 'wait'",
+                "9:114: 'count' must be a whole number from 1 to 10000, not '0'",
+                "9:122: 'per' is at least 1000ms, not '1ms'",
+            ])
+        #expect(
+            problems(
+                "- {name: r, when: {appears: true}, notify: desk, digest: {every: 1m, at: \"25:00\"}, remind: {every: 1m}}"
+            )
+                == [
+                    "9:58: 'digest' takes one of 'every' (a duration) and 'at' (a time of day)",
+                    "9:74: 'at' is a time of day as \"08:30\", not '25:00'",
+                ])
+        #expect(
+            problems("- {name: r, when: {appears: true}, notify: desk, digest: {every: 1m}, remind: {every: 1m}}")
+                == ["9:71: 'remind' needs one event to speak of, and 'digest' makes several one; keep one"])
+        #expect(
+            problems("- {name: r, when: {appears: true}, notify: desk, escalate: [{after: 1m, notify: tem}]}")
+                == ["9:81: unknown sink 'tem'; did you mean 'team'?"])
+    }
+
+    @Test("a rule's tests are played, and what came instead is said where the test stands")
+    func tests() {
+        let rule = """
+            - name: r
+              when: {source: web, field: state, from: Starting, to: Ready}
+              quiet: {during: night, then: defer}
+              for: 30s
+              notify: [desk, team]
+              tests:
+                - {change: {name: prod-1, state: [Starting, Ready]}, at: "12:00", expect: held}
+                - {change: {name: prod-1, state: [Starting, Ready]}, at: "12:00", lasts: 1m, expect: [desk, team]}
+                - {change: {name: prod-1, state: [Starting, Ready]}, at: "23:00", lasts: 1m, expect: deferred}
+                - {change: {name: prod-1, state: [Stopped, Ready]}, expect: nothing}
+                - {appears: {state: Starting}, expect: []}
+
+            """
+        #expect(problems(rule) == [])
+        #expect(
+            problems(rule + "    - {change: {state: [Stopped, Ready]}, expect: desk}\n")
+                == ["20:7: rule 'r': expected desk, but it was nothing: from is 'Stopped', not 'Starting'"])
+        #expect(
+            problems(rule + "    - {change: {state: [Starting, Ready]}, at: \"23:00\", lasts: 1m, expect: desk}\n")
+                == ["20:7: rule 'r': expected desk, but it was deferred"])
+    }
+
+    @Test("a test that is written wrongly is said where it stands")
+    func badTests() {
+        #expect(
+            problems(
+                "- {name: r, when: {appears: true}, notify: desk, tests: [{expect: x}, {change: {state: a}, expect: desc}, {appears: {state: [a, b]}, expect: desk, at: noon}]}"
+            ) == [
+                "9:58: a test says what happens: one of change, appears, disappears, source_state",
+                "9:80: 'change' shows no change; write a field as {state: [Starting, Ready for use]}",
+                "9:100: unknown sink or word 'desc'; did you mean 'desk'?",
+                "9:125: 'state' is a value, or [from, to] under 'change'",
+            ])
+    }
+
+    @Test("a rule is the same rule while name, when, for and limit are the same")
+    func identity() throws {
+        let base = try rule("- {name: r, when: {appears: true}, for: 1m, notify: desk}").identity
+        let loud = try rule("- {name: r, when: {appears: true}, for: 1m, priority: high, notify: [desk, team]}")
+            .identity
+        let longer = try rule("- {name: r, when: {appears: true}, for: 2m, notify: desk}").identity
+        let other = try rule("- {name: r, when: {appears: true, source: web}, for: 1m, notify: desk}").identity
+        #expect(base == loud && base != longer && base != other)
+    }
+}

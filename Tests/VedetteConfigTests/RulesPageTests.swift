@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+@Suite("The page of rules")
+struct RulesPageTests {
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Sources/vedette/Documentation.docc/Rules.md")
+
+    private static let house = """
+        sources:
+          lab-systems: {kind: json, url: "https://wca.example.com"}
+          site: {kind: json, url: "https://www.example.com"}
+          ci-runs: {kind: json, url: "https://ci.example.com"}
+          blog-updates: {kind: json, url: "https://blog.example.com"}
+        sinks: {desktop: {kind: desktop}, team: {kind: desktop}, colleague: {kind: desktop}, mail: {kind: desktop}}
+        windows:
+          night: {daily: "22:00-07:00"}
+        rules:
+
+        """
+
+    @Test("its ten sentences are rules that pass their own tests")
+    func sentences() throws {
+        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let part = try #require(
+            text.components(separatedBy: "## Ten sentences").last?.components(separatedBy: "\n## ").first)
+        let blocks = part.components(separatedBy: "```yaml\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+        #expect(blocks.count == 10)
+        #expect(part.components(separatedBy: "\n**").count - 1 == 10)
+        let loaded = load(Self.house + blocks.joined())
+        #expect(loaded.diagnostics.map(\.description) == [])
+        let rules = try #require(loaded.configuration?.rules)
+        #expect(rules.count == 12)
+        for rule in rules { #expect(!rule.tests.isEmpty, "\(rule.name) has no test") }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+import VedetteText
+
+@Suite("Windows of the day")
+struct CivilWindowTests {
+    private func end(_ window: (String, String), _ zone: String, days: Set<Int> = [], at now: String) -> String? {
+        guard let start = CivilTimeOfDay(window.0), let end = CivilTimeOfDay(window.1) else { return "unreadable" }
+        let made = CivilWindow(name: "w", start: start, end: end, days: days, zone: zone)
+        return made.end(of: Stage.time(now), ZoneTime())?.rfc3339
+    }
+
+    @Test("a window over midnight ends on the next morning; its start belongs to it, its end does not")
+    func midnight() {
+        let night = ("22:00", "07:00")
+        #expect(end(night, "UTC", at: "2026-11-21T21:59:59Z") == nil)
+        #expect(end(night, "UTC", at: "2026-11-21T22:00:00Z") == "2026-11-22T07:00:00.000Z")
+        #expect(end(night, "UTC", at: "2026-11-22T06:59:59Z") == "2026-11-22T07:00:00.000Z")
+        #expect(end(night, "UTC", at: "2026-11-22T07:00:00Z") == nil)
+    }
+
+    @Test("a weekday is the day on which the window starts")
+    func weekday() {
+        // 2026-11-20 is a Friday.
+        let night = ("22:00", "07:00")
+        #expect(end(night, "UTC", days: [5], at: "2026-11-20T23:00:00Z") != nil)
+        #expect(end(night, "UTC", days: [5], at: "2026-11-21T06:00:00Z") != nil)
+        #expect(end(night, "UTC", days: [5], at: "2026-11-21T23:00:00Z") == nil)
+        #expect(end(("00:00", "24:00"), "UTC", days: [6, 7], at: "2026-11-22T23:59:00Z") == "2026-11-23T00:00:00.000Z")
+    }
+
+    @Test("summer time begins: a window that ends in the skipped hour ends as much later")
+    func spring() {
+        // Vienna: 2026-03-29, 02:00 becomes 03:00 at 01:00Z.
+        #expect(end(("22:00", "02:30"), "Europe/Vienna", at: "2026-03-29T00:59:00Z") == "2026-03-29T01:30:00.000Z")
+        #expect(end(("22:00", "07:00"), "Europe/Vienna", at: "2026-03-28T22:00:00Z") == "2026-03-29T05:00:00.000Z")
+    }
+
+    @Test("summer time ends: the hour that comes twice reopens nothing")
+    func autumn() {
+        // Vienna: 2026-10-25, 03:00 becomes 02:00 at 01:00Z.
+        let night = ("22:00", "02:30")
+        #expect(end(night, "Europe/Vienna", at: "2026-10-24T23:59:00Z") == "2026-10-25T00:30:00.000Z")
+        #expect(end(night, "Europe/Vienna", at: "2026-10-25T00:45:00Z") == nil)
+        #expect(end(night, "Europe/Vienna", at: "2026-10-25T01:15:00Z") == nil)
+        #expect(end(("22:00", "07:00"), "Europe/Vienna", at: "2026-10-25T01:15:00Z") == "2026-10-25T06:00:00.000Z")
+    }
+
+    @Test("zones far from UTC and with halves of hours are right")
+    func zones() {
+        #expect(end(("09:00", "17:00"), "Asia/Kolkata", at: "2026-11-21T03:30:00Z") == "2026-11-21T11:30:00.000Z")
+        #expect(end(("09:00", "17:00"), "Pacific/Kiritimati", at: "2026-11-20T19:00:00Z") == "2026-11-21T03:00:00.000Z")
+        #expect(end(("09:00", "17:00"), "Pacific/Pago_Pago", at: "2026-11-21T20:00:00Z") == "2026-11-22T04:00:00.000Z")
+    }
+
+    @Test("a time of day is next today or tomorrow, over both changes of the clocks")
+    func next() throws {
+        let nine = try #require(CivilTimeOfDay("9:00", zone: "Europe/Vienna"))
+        let civil = ZoneTime()
+        #expect(nine.next(after: Stage.time("2026-03-28T08:00:00Z"), civil).rfc3339 == "2026-03-29T07:00:00.000Z")
+        #expect(nine.next(after: Stage.time("2026-10-24T07:00:00Z"), civil).rfc3339 == "2026-10-25T08:00:00.000Z")
+        #expect(nine.next(after: Stage.time("2026-11-21T07:59:00Z"), civil).rfc3339 == "2026-11-21T08:00:00.000Z")
+    }
+
+    @Test(
+        "what is no time of day is refused", arguments: ["", "7", "25:00", "24:01", "7:5", "07:60", "-1:00", "7:00pm"])
+    func malformed(text: String) { #expect(CivilTimeOfDay(text) == nil) }
+
+    @Test("at every minute of a year the window and its end agree")
+    func everyMinute() {
+        let civil = ZoneTime()
+        let window = CivilWindow(
+            name: "w", start: CivilTimeOfDay(minutes: 22 * 60), end: CivilTimeOfDay(minutes: 7 * 60),
+            zone: "Europe/Vienna")
+        var now = Stage.time("2026-03-25T00:00:00Z")
+        let last = Stage.time("2026-04-02T00:00:00Z")
+        while now < last {
+            if let end = window.end(of: now, civil) {
+                #expect(end > now && end.seconds(since: now) <= 9 * 3600)
+                #expect(window.end(of: end, civil) == nil)
+            }
+            now = now.advanced(by: .seconds(60))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+import VedetteText
+
+@Suite("A restart changes no outcome")
+struct RestartTests {
+    private static let rules: [Rule] = [
+        .when(.becomes("down"), name: "held") { $0.hold = .seconds(90) },
+        .when(.becomes("down"), name: "limited") { $0.limit = Limit(count: 2, per: .seconds(300)) },
+        .when(.becomes("down"), name: "night") {
+            let window = CivilWindow(
+                name: "night", start: CivilTimeOfDay(minutes: 12 * 60 + 5), end: CivilTimeOfDay(minutes: 12 * 60 + 12),
+                zone: "UTC")
+            $0.quiet = Quiet(windows: [window], then: .defer)
+        },
+        .when(.appears, name: "gathered") { $0.digest = DigestPlan(release: .every(.seconds(200)), by: .item) },
+        .when(.becomes("down"), name: "again") { $0.remind = Reminder(every: .seconds(170)) },
+        .when(.becomes("up"), name: "once") { $0.oncePer = "key" },
+    ]
+
+    private enum Step {
+        case change(String, String), poll, pass(Int)
+    }
+
+    private func steps(_ random: inout some RandomNumberGenerator) -> [Step] {
+        (0..<120).map { _ in
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                .change(
+                    ["a", "b", "c"].randomElement(using: &random) ?? "a", Bool.random(using: &random) ? "down" : "up")
+            case 1: .poll
+            default: .pass(Int.random(in: 1...45, using: &random))
+            }
+        }
+    }
+
+    private func play(_ steps: [Step], restartAfter: Set<Int>) -> [String] {
+        var stage = Stage()
+        stage.engine = RuleEngine(RuleSet(Self.rules), civil: ZoneTime())
+        var states: [String: String] = [:]
+        for (i, step) in steps.enumerated() {
+            switch step {
+            case .change(let key, let state):
+                if states[key] != state { stage.item(key, state, was: states[key]) }
+                states[key] = state
+            case .poll: stage.poll()
+            case .pass(let seconds): stage.pass(.seconds(seconds))
+            }
+            if restartAfter.contains(i) { stage.restart() }
+        }
+        stage.pass(.seconds(3600))
+        return stage.said
+    }
+
+    @Test("events, polls and time in any order are the same with a restart after any of them", arguments: 0..<40)
+    func anywhere(seed: Int) {
+        var random = Seeded(UInt64(seed) + 1)
+        let steps = steps(&random)
+        let expected = play(steps, restartAfter: [])
+        #expect(!expected.isEmpty)
+        let some = Set((0..<12).map { _ in Int.random(in: 0..<steps.count, using: &random) })
+        #expect(play(steps, restartAfter: some) == expected)
+        #expect(play(steps, restartAfter: Set(steps.indices)) == expected)
+    }
+
+    @Test("a step whose commit failed leaves nothing behind")
+    func undone() {
+        var stage = Stage(Rule.when(.becomes("down")) { $0.hold = .seconds(90) })
+        let event = Event(
+            id: Identifier("e"), kind: .changed, time: stage.now.wall, source: "lab", sourceKind: "json", poll: "p",
+            item: Item(key: "a", state: "down"),
+            changes: [FieldChange(field: "state", from: "up", to: "down")])
+        let step = stage.engine.happened(event, at: stage.now) { Identifier("x") }
+        #expect(stage.engine.remembered.count == 1)
+        stage.engine.undo(step)
+        #expect(stage.engine.remembered.isEmpty)
+        #expect(stage.engine.nextPull(of: "lab") == nil)
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import VedetteCore
+import VedetteText
+
+/// Rules at work without a journal: time is moved by hand, and what was said is kept.
+struct Stage {
+    var engine: RuleEngine
+    var now: RuleTime
+    /// `sink: title`, in the order in which it was said.
+    var said: [String] = []
+    /// `title: reason`
+    var unsaid: [String] = []
+    /// What the journal would hold.
+    var rows: [RuleMemory.Key: RuleMemory] = [:]
+    private let numbers = Numbers()
+    private var seq: Int64 = 0
+
+    /// Noon of an ordinary Saturday.
+    static let noon = time("2026-11-21T12:00:00Z")
+
+    init(_ rules: Rule..., at start: Timestamp = noon) {
+        engine = RuleEngine(RuleSet(rules), civil: ZoneTime())
+        now = RuleTime(steady: start, wall: start)
+    }
+
+    static func time(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? Timestamp(milliseconds: 0) }
+
+    // MARK: What happens
+
+    @discardableResult
+    mutating func item(
+        _ key: String, _ state: String?, was: String? = nil, source: String = "lab", fields: Fields = [:]
+    ) -> Event {
+        let item = Item(key: key, title: key, state: state, fields: fields)
+        let changes = was.map { [FieldChange(field: "state", from: .text($0), to: state.map(Value.text))] } ?? []
+        return happen(was == nil ? .appeared : .changed, source: source, item, changes)
+    }
+
+    @discardableResult
+    mutating func gone(_ key: String, _ state: String? = nil) -> Event {
+        happen(.disappeared, source: "lab", Item(key: key, title: key, state: state), [])
+    }
+
+    @discardableResult
+    mutating func source(_ kind: Event.Kind, _ source: String = "lab") -> Event {
+        happen(kind, source: source, nil, [])
+    }
+
+    private mutating func happen(_ kind: Event.Kind, source: String, _ item: Item?, _ changes: [FieldChange]) -> Event {
+        seq += 1
+        let event = Event(
+            id: numbers.next(), seq: seq, kind: kind, time: now.wall, source: source, sourceKind: "json", poll: "p",
+            item: item, changes: changes)
+        take(engine.happened(event, at: now, identifier: numbers.next))
+        return event
+    }
+
+    /// A good poll, after its events.
+    mutating func poll(_ source: String = "lab") { take(engine.polled(source, at: now, identifier: numbers.next)) }
+
+    /// Time passes on both clocks; what is due on the way is due at its own time.
+    mutating func pass(_ duration: Duration) {
+        let end = now.steady.advanced(by: duration)
+        while let next = engine.nextTick(at: now), next <= end {
+            move(to: max(next, now.steady))
+            take(engine.ticked(at: now, identifier: numbers.next))
+        }
+        move(to: end)
+    }
+
+    private mutating func move(to steady: Timestamp) {
+        let step = steady.milliseconds - now.steady.milliseconds
+        now.wall = Timestamp(milliseconds: now.wall.milliseconds + step)
+        now.steady = steady
+    }
+
+    /// The wall clock is set anew; the boot-time clock hears nothing of it.
+    mutating func wallJumps(by duration: Duration) { now.wall = now.wall.advanced(by: duration) }
+
+    /// The program dies and starts again with what the journal holds.
+    mutating func restart() {
+        let (rules, silences) = (engine.rules, engine.silences)
+        engine = RuleEngine(rules, civil: ZoneTime())
+        now.steady = now.wall
+        take(engine.restore(Array(rows.values), silences: silences, failing: [], at: now))
+    }
+
+    mutating func reload(_ rules: Rule...) { take(engine.reload(RuleSet(rules), at: now)) }
+
+    mutating func take(_ step: RuleEngine.Step) {
+        for delivery in step.deliveries {
+            if delivery.state == .suppressed {
+                unsaid.append("\(delivery.message.title): \(delivery.reason ?? "")")
+            } else {
+                let held = delivery.message.suppressed
+                said.append("\(delivery.message.sink): \(delivery.message.title)" + (held > 0 ? " (+\(held))" : ""))
+            }
+        }
+        for (key, row) in step.changes {
+            // Through the journal's own form, so that nothing lives in memory alone.
+            rows[key] = row.flatMap { RuleMemory(key: key, json: $0.json) }
+        }
+    }
+}
+
+private final class Numbers: Sendable {
+    private let last = Mutex<UInt64>(0)
+
+    func next() -> Identifier {
+        let number = last.withLock { last in
+            last += 1
+            return last
+        }
+        return Identifier(time: Timestamp(milliseconds: 0), random: (number, number))
+    }
+}
+
+extension Rule {
+    static func when(
+        _ condition: Condition, name: String = "r", to sinks: String..., gates: (inout Gates) -> Void = { _ in }
+    ) -> Rule {
+        var made = Gates()
+        gates(&made)
+        return Rule(
+            name: name, when: condition, notify: (sinks.isEmpty ? ["out"] : sinks).map { Notice(sink: $0) },
+            gates: made,
+            identity: 1)
+    }
+}
+
+extension Condition {
+    static func becomes(_ states: String...) -> Condition { .field("state", from: nil, to: .oneOf(states)) }
+}
