@@ -68,6 +68,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // What contrib/bench measures inside one process.
+        .executableTarget(
+            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources"], path: "contrib/bench/inside",
+            swiftSettings: strict),
+
         tests("VedetteCoreTests", ["VedetteCore"]),
         tests("VedetteRulesTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),

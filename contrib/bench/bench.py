@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures rows 1 to 3 of the table in the design's "How fast" and prints ratios. `run` beside it prepares what it needs."""
+"""Measures rows 1 to 7 of the table in the design's "How fast" and prints ratios. `run` beside it prepares what it needs."""
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import time
 
 import readers
-from parts import FLIGHT, Nginx, Trouble, Watcher, find_nginx, run
+from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, resident, run, start_notified
 
 LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab")
+sys.path.insert(0, LAB)
+import feeds  # noqa: E402
 READERS = 20  # seconds for the refreshes of one other program
 STEADY = 5.0  # seconds of steady polling per measurement: the watcher writes due times once in that time
 
@@ -185,6 +189,116 @@ class Bench:
         return served
 
 
+class Many:
+    """Row 5: many sources, and hosts that never answer beside some that do."""
+
+    HANGING, HEALTHY, SECONDS = 200, 50, 30
+
+    def __init__(self, options, bench):
+        self.vedette, self.work, self.bench = options.vedette, options.work, bench
+
+    def starting(self, count, limit):
+        """To the moment when the program says that it is ready, and what memory it has a second later."""
+        urls = ["http://127.0.0.1:9/%d.xml" % n for n in range(count)]
+        begin = time.monotonic()
+        process, ready = start_notified(self.vedette, self.work, "many-%d" % count, feed_sources(urls, "1h"))
+        try:
+            ready(120)
+            took = time.monotonic() - begin
+            time.sleep(1)
+            memory = resident(process.pid)
+        finally:
+            end(process)
+        figures = Figures("Row 5  start with %d sources" % count, "s", 1)
+        figures.add("vedette", took)
+        figures.series["(target)"] = [limit]
+        figures.print("vedette", "(target)", 1.0)
+        return memory
+
+    def measure(self):
+        few, many = self.starting(100, 1.5), self.starting(10_000, 1.5)
+        print("  resident: %.1f MB with 100 sources, %.1f MB with 10,000: %.1f KB for each more, its configuration included" % (
+            few / 1e6, many / 1e6, (many - few) / 9900 / 1000))
+        self.lateness()
+
+    def lateness(self):
+        """How late healthy sources are asked while 200 hosts accept and never answer: by nginx's log, every 1 s and 10 % of jitter."""
+        deaf = []
+        for n in range(self.HANGING):
+            one = socket.socket()
+            one.bind(("127.1.%d.%d" % (n // 250, n % 250 + 1), 0))
+            one.listen(64)
+            deaf.append(one)
+        urls = ["http://%s:%d/" % one.getsockname() for one in deaf]
+        healthy = self.bench.nginx.logged("still", self.HEALTHY)
+        process, ready = start_notified(self.vedette, self.work, "hanging", feed_sources(urls + healthy, "1s"))
+        try:
+            ready(60)
+            time.sleep(5)
+            begin = self.bench.nginx.log_size()
+            time.sleep(self.SECONDS)
+            times = self.bench.nginx.times(begin)
+        finally:
+            end(process)
+            for one in deaf:
+                one.close()
+        late = sorted(max(0.0, b - a - 1.1) for asked in times.values() for a, b in zip(asked, asked[1:]))
+        if not late:
+            raise Trouble("no healthy source was asked")
+        figures = Figures("Row 5  lateness of %d healthy sources beside %d hosts that never answer" % (self.HEALTHY, self.HANGING),
+                          "ms, p99 of %d polls" % len(late), 1000)
+        figures.add("vedette", late[int(len(late) * 0.99)])
+        figures.series["(target)"] = [1000.0]
+        figures.print("vedette", "(target)", 1.0)
+
+
+def feed_sources(urls, every):
+    return "sources:\n" + "".join("  f%05d: {kind: feed, url: \"%s\", every: %s}\n" % (i, url, every) for i, url in enumerate(urls)) + (
+        "sinks:\n  out: {kind: stdout}\nrules:\n  - {name: new, when: {appears: true}, notify: [out]}\n")
+
+
+class Inside:
+    """Rows 4, 6 and 7: parts of Vedette in one process, against the same work in C and C++ on the same bytes."""
+
+    def __init__(self, options):
+        self.parts, self.parse, self.work, self.cycles = options.parts, os.path.join(options.work, "parse"), options.work, options.cycles
+
+    def measure(self, program, *arguments):
+        output, _, _ = run([program, *map(str, arguments)], 60)
+        return float(output)
+
+    def reading(self):
+        atom, rows = os.path.join(self.work, "atom.xml"), os.path.join(self.work, "rows.json")
+        with open(atom, "wb") as file:
+            file.write(feeds.feed(0, 0, 200_000))
+        with open(rows, "w") as file:
+            json.dump([{"id": n, "title": "Row %d of the list" % n, "status": "ACTIVE", "owner": {"id": n % 7, "name": "somebody"},
+                        "updated_at": "2026-11-21T12:00:00Z", "note": "nobody asks for this text, and it is not short"}
+                       for n in range(1000)], file)
+        for what, name, path, other, rival, target in (
+                ("atom", "Atom, 200 KB", atom, "atom", "C SAX2 loop", 0.6), ("json", "a JSON list of 1,000", rows, "json", "simdjson in C++", 0.6),
+                ("unchanged", "a known body of 200 KB", atom, "copy", "memcpy", 0.5)):
+            figures = Figures("Row 4  bytes to items: %s" % name, "MB per second", 1e-6)
+            for _ in range(self.cycles):
+                figures.add("vedette", self.measure(self.parts, what, path))
+                figures.add(rival, self.measure(self.parse, other, path))
+            figures.print("vedette", rival, target, least=True)
+
+    def comparing(self):
+        figures = Figures("Row 6  a list of 100,000 items compared, ten of them changed", "ms", 1000)
+        figures.series["(target)"] = [100.0]
+        for _ in range(self.cycles):
+            figures.add("vedette", self.measure(self.parts, "diff", 100_000))
+        figures.print("vedette", "(target)", 1.0)
+
+    def routing(self):
+        figures = Figures("Row 7  an event routed by rules of which two match", "us per event", 1e6)
+        for _ in range(self.cycles):
+            figures.add("10,000 rules", self.measure(self.parts, "route", 10_000))
+            figures.add("100 rules", self.measure(self.parts, "route", 100))
+        figures.print("10,000 rules", "100 rules", 2.0)
+
+
 def first_line(command):
     text = subprocess.run(command, capture_output=True, text=True, check=False)
     return ((text.stdout + text.stderr).splitlines() or ["?"])[0]
@@ -204,7 +318,7 @@ def describe(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--vedette", "--work", "--rows"):
+    for name in ("--vedette", "--parts", "--work", "--rows"):
         parser.add_argument(name, required=True)
     for name in ("--feeds", "--cycles"):
         parser.add_argument(name, type=int, required=True)
@@ -215,11 +329,19 @@ def main():
     describe(options)
     bench = None
     try:
+        inside = Inside(options)
+        for row, measure in (("4", inside.reading), ("6", inside.comparing), ("7", inside.routing)):
+            if row in rows:
+                measure()
+        if not set(rows) & set("1235"):
+            return 0
         bench = Bench(options)
         if "1" in rows or "2" in rows:
             bench.cycles_of(rows)
         if "3" in rows:
             bench.steady()
+        if "5" in rows:
+            Many(options, bench).measure()
     except Trouble as trouble:
         print("bench: %s" % trouble, file=sys.stderr)
         return 69

@@ -45,10 +45,11 @@ def end(process, seconds=15):
 
 
 class Nginx:
-    """Serves a directory on every address: on one port with ETag and Last-Modified, on a second without."""
+    """Serves a directory on every address: on one port with ETag and Last-Modified, on a second without, on a third with a log."""
 
     def __init__(self, work):
-        self.port, self.bare_port, self.asked = free_port(), free_port(), 0
+        self.port, self.bare_port, self.logged_port, self.asked = free_port(), free_port(), free_port(), 0
+        self.access_log = os.path.join(work, "access.log")
         path, self.log = os.path.join(work, "nginx.conf"), os.path.join(work, "nginx.log")
         with open(path, "w") as file:
             file.write(self.configuration(work))
@@ -62,18 +63,35 @@ class Nginx:
         temporary = "".join("  %s_temp_path %s/nginx-%s;\n" % (kind, work, kind)
                             for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         return ("%sworker_processes 1;\npid %s/nginx.pid;\nevents { worker_connections 8192; }\nhttp {\n%s"
-                "  access_log off;\n  error_log %s warn;\n  sendfile on;\n  tcp_nopush on;\n"
+                "  log_format when '$msec $request_uri';\n  access_log off;\n  error_log %s warn;\n  sendfile on;\n  tcp_nopush on;\n"
                 "  keepalive_timeout 600s;\n  keepalive_requests 1000000000;\n  types { application/xml xml; }\n  root %s;\n"
                 "  server { %s location = /requests { stub_status; } }\n"
+                "  server { %s access_log %s/access.log when; }\n"
                 "  server { %s etag off; if_modified_since off; add_header Last-Modified \"\"; }\n}\n") % (
             # Else root's workers are nobody, who may not read the directory.
             "user root root;\n" if os.geteuid() == 0 else "", work, temporary, self.log, work,
-            listen(self.port), listen(self.bare_port))
+            listen(self.port), listen(self.logged_port), work, listen(self.bare_port))
 
     def urls(self, kind, feeds, validators=True, copies=1):
         port = self.port if validators else self.bare_port
         return ["http://%s:%d/%s/%d.xml?%d" % (ADDRESSES[i % len(ADDRESSES)], port, kind, i % feeds, i // feeds)
                 for i in range(feeds * copies)]
+
+    def logged(self, kind, feeds):
+        return [url.replace(":%d/" % self.port, ":%d/" % self.logged_port) for url in self.urls(kind, feeds)]
+
+    def log_size(self):
+        return os.path.getsize(self.access_log)
+
+    def times(self, offset):
+        """When each address was asked since the log had that size, in seconds."""
+        times = {}
+        with open(self.access_log) as file:
+            file.seek(offset)
+            for line in file:
+                when, address = line.split()
+                times.setdefault(address, []).append(float(when))
+        return times
 
     def answers(self):
         if self.process.poll() is not None:
@@ -170,6 +188,38 @@ class Watcher:
             self.database.close()
         end(self.process)
         self.log.close()
+
+
+def start_notified(vedette, work, name, text):
+    """`vedette run` on these sources, and a function that waits until it says READY=1 (sd_notify(3))."""
+    directory = os.path.join(work, name)
+    os.makedirs(os.path.join(directory, "config"))
+    with open(os.path.join(directory, "config", "bench.yaml"), "w") as file:
+        file.write(text)
+    address = os.path.join(directory, "notify")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listener.bind(address)
+    process = subprocess.Popen(
+        bound([vedette, "run", "--config", os.path.join(directory, "config"), "--state", os.path.join(directory, "state")], "KILL"),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(directory, "log"), "w"),
+        env=dict(os.environ, NOTIFY_SOCKET=address))
+
+    def ready(seconds):
+        listener.settimeout(seconds)
+        try:
+            while b"READY=1" not in listener.recv(4096):
+                pass
+        except TimeoutError:
+            raise Trouble("%s: not ready within %d s" % (name, seconds)) from None
+        finally:
+            listener.close()
+    return process, ready
+
+
+def resident(pid):
+    """Bytes of memory that are not somebody else's: Pss would hide libraries that others use too, so it is RssAnon."""
+    with open("/proc/%d/status" % pid) as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon:"))
 
 
 def run(command, seconds, source=None, environment=None, directory=None):
