@@ -66,7 +66,7 @@ class Nginx:
                 "  log_format when '$msec $request_uri';\n  access_log off;\n  error_log %s warn;\n  sendfile on;\n  tcp_nopush on;\n"
                 "  keepalive_timeout 600s;\n  keepalive_requests 1000000000;\n  types { application/xml xml; }\n  root %s;\n"
                 "  server { %s location = /requests { stub_status; } }\n"
-                "  server { %s access_log %s/access.log when; }\n"
+                "  server { %s access_log %s/access.log when; location = /hook { return 204; } }\n"
                 "  server { %s etag off; if_modified_since off; add_header Last-Modified \"\"; }\n}\n") % (
             # Else root's workers are nobody, who may not read the directory.
             "user root root;\n" if os.geteuid() == 0 else "", work, temporary, self.log, work,
@@ -79,6 +79,10 @@ class Nginx:
 
     def logged(self, kind, feeds):
         return [url.replace(":%d/" % self.port, ":%d/" % self.logged_port) for url in self.urls(kind, feeds)]
+
+    def hook(self):
+        """An address that takes whatever is posted, and logs it."""
+        return "http://%s:%d/hook" % (ADDRESSES[0], self.logged_port)
 
     def log_size(self):
         return os.path.getsize(self.access_log)
@@ -167,8 +171,7 @@ class Watcher:
         return (self.log.read().strip().splitlines() or ["it said nothing"])[-1]
 
     def cpu(self):
-        """User + system seconds of all its threads, ended ones too: the process's CPU-time clock (clock_getcpuclockid(3))."""
-        return time.clock_gettime((~self.process.pid << 3) | 2)
+        return cpu_clock(self.process.pid)
 
     def stop(self):
         os.kill(self.process.pid, signal.SIGSTOP)
@@ -216,10 +219,15 @@ def start_notified(vedette, work, name, text):
     return process, ready
 
 
-def resident(pid):
-    """Bytes of memory that are not somebody else's: Pss would hide libraries that others use too, so it is RssAnon."""
+def resident(pid, line_of="RssAnon:"):
+    """Bytes of memory: RssAnon without files such as libraries, VmRSS with them."""
     with open("/proc/%d/status" % pid) as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon:"))
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(line_of))
+
+
+def cpu_clock(pid):
+    """User + system seconds of all threads of a process, ended ones too (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 def run(command, seconds, source=None, environment=None, directory=None):

@@ -8,7 +8,8 @@ struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The items of a source, a URL or a file.",
         discussion:
-            "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now.")
+            "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now, and its "
+            + "kind is recognised.")
 
     @OptionGroup var places: Places
     @OptionGroup var style: Style
@@ -16,7 +17,7 @@ struct ListCommand: AsyncParsableCommand {
     @Argument(help: "A source, a URL or a file.")
     var subject: String
 
-    @Option(help: "Kind of a URL or file; else it is guessed.")
+    @Option(help: "Kind of a URL or file; else it is recognised.")
     var kind: String?
 
     @Flag(help: "Poll the source now; the journal is not touched.")
@@ -26,10 +27,10 @@ struct ListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        if WebURL(subject) != nil {
-            try show(try await Lookup.live(try Lookup.passing(subject, kind: kind)))
+        if WebURL(subject) != nil || subject.hasPrefix("file:///") {
+            try show(try await Lookup.items(at: subject, kind: kind))
         } else if FileManager.default.fileExists(atPath: subject) {
-            try show(try Lookup.file(subject, as: try Lookup.passing(subject, kind: kind)))
+            try show(try Lookup.items(inFile: subject, kind: kind))
         } else {
             try await listSource()
         }

@@ -7,7 +7,10 @@ import VedetteJournal
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "One item with its fields and its history.")
+        commandName: "show", abstract: "One item with its fields, its links and its history.",
+        discussion:
+            "Resources that the item names, as its owner, are asked for now and shown with it; --stored leaves them out."
+    )
 
     @OptionGroup var places: Places
     @OptionGroup var style: Style
@@ -17,6 +20,9 @@ struct ShowCommand: AsyncParsableCommand {
 
     @Argument(help: "The item's key, or its title when it is unique.")
     var key: String
+
+    @Flag(help: "Only what the journal holds; no network.")
+    var stored = false
 
     @Flag(help: "One JSON object.")
     var json = false
@@ -29,16 +35,45 @@ struct ShowCommand: AsyncParsableCommand {
         let item = try Lookup.item(key, among: items, of: source.name)
         let reader = try JournalReader.open(directory: places.journal())
         let history = try await reader.history(source: source.name, key: item.key, limit: 20)
+        let details = try await details(of: item, in: source)
         if json {
-            try Output.print(JSON.members(["item": item.json, "history": .array(history.map(\.json))]).bytes)
+            let object = JSON.members([
+                "item": item.json, "details": details.isEmpty ? nil : details.json,
+                "history": .array(history.map(\.json)),
+            ])
+            try Output.print(object.bytes)
             return
         }
         var table = TextTable(["key", item.key])
         for name in ["title", "state", "url"] { if let value = item[name] { table.add([name, value.description]) } }
-        for field in Array(item.fields) + Array(item.notes) { table.add([field.name, field.value.description]) }
+        for field in Array(item.fields) + Array(item.measures) + Array(item.notes) + Array(details) {
+            table.add([field.name, field.value.description])
+        }
         for line in table.lines { try Output.print(line) }
         try Output.print("read \(at.relative(to: SystemClock().now().wall))")
         if !history.isEmpty { try Output.print("") }
         for event in history { try Output.print(style.eventLine.text(event)) }
+    }
+
+    /// What its links say that is not stored with it.
+    private func details(of item: Item, in source: Source) async throws -> Fields {
+        guard !stored, !source.kind.links(of: item, base: source.url, all: true).isEmpty else { return [:] }
+        let (notes, warnings) = try await Lookup.links(of: item, in: source)
+        for warning in warnings { Output.diagnose("vedette: \(source.name): \(warning)") }
+        var details: Fields = [:]
+        for note in notes where item.notes[note.name] != note.value { details[note.name] = note.value }
+        return details
+    }
+}
+
+extension Fields {
+    fileprivate var json: JSON {
+        .object(
+            map { field in
+                switch field.value {
+                case .text(let text): JSON.Member(name: field.name, value: .string(text))
+                case .list(let list): JSON.Member(name: field.name, value: .array(list.map(JSON.string)))
+                }
+            })
     }
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// A JSON Schema (draft-07, which editors know best) of the configuration, made of the tables that the parser reads by.
+/// It says what may stand where; names, secrets and what a kind judges itself are `vedette check`'s to find.
+public struct ConfigurationSchema: Sendable {
+    private let sources: [SourceKindEntry]
+    private let sinks: [SinkKindEntry]
+
+    public init(sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry]) {
+        (sources, sinks) = (sourceKinds, sinkKinds)
+    }
+
+    public var json: JSON {
+        .members([
+            "$schema": .string("http://json-schema.org/draft-07/schema#"),
+            "title": .string("Vedette's configuration"),
+            "type": .string("object"),
+            "properties": .object(Keys.top.filter { !$0.isPlanned }.map { member($0, section($0.name)) }),
+            "additionalProperties": .bool(false),
+            "definitions": .members(["condition": object(Keys.when, condition)]),
+        ])
+    }
+
+    private func section(_ name: String) -> JSON {
+        switch name {
+        case "servers": map(of: object(Keys.server, server))
+        case "sources": map(of: kinds(sources.map { ($0.name, $0.options) }, Keys.source, source))
+        case "sinks": map(of: kinds(sinks.map { ($0.name, $0.options) }, Keys.sink) { _ in nil })
+        case "windows": map(of: object(Keys.window) { $0 == "days" ? Shape.oneOrMany(Shape.text) : nil })
+        case "rules": Shape.list(object(Keys.rule, rule))
+        default: object(Keys.settings) { $0 == "retain" ? object(Keys.retain) : nil }
+        }
+    }
+
+    // MARK: Keys that hold more than a word
+
+    private func server(_ key: String) -> JSON? {
+        switch key {
+        case "tls": object(Keys.tls)
+        case "proxy": Shape.any([Shape.text, object(Keys.proxy) { $0 == "password" ? Shape.secret : nil }])
+        case "rate": object(Keys.rate)
+        case "oauth2": object(Keys.oauth2) { $0 == "client_secret" ? Shape.secret : nil }
+        case "password", "token": Shape.secret
+        case "headers", "query": map(of: Shape.secret)
+        default: nil
+        }
+    }
+
+    private func source(_ key: String) -> JSON? {
+        switch key {
+        case "while": object(Keys.pace)
+        case "headers": map(of: Shape.secret)
+        default: nil
+        }
+    }
+
+    private func rule(_ key: String) -> JSON? {
+        switch key {
+        case "when": Shape.reference("condition")
+        case "notify": notices
+        case "quiet": object(Keys.quiet)
+        case "limit": object(Keys.limit)
+        case "digest": object(Keys.digest)
+        case "remind": object(Keys.remind)
+        case "escalate": Shape.list(object(Keys.escalation) { $0 == "notify" ? notices : nil })
+        case "tests":
+            Shape.list(
+                object(Keys.test) { name in
+                    switch name {
+                    case "change", "appears", "disappears": map(of: Shape.oneOrMany(Shape.text))
+                    case "expect": Shape.oneOrMany(Shape.text)
+                    default: nil
+                    }
+                })
+        default: nil
+        }
+    }
+
+    private var notices: JSON {
+        Shape.oneOrMany(Shape.any([Shape.text, map(of: object(Keys.notice))]))
+    }
+
+    private func condition(_ key: String) -> JSON? {
+        let matcher = Shape.any([
+            Shape.oneOrMany(Shape.text), object(Keys.matcher) { ["above", "below"].contains($0) ? Shape.number : nil },
+        ])
+        return switch key {
+        case "item", "where": map(of: matcher)
+        case "from", "to", "stays": matcher
+        case "all", "any": Shape.list(Shape.reference("condition"))
+        case "not": Shape.reference("condition")
+        default: nil
+        }
+    }
+
+    // MARK: Shapes
+
+    private func map(of value: JSON) -> JSON {
+        .members(["type": .string("object"), "additionalProperties": value])
+    }
+
+    private func object(_ keys: [KeySpec], _ deeper: (String) -> JSON? = { _ in nil }) -> JSON {
+        let usable = keys.filter { !$0.isPlanned }
+        let required = usable.filter(\.isRequired).map { JSON.string($0.name) }
+        return .members([
+            "type": .string("object"),
+            "properties": .object(usable.map { member($0, deeper($0.name) ?? Shape.of(words: $0.type)) }),
+            "required": required.isEmpty ? nil : .array(required),
+            "additionalProperties": .bool(false),
+        ])
+    }
+
+    /// One shape per kind, told apart by `kind`.
+    private func kinds(
+        _ kinds: [(name: String, options: [OptionSpec])], _ keys: [KeySpec], _ deeper: (String) -> JSON?
+    ) -> JSON {
+        Shape.any(
+            kinds.map { kind in
+                let names = Set(kind.options.map(\.name))
+                let common = keys.filter { !$0.isPlanned && !names.contains($0.name) }.map { key in
+                    key.name == "kind"
+                        ? JSON.Member(name: "kind", value: .members(["const": .string(kind.name)]))
+                        : member(key, deeper(key.name) ?? Shape.of(words: key.type))
+                }
+                let own = kind.options.map { option in
+                    JSON.Member(
+                        name: option.name,
+                        value: Shape.of(option.type).described(option.summary, standard: option.standard))
+                }
+                let required = ["kind"] + kind.options.filter(\.isRequired).map(\.name)
+                return .members([
+                    "type": .string("object"), "properties": .object(common + own),
+                    "required": .array(required.map(JSON.string)), "additionalProperties": .bool(false),
+                ])
+            })
+    }
+
+    private func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member {
+        JSON.Member(name: key.name, value: shape.described(key.summary, standard: key.standard))
+    }
+}
+
+/// Pieces of a schema.
+private enum Shape {
+    /// Every plain value is a text to Vedette, whatever YAML takes it for.
+    static let text = JSON.members(["type": .array(["string", "number", "boolean"].map(JSON.string))])
+    static let number = JSON.members(["type": .string("number")])
+    static let flag = JSON.members(["type": .string("boolean")])
+    static let duration = JSON.members([
+        "type": .string("string"), "pattern": .string("^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$"),
+    ])
+    static let secret = any([text, .members(["type": .string("object")])])
+
+    static func list(_ element: JSON) -> JSON { .members(["type": .string("array"), "items": element]) }
+    static func oneOrMany(_ element: JSON) -> JSON { any([element, list(element)]) }
+    static func any(_ shapes: [JSON]) -> JSON { .members(["anyOf": .array(shapes)]) }
+    static func reference(_ name: String) -> JSON { .members(["$ref": .string("#/definitions/" + name)]) }
+    static func choice(_ words: [String]) -> JSON { .members(["enum": .array(words.map(JSON.string))]) }
+
+    /// What the tables of keys say in words.
+    static func of(words: String) -> JSON {
+        switch words {
+        case "duration": return duration
+        case "number": return .members(["type": .string("integer")])
+        case "true", "true | false": return flag
+        case "map": return .members(["type": .string("object")])
+        case "list": return list(text)
+        default: break
+        }
+        let isList = words.hasSuffix("or list")
+        let plain = isList ? String(words.dropLast(words.hasSuffix(", or list") ? 9 : 8)) : words
+        let choices = plain.split(separator: "|").map { String($0).trimmed() }
+        let isChoice = choices.count > 1 && choices.allSatisfy { !$0.contains(" ") && $0 != "field" && $0 != "item" }
+        let shape = isChoice ? choice(choices) : text
+        return isList ? oneOrMany(shape) : shape
+    }
+
+    static func of(_ type: OptionType) -> JSON {
+        switch type {
+        case .text, .template: text
+        case .flag: flag
+        case .integer(let range):
+            .members([
+                "type": .string("integer"), "minimum": .number(range.lowerBound),
+                "maximum": range.upperBound == .max ? nil : .number(range.upperBound),
+            ])
+        case .duration: duration
+        case .choice(let words): choice(words)
+        case .secret, .textOrSecret: secret
+        case .oneOrMany(let inner): oneOrMany(of(inner))
+        case .list(let inner): list(of(inner))
+        case .map(let inner): .members(["type": .string("object"), "additionalProperties": of(inner)])
+        case .headers: .members(["type": .string("object"), "additionalProperties": secret])
+        case .json: .bool(true)
+        }
+    }
+}
+
+extension JSON {
+    /// With a description, which an editor shows.
+    fileprivate func described(_ summary: String, standard: String?) -> JSON {
+        let members = self.members ?? []
+        let text = summary + (standard.map { " Default: \($0)." } ?? "")
+        return .object([Member(name: "description", value: .string(text))] + members)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import VedetteConfig
+import VedetteCore
+import VedetteJournal
+import VedetteSinks
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Why an event was or was not told: every rule, every gate, every attempt.",
+        discussion: "The rules are those of today's files; deliveries are those that were really made.")
+
+    @OptionGroup var places: Places
+    @OptionGroup var style: Style
+
+    @Argument(help: "The event: its id, the beginning of its id, or its seq, as `vedette tail --json` prints them.")
+    var event: String
+
+    func run() async throws {
+        let configuration = try Workshop.configuration(places)
+        let reader = try JournalReader.open(directory: places.journal())
+        let event = try await found(reader)
+        try Output.print(style.eventLine.text(event))
+        let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), limit: 1000)
+        let memories = try await reader.ruleMemories().filter { $0.event?.id == event.id }
+        for verdict in RuleSet(configuration.rules).allVerdicts(on: event) {
+            try Output.print("\(verdict.rule.name): \(ExplainCommand.words(verdict.answer))")
+            for memory in memories where memory.key.rule == verdict.rule.name {
+                try Output.print("    \(memory.words)")
+            }
+            for status in deliveries where status.delivery.message.rule == verdict.rule.name {
+                try await show(status, reader)
+            }
+        }
+        let known = Set(configuration.rules.map(\.name))
+        for status in deliveries where !known.contains(status.delivery.message.rule) {
+            try Output.print("\(status.delivery.message.rule): this rule is no longer there")
+            try await show(status, reader)
+        }
+    }
+
+    private func found(_ reader: JournalReader) async throws -> Event {
+        let events = try await reader.events(matching: event)
+        if events.count == 1 { return events[0] }
+        guard !events.isEmpty else {
+            throw Exit(.data, "no event '\(event)' is in the journal; `vedette tail --json` prints their ids")
+        }
+        let ids = events.map(\.id.description).joined(separator: ", ")
+        throw Exit(.data, "'\(event)' is the beginning of several ids: \(ids)")
+    }
+
+    private static func words(_ answer: RuleSet.Verdict.Answer) -> String {
+        switch answer {
+        case .matched: "matches"
+        case .unmet(let reason): "does not match: \(reason)"
+        case .stopped(let rule): "not asked: '\(rule)' matches and says stop"
+        case .broken(let detail): "could not be judged: \(detail)"
+        }
+    }
+
+    private func show(_ status: DeliveryStatus, _ reader: JournalReader) async throws {
+        let (delivery, now) = (status.delivery, SystemClock().now().wall)
+        var line = "    → \(delivery.message.sink): \(status.state.rawValue)"
+        switch status.state {
+        case .sent, .dead, .suppressed: line += status.endedAt.map { " \($0.relative(to: now))" } ?? ""
+        case .retry, .pending: line += delivery.due > now ? ", due \(delivery.due.relative(to: now))" : ""
+        case .paused: break
+        }
+        if let reason = delivery.reason { line += ": \(reason)" }
+        try Output.print(TerminalText.safe(line, limit: 1000))
+        for attempt in try await reader.attempts(of: delivery.id) {
+            let reason = attempt.reason.map { ": \($0)" } ?? ""
+            try Output.print(
+                TerminalText.safe("        attempt \(attempt.attempts), \(attempt.at.relative(to: now))\(reason)", limit: 1000))
+        }
+    }
+}
+
+extension RuleMemory {
+    /// What a rule still waits for.
+    fileprivate var words: String {
+        let time = due.map { LocalTime.text($0, now: SystemClock().now().wall) } ?? "its time"
+        return switch key.slot {
+        case .held: "held until \(time), and a good poll after it"
+        case .deferred: "deferred until \(time)"
+        case .digest: "in the digest of \(time), with \(counted(count, "event"))"
+        case .limit: "held back by its limit; the last one follows at \(time)"
+        case .once: "said once"
+        case .standing: "said; spoken of again at \(time) if it is still so"
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import VedetteConfig
+import VedetteCore
+import VedetteHTTP
+import VedetteSources
+
+struct ProbeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe", abstract: "Look at an address and propose how to watch it.",
+        discussion: """
+            It asks once, recognises what comes, and prints a source, a sink and a rule that `check` takes: redirect them \
+            to a file of the configuration. What it saw goes to stderr. A page of HTML that names a feed is asked for that too.
+            """)
+
+    @OptionGroup var places: Places
+
+    @Argument(help: "The address; with --server it may be a path.")
+    var url: String
+
+    @Option(help: "The kind, where you know it; else it is recognised.")
+    var kind: String?
+
+    @Option(help: "A server of the configuration, whose password, certificate and headers are used.")
+    var server: String?
+
+    @Option(help: "The User-Agent; some appliances answer browsers alone.")
+    var userAgent: String?
+
+    func run() async throws {
+        if let kind { try Lookup.check(kind: kind) }
+        let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent)
+        let client = try HTTPClient()
+        let result: Result<ProposalText, any Error>
+        do { result = .success(try await probe(target, FileFetcher(web: client))) } catch { result = .failure(error) }
+        await client.shutdown()
+        let text = try result.get()
+        for line in text.lines { try Output.print(line) }
+    }
+
+    private func find(_ name: String) throws -> Server {
+        let servers = try Workshop.configuration(places).servers
+        if let found = servers.first(where: { $0.name == name }) { return found }
+        let guess = suggestion(for: name, among: servers.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+        throw Exit(.usage, "no server is called '\(name)'\(guess)")
+    }
+
+    private func probe(_ target: ProbeTarget, _ fetcher: some Fetcher) async throws -> ProposalText {
+        let first = try await target.fetch(fetcher)
+        let found: Recognised
+        do throws(ReadError) {
+            found = try Recognised.from(first.page, WebURL(target.url) == nil ? nil : first.response, kind: kind)
+        } catch {
+            throw Exit(.data, "\(target.url): \(error.failure.rawValue): \(error.detail)")
+        }
+        // A page's own feed says the same, and says it to programs.
+        if kind == nil {
+            for address in found.proposal.alternates.prefix(3) {
+                if let text = await feed(address, of: target, fetcher) { return text }
+            }
+        }
+        return try report(found, first, target)
+    }
+
+    private func feed(_ address: String, of target: ProbeTarget, _ fetcher: some Fetcher) async -> ProposalText? {
+        guard let next = target.moved(to: address), let answer = try? await next.fetch(fetcher),
+            let found = try? Recognised.from(answer.page, answer.response, kind: nil), found.proposal.kind == "feed",
+            var text = try? report(found, answer, next)
+        else { return nil }
+        text.remarks.append("The feed of \(target.url)")
+        return text
+    }
+
+    private func report(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) throws -> ProposalText
+    {
+        let type = answer.response.headers.mediaType.map { " of \($0)" } ?? ""
+        Output.diagnose("\(target.url): \(answer.page.bytes.count) bytes\(type): \(found.proposal.reason)")
+        for warning in found.warnings { Output.diagnose("warning: \(warning)") }
+        var table = TextTable(["KEY", "STATE", "TITLE"])
+        for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
+        if !found.items.isEmpty { for line in table.lines { Output.diagnose("  " + line) } }
+        let more = found.items.count - 3
+        if more > 0 { Output.diagnose("  and \(more) more") }
+        let place = target.place(movedTo: answer.response.movedTo)
+        let taken = Workshop.loader(places).names()
+        let name = ProposedName.of(target.url, kind: found.proposal.kind, besides: taken.sources)
+        return ProposalText(
+            found: found, place: place, name: name, userAgent: userAgent,
+            hasSink: taken.sinks.contains(ProposalText.sink))
+    }
+}

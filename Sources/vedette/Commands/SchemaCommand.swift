@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import VedetteConfig
+
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of the configuration, for editors.",
+        discussion: "contrib/vedette.schema.json is what it prints.")
+
+    func run() throws {
+        let schema = ConfigurationSchema(sourceKinds: Workshop.sourceKinds, sinkKinds: Workshop.sinkKinds)
+        try Output.print(schema.json.text)
+    }
+}

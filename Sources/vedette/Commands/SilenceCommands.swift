@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import VedetteConfig
+import VedetteCore
+import VedetteJournal
+
+/// What a silence is about.
+struct SilenceSubject: ParsableArguments {
+    @Option(help: "A rule.")
+    var rule: String?
+
+    @Option(help: "A source.")
+    var source: String?
+
+    @Option(help: "An item: its key or title.")
+    var item: String?
+
+    /// - Throws: a usage error when nothing is named, or a name is unknown.
+    func silence(_ configuration: Configuration, at now: Timestamp) throws -> Silence {
+        guard rule != nil || source != nil || item != nil else {
+            throw Exit(.usage, "name what should be silent: --rule, --source, --item or several of them")
+        }
+        if let source { _ = try Workshop.source(source, in: configuration) }
+        if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
+            let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
+            throw Exit(.usage, "no rule is called '\(rule)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+        }
+        return Silence(rule: rule, source: source, item: item, created: now)
+    }
+}
+
+struct SnoozeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snooze", abstract: "Hear nothing of a rule, source or item for a while.",
+        discussion: "What all of the options name must fit. A running watcher takes it up within a second.")
+
+    @OptionGroup var places: Places
+    @OptionGroup var subject: SilenceSubject
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long: 30m, 1h, 2d.", valueName: "duration"))
+    var duration: String?
+
+    @Option(help: ArgumentHelp("Until a time (RFC 3339), or until the item has this state.", valueName: "time or state"))
+    var until: String?
+
+    func run() throws {
+        let now = SystemClock().now().wall
+        var silence = try subject.silence(try Workshop.configuration(places), at: now)
+        switch (duration, until) {
+        case (let duration?, nil):
+            guard let length = Duration(configured: duration), length > .zero else {
+                throw Exit(.usage, "'\(duration)' is no duration; write it as 30m, 1h or 2d")
+            }
+            silence.until = now.advanced(by: length)
+        case (nil, let until?):
+            silence.until = Timestamp(rfc3339: until)
+            if silence.until == nil { silence.untilState = until }
+        case (nil, nil): silence.until = now.advanced(by: .seconds(3600))
+        case (_?, _?): throw Exit(.usage, "take one of --for and --until")
+        }
+        try silence.keep(places, at: now)
+    }
+}
+
+struct MuteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute", abstract: "Hear nothing of a rule, source or item until `vedette silences end`.")
+
+    @OptionGroup var places: Places
+    @OptionGroup var subject: SilenceSubject
+
+    func run() throws {
+        let now = SystemClock().now().wall
+        try subject.silence(try Workshop.configuration(places), at: now).keep(places, at: now)
+    }
+}
+
+extension Silence {
+    fileprivate func keep(_ places: Places, at now: Timestamp) throws {
+        let number = try JournalEdit(directory: places.journal(), at: now).silence(self)
+        try Output.print("silence \(number): \(description)")
+    }
+}
+
+struct SilencesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "silences", abstract: "List what is silent, or end it.", subcommands: [List.self, End.self],
+        defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "What is silent, and until when.")
+
+        @OptionGroup var places: Places
+
+        @Flag(help: "One JSON object per line.")
+        var json = false
+
+        func run() async throws {
+            let now = SystemClock().now().wall
+            let reader = try JournalReader.open(directory: places.journal())
+            for silence in try await reader.silences() where !silence.isOver(at: now) {
+                try Output.print(json ? silence.json.text : "\(silence.id)  \(silence.description)")
+            }
+        }
+    }
+
+    struct End: ParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "end", abstract: "End silences by their numbers.")
+
+        @OptionGroup var places: Places
+
+        @Argument(help: "Numbers as `vedette silences` prints them.")
+        var numbers: [Int64]
+
+        func run() throws {
+            let edit = JournalEdit(directory: places.journal(), at: SystemClock().now().wall)
+            let count = try edit.endSilences(numbers)
+            guard count > 0 else { throw Exit(.data, "no silence has that number; `vedette silences` lists them") }
+            try Output.print("ended \(counted(count, "silence"))")
+        }
+    }
+}
+
+extension Silence {
+    fileprivate var json: JSON {
+        .members([
+            "id": .number(id), "rule": rule.map(JSON.string), "source": source.map(JSON.string),
+            "item": item.map(JSON.string), "until": until.map { .string($0.rfc3339) },
+            "until_state": untilState.map(JSON.string), "created": .string(created.rfc3339),
+        ])
+    }
+}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows 8 to 10: from a response's last byte to the sink, deliveries by the thousand, and idling."""
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import statistics
+import threading
+import time
+
+from parts import Trouble, cpu_clock, end, resident, run, start_notified, wait_until
+
+LIST = "  l%03d: {kind: json, url: \"http://%s:%d/list/%d\", every: %s, title: title}\n"
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Lists that grow when they are told to, and a webhook that notes when it was called."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.rows, self.sent, self.heard, self.bodies, self.lock = {}, {}, {}, [], threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one segment
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        rows = self.server.rows.get(self.path, 1)
+        body = json.dumps([{"id": "%s-%d" % (self.path, n), "title": "row %d" % n} for n in range(rows)]).encode()
+        self.answer(body)
+        with self.server.lock:
+            for n in range(rows):
+                self.server.sent.setdefault("%s-%d" % (self.path, n), time.monotonic())
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        now = time.monotonic()
+        self.answer(b"")
+        key = json.loads(body)["data"]["item"]["key"]
+        with self.server.lock:
+            self.server.heard[key] = now
+            if len(self.server.bodies) < 100:
+                self.server.bodies.append(body)
+
+    def answer(self, body):
+        self.send_response(200 if body else 204)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+
+class Outward:
+    def __init__(self, options, nginx):
+        self.vedette, self.work, self.cycles, self.nginx = options.vedette, options.work, options.cycles, nginx
+
+    def configuration(self, sources, hook):
+        return "sources:\n" + sources + "sinks:\n  hook: {kind: webhook, url: \"%s\"}\n" % hook + (
+            "rules:\n  - {name: new, when: {appears: true}, notify: [hook]}\n")
+
+    def latency(self, figures):
+        """One list of its own after the other grows by a row; its poll and the webhook's call are matched by the row."""
+        server = Server()
+        host, port = server.server_address
+        text = self.configuration("".join(LIST % (n, host, port, n, "300ms") for n in range(20)), "http://%s:%d/" % (host, port))
+        process, ready = start_notified(self.vedette, self.work, "latency", text)
+        try:
+            ready(30)
+            wait_until(lambda: len(server.sent) >= 20, 30, "the baselines")
+            time.sleep(1)
+            for round_ in range(20):
+                for n in range(20):
+                    server.rows["/list/%d" % n] = round_ + 2
+                wait_until(lambda: len(server.heard) >= 20 * (round_ + 1), 30, "20 calls of the webhook")
+        finally:
+            end(process)
+            server.close()
+        waits = sorted(server.heard[key] - server.sent[key] for key in server.heard)
+        figures.add("vedette, p50", statistics.median(waits))
+        figures.add("vedette, p99", waits[int(len(waits) * 0.99)])
+        return server.bodies
+
+    def deliveries(self, figures, bodies, each=100, count=64):
+        """64 lists grow by 100 rows at once; the receiver is nginx, whose log tells when the last call came."""
+        server = Server()
+        host, port = server.server_address
+        hook = self.nginx.hook()
+        text = self.configuration("".join(LIST % (n, host, port, n, "1s") for n in range(count)), hook)
+        process, ready = start_notified(self.vedette, self.work, "deliveries", text)
+        try:
+            ready(30)
+            wait_until(lambda: len(server.sent) >= count, 30, "the baselines")
+            time.sleep(1)
+            offset = self.nginx.log_size()
+            for n in range(count):
+                server.rows["/list/%d" % n] = each + 1
+            wait_until(lambda: len(self.nginx.times(offset).get("/hook", [])) >= each * count, 120, "all deliveries", 0.2)
+        finally:
+            end(process)
+            server.close()
+        times = sorted(self.nginx.times(offset)["/hook"])
+        if len(times) != each * count:
+            raise Trouble("%d calls for %d events" % (len(times), each * count))
+        # From the moment at which a quarter had come: the polls come over a second.
+        quarter = len(times) // 4
+        figures.add("vedette", (len(times) - quarter) / (times[-1] - times[quarter]))
+        path, config = os.path.join(self.work, "body.json"), os.path.join(self.work, "posts.conf")
+        with open(path, "wb") as file:
+            file.write(bodies[0])
+        with open(config, "w") as file:
+            for _ in range(each * count):
+                file.write("next\nurl = \"%s\"\ndata-binary = \"@%s\"\noutput = \"/dev/null\"\nheader = \"Content-Type: application/json\"\n" % (hook, path))
+        text = open(config).read()[len("next\n"):]
+        with open(config, "w") as file:
+            file.write(text)
+        _, _, wall = run(["curl", "--silent", "--parallel", "--parallel-max", "64", "--config", config], 120)
+        figures.add("curl -Z", each * count / wall)
+
+    def idle(self):
+        """A hundred sources that are polled every minute: memory and CPU over twenty quiet seconds."""
+        urls = self.nginx.urls("still", 64)
+        text = "sources:\n" + "".join(
+            "  f%03d: {kind: feed, url: \"%s&%d\", every: 60s}\n" % (n, urls[n % 64], n) for n in range(100)) + (
+            "sinks:\n  out: {kind: stdout}\nrules:\n  - {name: new, when: {appears: true}, notify: [out]}\n")
+        process, ready = start_notified(self.vedette, self.work, "idle", text)
+        try:
+            ready(30)
+            time.sleep(10)
+            before, begin = cpu_clock(process.pid), time.monotonic()
+            time.sleep(20)
+            used = (cpu_clock(process.pid) - before) / (time.monotonic() - begin)
+            return used, resident(process.pid, "VmRSS:")
+        finally:
+            end(process)
