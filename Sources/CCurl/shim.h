@@ -25,6 +25,20 @@ typedef size_t (*cc_write_function)(char *, size_t, size_t, void *);
 static inline CURLcode cc_set_write(CURL *easy, CURLoption option, cc_write_function value) {
     return curl_easy_setopt(easy, option, value);
 }
+typedef curl_socket_t (*cc_opensocket_function)(void *, curlsocktype, struct curl_sockaddr *);
+static inline CURLcode cc_set_opensocket(CURL *easy, cc_opensocket_function value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+typedef int (*cc_prereq_function)(void *, char *, char *, int, int);
+static inline CURLcode cc_set_prereq(CURL *easy, cc_prereq_function value) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+static inline CURLcode cc_get_certificates(CURL *easy, struct curl_certinfo **value) {
+    return curl_easy_getinfo(easy, CURLINFO_CERTINFO, value);
+}
+static inline CURLcode cc_get_string(CURL *easy, CURLINFO info, char **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
 static inline CURLcode cc_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
@@ -46,6 +60,9 @@ static inline void cc_quick_exit(CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
+// Macros with casts, which Swift does not import.
+static const long CC_AUTH_DIGEST = (long)CURLAUTH_DIGEST;
+static const curl_socket_t CC_SOCKET_BAD = CURL_SOCKET_BAD;
 static inline int cc_resolves_in_threads(void) {
     return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }

@@ -50,8 +50,8 @@ struct Bubble: Sendable, Hashable {
 
     private static func category(of kind: Event.Kind) -> String {
         switch kind {
-        case .failing, .stale, .suspect: "network.error"
-        case .appeared, .changed, .disappeared, .recovered, .test: "x-vedette." + kind.word
+        case .failing, .stale, .suspect, .offline: "network.error"
+        default: "x-vedette." + kind.word
         }
     }
 }

@@ -49,9 +49,13 @@ public enum DocumentWarning: String, Sendable, CaseIterable, Comparable, CustomS
     case controlCharacters = "control characters were removed"
     case bareAmpersand = "an '&' that begins no reference was read as text"
     case htmlEntity = "HTML entities that XML does not define were read as their characters"
+    case charset = "the character encoding that was named does not fit; another was taken"
     case leadingSpace = "white space before the XML declaration was skipped"
+    case leadingText = "text before the XML declaration was skipped"
     case trailingContent = "text after the root element was ignored"
     case namespace = "a namespace prefix is not declared"
+    case duplicateAttribute = "attributes that were given twice were read once"
+    case markup = "markup that is not well-formed was mended"
 
     public var description: String { rawValue }
 

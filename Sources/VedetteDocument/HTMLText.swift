@@ -7,53 +7,110 @@ public enum HTMLText {
     /// - Parameter limit: bytes of the result, at most; what is longer is cut between characters and ends in `…`.
     public static func plain(_ html: String, limit: Int = 64 << 10) -> String {
         var html = html
-        var out = Out(limit: limit)
-        html.withUTF8 { bytes in
+        return html.withUTF8 { plain($0, limit: limit) }
+    }
+
+    /// The same of bytes that are UTF-8. What lies behind the limit is not looked at.
+    public static func plain(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
+        Out.make(from: bytes, limit: limit) { out in
             var at = 0
             while at < bytes.count, !out.isFull {
                 switch bytes[at] {
                 case UInt8(ascii: "<"): at = tag(bytes, at, &out)
                 case UInt8(ascii: "&"): at = reference(bytes, at, &out)
-                case let byte:
-                    out.append(byte)
-                    at += 1
+                default: at = out.appendWord(bytes, at, isHTML: true)
                 }
             }
         }
-        return out.string
     }
 
     /// Joins white space of a text that is no HTML.
     public static func collapse(_ text: String, limit: Int = 64 << 10) -> String {
-        var out = Out(limit: limit)
-        for byte in text.utf8 {
-            if out.isFull { break }
-            out.append(byte)
-        }
-        return out.string
+        var text = text
+        return text.withUTF8 { collapse($0, limit: limit) }
     }
 
-    /// The result with white space joined as it grows.
+    /// The same of bytes that are UTF-8.
+    public static func collapse(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
+        Out.make(from: bytes, limit: limit) { out in
+            var at = 0
+            while at < bytes.count, !out.isFull { at = out.appendWord(bytes, at, isHTML: false) }
+        }
+    }
+
+    /// The result with white space joined as it grows. It is never longer than what it is made from: every reference is
+    /// longer than its character.
     private struct Out {
-        private var bytes: [UInt8] = []
+        private let bytes: UnsafeMutableBufferPointer<UInt8>
+        private var count = 0
         private var spaceIsDue = false
         private let limit: Int
 
-        init(limit: Int) { self.limit = limit }
-
-        var isFull: Bool { bytes.count > limit }
-
-        mutating func space() { spaceIsDue = !bytes.isEmpty }
-
-        mutating func append(_ byte: UInt8) {
-            if byte <= 0x20 || byte == 0x7F { return space() }
-            if spaceIsDue { bytes.append(0x20) }
-            spaceIsDue = false
-            bytes.append(byte)
+        static func make(
+            from source: UnsafeBufferPointer<UInt8>, limit: Int, _ fill: (inout Out) -> Void
+        ) -> String {
+            // A character of four bytes may begin before the limit.
+            let most = min(source.count, limit + 8)
+            return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { bytes in
+                var out = Out(bytes: bytes, limit: limit)
+                fill(&out)
+                return out.string
+            }
         }
 
+        private init(bytes: UnsafeMutableBufferPointer<UInt8>, limit: Int) {
+            (self.bytes, self.limit) = (bytes, limit)
+        }
+
+        var isFull: Bool { count > limit }
+
+        mutating func space() { spaceIsDue = count > 0 }
+
+        mutating func append(_ byte: UInt8) {
+            if Out.isSpace(byte) { return space() }
+            if spaceIsDue { put(0x20) }
+            spaceIsDue = false
+            put(byte)
+        }
+
+        private mutating func put(_ byte: UInt8) {
+            bytes[count] = byte
+            count += 1
+        }
+
+        /// White space, or all up to the next white space or markup: most of a text is words.
+        /// - Returns: where it goes on.
+        mutating func appendWord(_ source: UnsafeBufferPointer<UInt8>, _ start: Int, isHTML: Bool) -> Int {
+            if Out.isSpace(source[start]) {
+                space()
+                return start + 1
+            }
+            if isNoBreakSpace(source, start) {
+                space()
+                return start + 2
+            }
+            if spaceIsDue { put(0x20) }
+            spaceIsDue = false
+            var at = start
+            // Beyond the limit nothing is wanted: one byte more says that something was cut.
+            let most = min(source.count, start + max(1, limit + 1 - count))
+            repeat {
+                put(source[at])
+                at += 1
+            } while at < most && !Out.isSpace(source[at]) && !isNoBreakSpace(source, at)
+                && !(isHTML && (source[at] == UInt8(ascii: "<") || source[at] == UInt8(ascii: "&")))
+            return at
+        }
+
+        /// U+00A0, which is what `&nbsp;` was before somebody decoded it.
+        private func isNoBreakSpace(_ source: UnsafeBufferPointer<UInt8>, _ at: Int) -> Bool {
+            source[at] == 0xC2 && at + 1 < source.count && source[at + 1] == 0xA0
+        }
+
+        private static func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x7F }
+
         var string: String {
-            guard isFull else { return String(decoding: bytes, as: UTF8.self) }
+            guard isFull else { return String(decoding: bytes[..<count], as: UTF8.self) }
             var end = max(0, limit - 3)
             while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
             return String(decoding: bytes[..<end], as: UTF8.self) + "…"
@@ -61,47 +118,88 @@ public enum HTMLText {
     }
 
     private static func reference(_ bytes: UnsafeBufferPointer<UInt8>, _ at: Int, _ out: inout Out) -> Int {
-        let name = bytes[(at + 1)...].prefix(12).prefix { $0 != UInt8(ascii: ";") }
-        let end = name.endIndex
-        guard end < bytes.count, bytes[end] == UInt8(ascii: ";") else {
-            out.append(bytes[at])
-            return at + 1
-        }
-        let scalar: Unicode.Scalar? =
-            name.first == UInt8(ascii: "#")
-            ? characterCode(name.dropFirst()).map(HTMLEntities.scalar)
-            : HTMLEntities.named[String(decoding: name, as: UTF8.self)]
-        guard let scalar else {
+        let most = min(bytes.count, at + 13)
+        var end = at + 1
+        while end < most, bytes[end] != UInt8(ascii: ";") { end += 1 }
+        guard end < most, end > at + 1, let scalar = scalar(UnsafeBufferPointer(rebasing: bytes[at + 1..<end])) else {
             out.append(bytes[at])
             return at + 1
         }
         if scalar == "\u{A0}" {
             out.space()
+        } else if scalar.isASCII {
+            out.append(UInt8(scalar.value))
         } else {
-            for byte in String(scalar).utf8 { out.append(byte) }
+            for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { out.append(byte) }
         }
         return end + 1
     }
 
+    private static func scalar(_ name: UnsafeBufferPointer<UInt8>) -> Unicode.Scalar? {
+        if name[0] == UInt8(ascii: "#") { return characterCode(name.dropFirst()).map(HTMLEntities.scalar) }
+        return switch packed(name) {
+        case HTMLText.amp: "&"
+        case HTMLText.less: "<"
+        case HTMLText.greater: ">"
+        case HTMLText.quot: "\""
+        default: HTMLEntities.named[String(decoding: name, as: UTF8.self)]
+        }
+    }
+
     /// A tag begins with a letter, `/`, `!` or `?` after the `<`; any other `<` is text, as in `1 < 2`.
     private static func tag(_ bytes: UnsafeBufferPointer<UInt8>, _ at: Int, _ out: inout Out) -> Int {
-        let rest = bytes[(at + 1)...]
-        guard let first = rest.first else {
+        guard at + 1 < bytes.count else {
             out.append(bytes[at])
             return at + 1
         }
-        if rest.starts(with: "!--".utf8) { return after("-->", bytes, at + 4) }
+        let first = bytes[at + 1]
+        if first == UInt8(ascii: "!") {
+            if bytes[(at + 1)...].starts(with: "!--".utf8) { return after("-->", bytes, at + 4) }
+            // CDATA inside CDATA: what it holds is text.
+            if bytes[(at + 1)...].starts(with: "![CDATA[".utf8) { return at + 9 }
+        }
         let isEnd = first == UInt8(ascii: "/")
-        let name = String(decoding: rest.dropFirst(isEnd ? 1 : 0).prefix(16).prefix(while: isNameByte), as: UTF8.self)
-            .lowercased()
-        if name.isEmpty, first != UInt8(ascii: "!"), first != UInt8(ascii: "?") {
+        let start = at + (isEnd ? 2 : 1)
+        var stop = start
+        while stop < min(bytes.count, start + 16), isNameByte(bytes[stop]) { stop += 1 }
+        let isNamed = stop > start && !(0x30...0x39).contains(bytes[start])
+        if !isNamed, first != UInt8(ascii: "!"), first != UInt8(ascii: "?") {
             out.append(bytes[at])
             return at + 1
         }
-        if !inline.contains(name) { out.space() }
+        let name = packed(UnsafeBufferPointer(rebasing: bytes[start..<stop]), isLowered: true)
+        if !isInline(name) { out.space() }
         let end = endOfTag(bytes, at + 1)
-        guard !isEnd, name == "script" || name == "style" else { return end }
-        return endOfTag(bytes, after("</\(name)", bytes, end))
+        if isEnd { return end }
+        return switch name {
+        case HTMLText.script: endOfTag(bytes, after("</script", bytes, end))
+        case HTMLText.style: endOfTag(bytes, after("</style", bytes, end))
+        default: end
+        }
+    }
+
+    /// A name of up to eight bytes as one word, which compares without a string; zero for a longer one.
+    private static func packed(_ name: UnsafeBufferPointer<UInt8>, isLowered: Bool = false) -> UInt64 {
+        guard name.count <= 8 else { return 0 }
+        var word: UInt64 = 0
+        for byte in name { word = word << 8 | UInt64(isLowered ? Sniffer.lowercased(byte) : byte) }
+        return word
+    }
+
+    // Packed names as they stand in memory: looked at for every tag and reference.
+    private static var amp: UInt64 { 0x61_6D70 }
+    private static var less: UInt64 { 0x6C74 }
+    private static var greater: UInt64 { 0x6774 }
+    private static var quot: UInt64 { 0x7175_6F74 }
+    private static var script: UInt64 { 0x7363_7269_7074 }
+    private static var style: UInt64 { 0x73_7479_6C65 }
+
+    private static func isInline(_ name: UInt64) -> Bool {
+        switch name {
+        case 0x61, 0x62, 0x69, 0x71, 0x73, 0x75: true  // a, b, i, q, s, u
+        case 0x70: false  // p
+        default: inlineWords.contains(name)
+        }
     }
 
     private static func endOfTag(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
@@ -136,7 +234,13 @@ public enum HTMLText {
         return lower >= 0x61 && lower <= 0x7A || lower >= 0x30 && lower <= 0x39
     }
 
-    private static let inline: Set<String> = [
+    private static let inlineWords = Set(
+        inline.map { name in
+            var name = name
+            return name.withUTF8 { packed($0) }
+        })
+
+    static let inline: Set<String> = [
         "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark",
         "q", "s",
         "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",

@@ -20,6 +20,7 @@ public struct JSONLimits: Hashable, Sendable {
 public final class JSONReader {
     private let reader: OpaquePointer
     private let items: JSONPath?
+    private let nullIsEmpty: Bool
     private let columns: Int
     private let documentColumns: Int
 
@@ -35,8 +36,10 @@ public final class JSONReader {
     ///   - items: the array whose elements are rows. Without it the root: an array of rows, or an object that is the one row.
     ///   - columns: paths inside a row.
     ///   - document: paths from the root, for a status or the next page beside the rows.
+    ///   - nullIsEmpty: an items path that leads to null is an empty array, as programs in Go write one.
     public init(
-        items: JSONPath? = nil, columns: [JSONPath], document: [JSONPath] = [], limits: JSONLimits = JSONLimits()
+        items: JSONPath? = nil, columns: [JSONPath], document: [JSONPath] = [], nullIsEmpty: Bool = false,
+        limits: JSONLimits = JSONLimits()
     ) {
         let bounds = cj_limits(
             depth: UInt32(clamping: limits.depth), rows: UInt32(clamping: limits.rows),
@@ -44,6 +47,7 @@ public final class JSONReader {
         guard let reader = cj_reader_new(bounds) else { preconditionFailure("no memory for a JSON reader") }
         self.reader = reader
         self.items = items
+        self.nullIsEmpty = nullIsEmpty
         self.columns = columns.count
         documentColumns = document.count
         add(items ?? .root, inRow: false)
@@ -74,21 +78,30 @@ public final class JSONReader {
         }
     }
 
-    /// Reads a whole document and then hands out its rows in order; when it throws, no row was handed out.
+    /// Reads a whole document and then hands out its rows in order; when the document or `check` refuses, no row was
+    /// handed out.
     ///
     /// The body grows by 64 bytes while it is read (no copy when it has that capacity), and is replaced by its healed form when
     /// it held bad UTF-8 or half a surrogate pair.
-    public func read(_ body: inout [UInt8], row: (borrowing JSONRow) throws -> Void) throws -> Summary {
-        let warnings = try load(&body)
+    /// - Parameter check: sees the document cells first, even those of a document without its items: a body may say itself
+    ///   why there are none.
+    public func read(
+        _ body: inout [UInt8], check: ([JSONCell]) throws -> Void = { _ in },
+        row: (borrowing JSONRow) throws -> Void
+    ) throws -> Summary {
+        let (status, warnings) = try load(&body)
         let rows = cj_row_count(reader)
         let document = try body.withUnsafeBufferPointer { bytes in
+            let document = documentCells(bytes)
+            try check(document)
+            if let problem = shapeProblem(status) { throw problem }
             for index in 0..<rows {
                 let cells = JSONRow(
                     cells: cj_rows(reader).map { $0 + index * columns }, body: bytes, unescaped: cj_unescaped(reader),
                     index: index, count: columns)
                 try row(cells)
             }
-            return documentCells(bytes)
+            return document
         }
         return Summary(rows: rows, document: document, warnings: warnings)
     }
@@ -101,18 +114,21 @@ public final class JSONReader {
         return cells
     }
 
-    private func load(_ body: inout [UInt8]) throws(DocumentError) -> [DocumentWarning] {
+    /// The status of a walk that came to the end: `CJ_OK`, or what is wrong with the items.
+    private func load(_ body: inout [UInt8]) throws(DocumentError) -> (status: Int, warnings: [DocumentWarning]) {
         if body.starts(with: [0xEF, 0xBB, 0xBF]) { body.removeFirst(3) }
         try JSONDiagnosis.checkStart(body)
-        guard let error = parse(&body) else { return [] }
+        let status = parse(&body)
+        guard let error = walkProblem(status, body) else { return (status, []) }
         guard error.kind == .encoding, let healed = JSONRepair.heal(body) else { throw error }
         body = healed.body
-        if let error = parse(&body) { throw error }
-        return healed.warnings
+        let healedStatus = parse(&body)
+        if let error = walkProblem(healedStatus, body) { throw error }
+        return (healedStatus, healed.warnings)
     }
 
     /// The walk. Cells are offsets, so they stay right when the padding goes and when the array moves.
-    private func parse(_ body: inout [UInt8]) -> DocumentError? {
+    private func parse(_ body: inout [UInt8]) -> Int {
         let count = body.count
         // simdjson reads past the end and believes what stands there: an older, longer body must not shine through.
         body.append(contentsOf: repeatElement(0, count: Int(CJ_PADDING)))
@@ -120,23 +136,31 @@ public final class JSONReader {
             bytes.baseAddress.map { Int(cj_read(reader, $0, count)) } ?? CJ_SYNTAX
         }
         body.removeLast(Int(CJ_PADDING))
-        return status == CJ_OK ? nil : error(status, body)
+        return status
     }
 
-    private func error(_ status: Int, _ body: [UInt8]) -> DocumentError {
+    private func shapeProblem(_ status: Int) -> DocumentError? {
         let place = items.map { "items path '\($0)'" } ?? "the root"
-        return switch status {
+        let what: String
+        switch status {
+        case CJ_ITEMS_MISSING: what = "leads nowhere in the JSON document"
+        case CJ_ITEMS_NULL where nullIsEmpty: return nil
+        case CJ_ITEMS_NULL: what = "leads to null, not to an array"
+        case CJ_ITEMS_OBJECT: what = "leads to an object, not to an array; rows are the elements of an array"
+        case CJ_ITEMS_SCALAR: what = "leads to a single value, not to an array"
+        default: return nil
+        }
+        return DocumentError(.wrongShape, "\(place) \(what)")
+    }
+
+    private func walkProblem(_ status: Int, _ body: [UInt8]) -> DocumentError? {
+        switch status {
+        case CJ_OK, CJ_ITEMS_MISSING, CJ_ITEMS_NULL, CJ_ITEMS_OBJECT, CJ_ITEMS_SCALAR: nil
         case CJ_TOO_DEEP: DocumentError(.tooDeep, "the JSON is nested deeper than the limit")
         case CJ_TOO_MANY_ROWS: DocumentError(.tooLarge, "the JSON has more rows than the limit")
         case CJ_STRING_TOO_LONG: DocumentError(.tooLarge, "a JSON string is longer than the limit")
         case CJ_DOCUMENT_TOO_LONG: DocumentError(.tooLarge, "the JSON document is larger than 4 GiB")
         case CJ_MEMORY: DocumentError(.tooLarge, "there is not enough memory for the JSON document")
-        case CJ_ITEMS_MISSING: DocumentError(.wrongShape, "\(place) leads nowhere in the JSON document")
-        case CJ_ITEMS_NULL: DocumentError(.wrongShape, "\(place) leads to null, not to an array")
-        case CJ_ITEMS_OBJECT:
-            DocumentError(
-                .wrongShape, "\(place) leads to an object, not to an array; rows are the elements of an array")
-        case CJ_ITEMS_SCALAR: DocumentError(.wrongShape, "\(place) leads to a single value, not to an array")
         default: JSONDiagnosis.explain(body)
         }
     }

@@ -8,17 +8,22 @@ enum XMLCallbacks {
         var table = xmlSAXHandler()
         table.initialized = cx_sax2_magic()
         table.startElementNs = { user, local, prefix, namespace, declared, _, count, _, attributes in
-            guard let engine = XMLCallbacks.engine(user), let local else { return }
-            engine.start(
-                local: local, prefix: prefix, namespace: namespace, declared: Int(declared),
-                attributes: XMLAttributes(fields: attributes, count: Int(count)))
+            guard let user, let local else { return }
+            Unmanaged<XMLEngine>.fromOpaque(user)._withUnsafeGuaranteedRef {
+                $0.start(
+                    local: local, prefix: prefix, namespace: namespace, declared: Int(declared),
+                    attributes: XMLAttributes(fields: attributes, count: Int(count)))
+            }
         }
         table.endElementNs = { user, local, _, _ in
-            guard let local else { return }
-            XMLCallbacks.engine(user)?.end(local: local)
+            guard let user, let local else { return }
+            Unmanaged<XMLEngine>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.end(local: local) }
         }
         let text: charactersSAXFunc = { user, bytes, count in
-            XMLCallbacks.engine(user)?.text(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            guard let user else { return }
+            Unmanaged<XMLEngine>.fromOpaque(user)._withUnsafeGuaranteedRef {
+                $0.text(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            }
         }
         table.characters = text
         table.cdataBlock = text

@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text or the markup of the element that is being collected.
+/// The element that is collected or skipped, and its text or markup. What is below it is not reported.
 struct XMLCollector {
     private(set) var bytes: [UInt8] = []
+    private(set) var depth = 0
+    private var action = XMLAction.enter
     /// A start tag still lacks its `>`: it may yet turn out to be empty.
     private var tagIsOpen = false
 
-    mutating func clear() {
-        bytes.removeAll(keepingCapacity: true)
+    var isActive: Bool { depth > 0 }
+
+    mutating func begin(_ action: XMLAction, at depth: Int) {
+        (self.action, self.depth) = (action, depth)
         tagIsOpen = false
     }
 
-    mutating func plain(_ text: UnsafeBufferPointer<UInt8>) { bytes.append(contentsOf: text) }
-
-    mutating func escaped(_ text: UnsafeBufferPointer<UInt8>) {
-        closeTag()
-        for byte in text { append(byte, inAttribute: false) }
+    /// Each of these is false when more was collected than the limit.
+    mutating func text(_ text: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
+        switch action {
+        case .text: bytes.append(contentsOf: text)
+        case .markup:
+            closeTag()
+            for byte in text { append(byte, inAttribute: false) }
+        case .enter, .skip: return true
+        }
+        return bytes.count <= limit
     }
 
-    mutating func start(_ local: UnsafePointer<UInt8>, _ attributes: XMLAttributes) {
+    mutating func startTag(_ local: UnsafePointer<UInt8>, _ attributes: XMLAttributes, limit: Int) -> Bool {
+        guard action == .markup else { return true }
         closeTag()
         bytes.append(UInt8(ascii: "<"))
         append(name: local)
@@ -30,9 +40,11 @@ struct XMLCollector {
             bytes.append(UInt8(ascii: "\""))
         }
         tagIsOpen = true
+        return bytes.count <= limit
     }
 
-    mutating func end(_ local: UnsafePointer<UInt8>) {
+    mutating func endTag(_ local: UnsafePointer<UInt8>) {
+        guard action == .markup else { return }
         if tagIsOpen {
             bytes.append(contentsOf: "/>".utf8)
             tagIsOpen = false
@@ -43,7 +55,15 @@ struct XMLCollector {
         }
     }
 
-    mutating func finish() { closeTag() }
+    /// The element ends. Its bytes stay until `clear`.
+    /// - Returns: what was done with it.
+    mutating func finish() -> XMLAction {
+        closeTag()
+        defer { (action, depth) = (.enter, 0) }
+        return action
+    }
+
+    mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
     private mutating func closeTag() {
         if tagIsOpen { bytes.append(UInt8(ascii: ">")) }

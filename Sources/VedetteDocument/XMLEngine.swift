@@ -15,20 +15,19 @@ final class XMLEngine {
     private let vocabulary: XMLVocabulary
     private let limits: XMLLimits
     private let handler: any XMLHandler
-    private var cache = XMLTokenCache()
     private var parser: xmlParserCtxtPtr?
-    private var open: [XMLToken] = []
-    private var depth = 0
-    private var elements = 0
+    // Looked at for every element and piece of text. No callback runs inside another, and none of these is changed while a
+    // handler is called but the cache, which only it uses then: the checks at run time would cost a tenth of the reading.
+    @exclusivity(unchecked) private var cache = XMLTokenCache()
+    @exclusivity(unchecked) private var open: [XMLToken] = []
+    @exclusivity(unchecked) private var depth = 0
+    @exclusivity(unchecked) private var elements = 0
+    @exclusivity(unchecked) private var collected = XMLCollector()
+    @exclusivity(unchecked) private(set) var scopes: [Scope] = []
     private var namespaces = 0
     private var rootClosed = false
-    /// The depth of the element that is collected or skipped; what is below it is not reported.
-    private var swallowed = 0
-    private var action = XMLAction.enter
-    private var collected = XMLCollector()
     private var failure: DocumentError?
     private var ending = false
-    private(set) var scopes: [Scope] = []
     private(set) var warnings: [DocumentWarning] = []
 
     init(_ vocabulary: XMLVocabulary, _ limits: XMLLimits, _ handler: any XMLHandler) {
@@ -101,9 +100,9 @@ final class XMLEngine {
         elements += 1
         if let error = overLimit(declared, attributes.count) { return fail(error) }
         enterScope(declared, attributes)
-        if swallowed > 0 {
-            if action == .markup { collected.start(local, attributes) }
-            return checkText()
+        if collected.isActive {
+            if !collected.startTag(local, attributes, limit: limits.textBytes) { failTooLong() }
+            return
         }
         if depth == 1, XMLEngine.isHTML(local) {
             return fail(DocumentError(.wrongType, "XML was expected, but the response is an HTML page (a login page?)"))
@@ -111,18 +110,14 @@ final class XMLEngine {
         // A prefix that is not declared is not "no namespace": `media:title` is not RSS's `title`.
         let isForeign = prefix != nil && namespace == nil
         let element = XMLElement(
-            token: isForeign ? .unknown : token(local, namespace), depth: depth, engine: self, local: local,
-            namespaceURI: namespace,
-            attributes: attributes)
+            token: isForeign ? vocabulary.token(local: local, undeclared: prefix) : token(local, namespace),
+            depth: depth, engine: self, local: local, namespaceURI: namespace, attributes: attributes)
         do throws(DocumentError) {
-            action = try handler.start(element)
+            let action = try handler.start(element)
+            open.append(element.token)
+            if action != .enter { collected.begin(action, at: depth) }
         } catch {
-            return fail(error)
-        }
-        open.append(element.token)
-        if action != .enter {
-            swallowed = depth
-            collected.clear()
+            fail(error)
         }
     }
 
@@ -139,7 +134,7 @@ final class XMLEngine {
     private func enterScope(_ declared: Int, _ attributes: XMLAttributes) {
         var base: String?
         var language: String?
-        for index in 0..<attributes.count where swallowed == 0 && attributes.prefix(index) != nil {
+        for index in 0..<attributes.count where !collected.isActive && attributes.prefix(index) != nil {
             guard attributes.namespace(index).map({ strcmp($0, "http://www.w3.org/XML/1998/namespace") == 0 }) == true
             else { continue }
             let value = String(decoding: attributes.value(index), as: UTF8.self)
@@ -156,20 +151,10 @@ final class XMLEngine {
     }
 
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard swallowed > 0 else { return }
-        switch action {
-        case .text: collected.plain(bytes)
-        case .markup: collected.escaped(bytes)
-        case .enter, .skip: return
-        }
-        checkText()
+        if !collected.text(bytes, limit: limits.textBytes) { failTooLong() }
     }
 
-    private func checkText() {
-        if collected.bytes.count > limits.textBytes {
-            fail(DocumentError(.tooLarge, "the text of an XML element is longer than the limit"))
-        }
-    }
+    private func failTooLong() { fail(DocumentError(.tooLarge, "the text of an XML element is longer than the limit")) }
 
     func end(local: UnsafePointer<UInt8>) {
         defer { depth -= 1 }
@@ -177,21 +162,14 @@ final class XMLEngine {
             namespaces -= scope.namespaces
             scopes.removeLast()
         }
-        if swallowed > 0, depth > swallowed {
-            if action == .markup { collected.end(local) }
-            return
-        }
+        if collected.isActive, depth > collected.depth { return collected.endTag(local) }
         let token = open.popLast() ?? .unknown
         if depth == 1 { rootClosed = true }
-        let ended = swallowed > 0 ? action : .enter
-        swallowed = 0
-        action = .enter
-        if ended == .skip { return }
-        collected.finish()
+        if collected.finish() == .skip { return }
+        defer { collected.clear() }
         collected.bytes.withUnsafeBufferPointer { bytes in
-            let shown = ended == .enter ? UnsafeBufferPointer(start: nil, count: 0) : bytes
             do throws(DocumentError) {
-                try handler.end(XMLEnd(token: token, depth: depth, bytes: shown))
+                try handler.end(XMLEnd(token: token, depth: depth, bytes: bytes))
             } catch {
                 fail(error)
             }

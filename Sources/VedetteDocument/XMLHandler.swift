@@ -19,6 +19,13 @@ public protocol XMLHandler: AnyObject {
     func start(_ element: borrowing XMLElement) throws(DocumentError) -> XMLAction
     /// An element ends that was entered or collected.
     func end(_ element: borrowing XMLEnd) throws(DocumentError)
+    /// The document was not well-formed, was mended, and is read anew from its beginning: forget what was received. False,
+    /// which is the default, lets the first error stand.
+    func restart() -> Bool
+}
+
+extension XMLHandler {
+    public func restart() -> Bool { false }
 }
 
 /// An element that begins. Valid only during the call.

@@ -19,7 +19,8 @@ public struct XMLLimits: Hashable, Sendable {
 /// Reads XML by libxml2's SAX2 push parser into the elements that a handler asks for.
 ///
 /// A document counts only when its root was closed. It opens nothing: no DTD, no external entity, no XInclude; a document that
-/// declares entities or default attributes is refused. Small illnesses are healed before parsing and reported as warnings.
+/// declares entities or default attributes is refused. Small illnesses are healed before parsing and reported as warnings;
+/// markup that is not well-formed is mended for a handler that can start again, where its meaning is beyond doubt.
 public struct XMLReader: Sendable {
     public let vocabulary: XMLVocabulary
     public let limits: XMLLimits
@@ -42,11 +43,30 @@ public struct XMLReader: Sendable {
         try Self.checkStart(prepared.text)
         try XMLIllness.heal(&prepared, attributes: limits.attributes)
         let engine = XMLEngine(vocabulary, limits, handler)
-        try engine.parse(prepared.bytes, from: prepared.start)
-        return Set(prepared.warnings + engine.warnings).sorted()
+        do throws(DocumentError) {
+            try engine.parse(prepared.bytes, from: prepared.start)
+            return Set(prepared.warnings + engine.warnings).sorted()
+        } catch {
+            let mended = error.kind == .syntax && handler.restart() ? readMended(prepared, handler) : nil
+            guard let mended else { throw error }
+            return mended
+        }
     }
 
-    private static func checkStart(_ body: ArraySlice<UInt8>) throws(DocumentError) {
+    /// Nil when it still cannot be read: then the first error says more.
+    private func readMended(_ prepared: XMLText, _ handler: any XMLHandler) -> [DocumentWarning]? {
+        var repair = XMLRepair(prepared.bytes, from: prepared.start)
+        repair.run()
+        let engine = XMLEngine(vocabulary, limits, handler)
+        do throws(DocumentError) {
+            try engine.parse(repair.out, from: 0)
+        } catch {
+            return nil
+        }
+        return Set(prepared.warnings + engine.warnings + repair.warnings).sorted()
+    }
+
+    static func checkStart(_ body: ArraySlice<UInt8>) throws(DocumentError) {
         guard let first = body.first else {
             throw DocumentError(.empty, "the response is empty where XML was expected")
         }

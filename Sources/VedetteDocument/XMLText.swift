@@ -22,16 +22,22 @@ struct XMLText {
             text.start = 0
             text.warnings = [.badEncoding]
         }
-        text.skipSpace()
+        if encoding.contradictsName { text.warnings.append(.charset) }
+        text.skipToStart()
         return text
     }
 
-    /// An XML declaration may not follow white space, yet many a feed begins with an empty line.
-    private mutating func skipSpace() {
+    /// An XML declaration may follow nothing, yet many a feed begins with an empty line, a second byte order mark or a
+    /// message of the program that wrote it.
+    private mutating func skipToStart() {
         let before = start
-        // NUL and other control characters are dropped everywhere; here they would hide the beginning.
-        while start < bytes.count, bytes[start] <= 0x20 { start += 1 }
-        if start > before, Sniffer.begins(bytes[start...], with: "<?xml") { warnings.append(.leadingSpace) }
+        start = XMLStart.afterSpace(bytes[start...])
+        if let declaration = XMLStart.declaration(in: bytes[start...].prefix(XMLStart.reach)), declaration > start {
+            start = declaration
+            warnings.append(.leadingText)
+        } else if start > before, Sniffer.begins(bytes[start...], with: "<?xml") {
+            warnings.append(.leadingSpace)
+        }
     }
 }
 
@@ -45,7 +51,7 @@ enum CharacterDecoder {
         var out: [UInt8] = []
         out.reserveCapacity(body.count + body.count / 2)
         var isClean = true
-        let unit = name.hasPrefix("UTF-16") ? 2 : 1
+        let unit = name.hasPrefix("UTF-16") ? 2 : name.hasPrefix("UTF-32") ? 4 : 1
         var input = Array(body)
         input.withUnsafeMutableBytes { input in
             var source = input.bindMemory(to: CChar.self).baseAddress

@@ -20,8 +20,14 @@ public struct XMLVocabulary: Sendable {
     }
 
     private(set) var entries: [Entry] = []
+    private var assumed: [(prefix: [UInt8], namespace: [UInt8])] = []
 
     public init() {}
+
+    /// What a prefix means in a document that forgot to declare it.
+    public mutating func assume(_ prefix: String, means namespace: String) {
+        assumed.append((Array(prefix.utf8), Array(namespace.utf8)))
+    }
 
     /// - Parameter namespaces: each namespace in which this name means the token, `""` for no namespace; nil for any.
     public mutating func add(_ local: String, in namespaces: [String]?, as token: XMLToken) {
@@ -40,6 +46,13 @@ public struct XMLVocabulary: Sendable {
             guard let wanted = entry.namespace else { return true }
             return namespace.map { Self.equal(wanted, $0) } ?? wanted.isEmpty
         }
+        return found?.token ?? .unknown
+    }
+
+    /// Of a name whose prefix is not declared: it is not "no namespace", but a well-known prefix says what was meant.
+    func token(local: UnsafePointer<UInt8>, undeclared prefix: UnsafePointer<UInt8>?) -> XMLToken {
+        guard let prefix, let meant = assumed.first(where: { Self.equal($0.prefix, prefix) }) else { return .unknown }
+        let found = entries.first { $0.namespace == meant.namespace && Self.equal($0.local, local) }
         return found?.token ?? .unknown
     }
 

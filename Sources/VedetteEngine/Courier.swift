@@ -9,6 +9,7 @@ public actor Courier {
 
     private let surroundings: Surroundings
     private let policy: RetryPolicy
+    private let time: SteadyTime
     private var sinks: [String: any Sink]
     private var outbox = Outbox()
     private var unwritten: [Attempt] = []
@@ -30,6 +31,7 @@ public actor Courier {
 
     public init(_ surroundings: Surroundings, sinks: [String: any Sink], policy: RetryPolicy = .init()) {
         (self.surroundings, self.sinks, self.policy) = (surroundings, sinks, policy)
+        time = SteadyTime(surroundings.clock.now())
     }
 
     /// Finds what earlier runs left owed.
@@ -40,7 +42,8 @@ public actor Courier {
 
     /// Takes up what was just committed.
     public func owe(_ deliveries: [Delivery]) {
-        outbox.committed(deliveries)
+        let now = surroundings.clock.now()
+        outbox.committed(deliveries.map { time.taken($0, now) })
         work()
     }
 
@@ -106,7 +109,7 @@ public actor Courier {
 
     private func work() {
         guard !isStopping, unwritten.count < Courier.mostUnwritten else { return }
-        let now = surroundings.clock.now()
+        let now = time.moment(surroundings.clock.now())
         let (orders, wake) = outbox.orders(at: now.wall)
         for order in orders {
             switch order {
@@ -138,9 +141,8 @@ public actor Courier {
             var deliveries = try await surroundings.journal.owed(in: lane, after: after, limit: Outbox.ahead)
             let now = surroundings.clock.now()
             for i in deliveries.indices {
-                if isOnce { deliveries[i].due = now.wall }
-                // The wall clock may have jumped since it was stored.
-                deliveries[i].due = now.wall(at: now.boot(at: deliveries[i].due, most: RetryPolicy.longest))
+                deliveries[i] = time.restored(deliveries[i], now)
+                if isOnce { deliveries[i].due = time.moment(now).wall }
             }
             outbox.loaded(deliveries, in: lane, ended: ended)
         } catch {
@@ -171,10 +173,11 @@ public actor Courier {
         attempts[delivery.id] = nil
         defer { settle() }
         if wasCancelled, outcome != .delivered { return }
+        let now = surroundings.clock.now()
         let attempt = policy.attempt(
-            delivery, outcome, at: surroundings.clock.now().wall, chance: surroundings.chance.fraction())
+            delivery, outcome, at: time.moment(now).wall, chance: surroundings.chance.fraction())
         outbox.attempted(attempt, in: delivery.lane)
-        unwritten.append(attempt)
+        unwritten.append(time.stored(attempt, now))
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
         if let reason = attempt.reason {
             let level: LogLevel = attempt.state == .retry ? .info : .warning

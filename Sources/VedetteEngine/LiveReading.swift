@@ -7,27 +7,47 @@ public struct LiveReading: Sendable {
     private let fetcher: any Fetcher
     private let clock: any Clock
     private let userAgent: String
+    private let shaper: (any Shaper)?
 
-    public init(fetcher: any Fetcher, clock: any Clock, userAgent: String) {
-        (self.fetcher, self.clock, self.userAgent) = (fetcher, clock, userAgent)
+    public init(fetcher: any Fetcher, clock: any Clock, userAgent: String, shaper: (any Shaper)? = nil) {
+        (self.fetcher, self.clock, self.userAgent, self.shaper) = (fetcher, clock, userAgent, shaper)
     }
 
     /// What the source holds: every page of a list, the first page of a window.
     public func items(of source: Source) async throws(ReadError) -> [Item] {
         let reader = PollReader(
             source: source, head: nil, fetcher: fetcher, clock: clock, lane: .polls, userAgent: userAgent,
-            storedItems: { [:] })
+            shaper: shaper, storedItems: { [:] })
         let result: PollResult
         do throws(JournalError) {
             result = try await reader.read()
         } catch {
             throw ReadError(.configuration, error.detail)
         }
-        switch result {
-        case .read(let difference, _, _): return difference.writes.compactMap(\.item)
-        case .failed(let failure, let detail, _, _): throw ReadError(failure, detail)
+        switch result.outcome {
+        case .read(let difference): return difference.writes.compactMap(\.item)
+        case .failed(let failure, let detail): throw ReadError(failure, detail)
+        case .doubtful(let detail): throw ReadError(.network, detail)
         case .unchanged: throw ReadError(.protocol, "the server said 'not modified' though it was not asked")
         case .cancelled: throw ReadError(.cancelled, "the request was cancelled")
         }
+    }
+
+    /// What every linked resource of an item says of it, as notes; and what could not be read, a sentence each.
+    ///
+    /// Where the item came from is not known here, so a link to another origin than the source's is followed to public
+    /// addresses alone, unless the server `allowsPrivate`.
+    public func links(of item: Item, in source: Source) async -> (notes: Fields, warnings: [String]) {
+        let links = source.kind.links(of: item, base: source.url, all: true)
+        let context = PollContext(now: clock.now().wall)
+        let reader = LinkReader(
+            requester: Requester(source: source, lane: .polls, userAgent: userAgent), kind: source.kind,
+            fetcher: fetcher, clock: clock, ask: source.kind.request(base: source.url, context: context),
+            isPublic: true)
+        var cache = LinkCache()
+        let warnings = await reader.refresh(&cache, links)
+        var item = Item(key: item.key)
+        for link in links { item.take(cache.notes(of: link)) }
+        return (item.notes, warnings)
     }
 }

@@ -2,48 +2,51 @@
 
 import VedetteCore
 
-/// What one poll brought.
-enum PollResult: Sendable {
-    /// The same body as last time: the items stand, absences are confirmed.
-    case unchanged(Validators, freshFor: Duration?)
-    case read(Difference, warnings: [String], freshFor: Duration?)
-    case failed(Failure, detail: String, retryAfter: Duration?, timedOut: Bool)
-    case cancelled
-}
-
 /// Reads one source once: every page, each fetched and read in turn, then the difference from the snapshot.
 struct PollReader: Sendable {
     let source: Source
     let head: SnapshotHead?
+    /// Polls in a row that brought nothing that was believed.
+    var failures = 0
     let fetcher: any Fetcher
     let clock: any Clock
     let lane: Lane
     let userAgent: String
+    /// Runs the programs of kinds that have one.
+    var shaper: (any Shaper)?
+    var marks: Marks = [:]
+    /// What links said in earlier polls.
+    var links = LinkCache()
     /// The snapshot's items, asked for only when the body changed.
     let storedItems: @Sendable () async throws(JournalError) -> [String: StoredItem]
 
+    var requester: Requester { Requester(source: source, lane: lane, userAgent: userAgent) }
+
     func read() async throws(JournalError) -> PollResult {
-        let ask = source.kind.request(base: source.url, context: PollContext(newest: usableHead?.newest))
-        var request = request(for: ask)
-        if let head = usableHead {
-            request.knownDigest = head.digest
-            if head.digest != nil { request.validators = head.validators }
+        let context = PollContext(newest: usableHead?.newest, now: clock.now().wall)
+        let ask = source.kind.request(base: source.url, context: context)
+        if let kind = source.kind as? any ObservingKind { return try await observe(ask, with: kind) }
+        let asked = Requester.digest(of: ask)
+        var request = requester.first(ask)
+        // What was learned of another address says nothing about this one.
+        if let head = usableHead, head.asked == asked, let digest = head.digest {
+            (request.knownDigest, request.validators) = (digest, head.validators)
         }
-        let response: Response
-        do throws(FetchError) {
-            response = try await fetcher.fetch(request)
-        } catch {
-            return PollReader.result(of: error)
+        switch await fetchFirst(request) {
+        case .failure(let error): return PollResult(error)
+        case .success(let response):
+            if let early = early(response, to: request) { return early }
+            return try await readPages(from: response, ask: ask, asked: asked)
         }
-        if response.isUnchanged {
-            guard usableHead != nil else {
-                let detail = "the server answered 'not modified' to a request that set no condition"
-                return .failed(.protocol, detail: detail, retryAfter: nil, timedOut: false)
-            }
-            return .unchanged(response.headers.validators, freshFor: response.headers.freshFor)
+    }
+
+    /// A result for which no body needs to be read.
+    private func early(_ response: Response, to request: Request) -> PollResult? {
+        let isAsked = response.status == 304 ? !request.validators.isEmpty : request.knownDigest != nil
+        if response.isUnchanged, isAsked {
+            return PollResult(.unchanged(response.headers.validators), freshFor: response.headers.freshFor)
         }
-        if let failed = failed(response) { return failed }
-        return try await readPages(from: response, ask: ask)
+        return failed(response)
     }
 
     /// The snapshot's head, unless the source reads other items now.
@@ -55,127 +58,41 @@ struct PollReader: Sendable {
         return head
     }
 
-    private func request(for ask: Ask) -> Request {
-        let server = source.server
-        var headers = ask.headers.filter { asked in
-            !server.headers.contains { $0.name.lowercased() == asked.name.lowercased() }
+    func fetched(_ request: Request) async -> Result<Response, FetchError> {
+        do throws(FetchError) {
+            return .success(try await fetcher.fetch(request))
+        } catch {
+            return .failure(error)
         }
-        headers += server.headers
-        if let agent = server.userAgent {
-            headers.removeAll { $0.name.lowercased() == "user-agent" }
-            headers.append(Header("User-Agent", agent))
-        } else if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
-            headers.append(Header("User-Agent", userAgent))
+    }
+
+    /// A 304 that nobody asked for comes from a confused cache: one more request, past all of them.
+    private func fetchFirst(_ request: Request) async -> Result<Response, FetchError> {
+        let result = await fetched(request)
+        guard case .success(let response) = result, response.status == 304, request.validators.isEmpty else {
+            return result
         }
-        return Request(
-            method: ask.method, url: ask.url, headers: headers, body: ask.body, credentials: server.credentials,
-            tls: server.tls, session: server.name.isEmpty ? "source " + source.name : server.name, lane: lane)
+        var again = request
+        again.knownDigest = nil
+        again.headers.append(Header("Cache-Control", "no-cache"))
+        return await fetched(again)
     }
 
     private func failed(_ response: Response) -> PollResult? {
         let retryAfter = response.headers.retryAfter(at: clock.now().wall)
+        if response.status == 304 {
+            let detail = "the server answered 'not modified' to a request that set no condition"
+            return PollResult(.failed(.protocol, detail: detail), retryAfter: retryAfter)
+        }
         if let failure = Failure(status: response.status) {
             let detail = PollReader.sentence(status: response.status, failure)
-            return .failed(failure, detail: detail, retryAfter: retryAfter, timedOut: false)
+            return PollResult(.failed(failure, detail: detail), retryAfter: retryAfter)
         }
         guard response.body.isEmpty else { return nil }
         let detail =
-            "the answer was \(response.status) with an empty body; a server may do so for a User-Agent that it does not know"
-        return .failed(.empty, detail: detail, retryAfter: retryAfter, timedOut: false)
-    }
-
-    private func readPages(from first: Response, ask: Ask) async throws(JournalError) -> PollResult {
-        let stored = head?.identity == source.identity ? try await storedItems() : [:]
-        let isBaseline = head?.identity != source.identity
-        var walk = PageWalk(
-            mode: source.kind.mode, url: first.url, known: isBaseline ? nil : stored,
-            newest: isBaseline ? nil : head?.newest, oldest: isBaseline ? nil : head?.oldest,
-            comparesDigests: head?.fingerprints == source.kind.fingerprints)
-        var response = first
-        var warnings: [String] = []
-        var freshFor = first.headers.freshFor
-        while true {
-            let body = PageBody(
-                bytes: response.body, headers: response.headers, url: response.url, number: walk.pages + 1)
-            response.body = []
-            let page: Page
-            do throws(ReadError) {
-                page = try await PollReader.read(body, with: source.kind)
-            } catch {
-                return .failed(error.failure, detail: error.detail, retryAfter: nil, timedOut: false)
-            }
-            warnings += page.warnings
-            if walk.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
-            let step = walk.pageRead(page)
-            if case .fetch(let page) = step {
-                do throws(FetchError) {
-                    response = try await fetcher.fetch(try self.request(for: ask, next: page))
-                } catch {
-                    return PollReader.result(of: error)
-                }
-                if let failed = failed(response) { return failed }
-                continue
-            }
-            let gap = PollReader.problem(of: step)
-            // An incomplete list would make absences of what was not read.
-            if let gap, source.kind.mode == .list {
-                return .failed(.pageGap, detail: gap.detail, retryAfter: nil, timedOut: false)
-            }
-            var difference = await PollReader.compare(
-                source, head, stored: stored, observation(of: walk, first: first), at: clock.now().wall)
-            // A window with a gap is said and taken: failing it would fail every later poll, each with a wider gap.
-            if let gap { difference.events.append(EventSketch(.suspect, error: gap)) }
-            return .read(difference, warnings: warnings, freshFor: freshFor)
-        }
-    }
-
-    private static func problem(of step: PageWalk.Step) -> Event.Problem? {
-        guard case .gap(let detail) = step else { return nil }
-        return Event.Problem(failure: Failure.pageGap.rawValue, detail: "the reading has a gap: \(detail)")
-    }
-
-    /// A next page's address is the server's word: what was given for one origin goes to no other (I9).
-    private func request(for ask: Ask, next page: NextPage) throws(FetchError) -> Request {
-        var next = request(for: ask)
-        next.url = page.url
-        if let body = page.body { next.body = body }
-        guard let from = WebURL(source.url), let to = WebURL(page.url), from.origin != to.origin else { return next }
-        if from.scheme == "https", to.scheme != "https" {
-            throw FetchError(.redirect, "the next page leads from https to http; it is not followed")
-        }
-        let own = source.server.headers.map { $0.name.lowercased() }
-        next.headers.removeAll {
-            $0.isSecret || (own.contains($0.name.lowercased()) && $0.name.lowercased() != "user-agent")
-        }
-        (next.credentials, next.session, next.tls) = (nil, nil, TLSPolicy())
-        return next
-    }
-
-    /// A window's first page stands for the window; a list of several pages has no body of its own.
-    private func observation(of walk: PageWalk, first: Response) -> Observation {
-        let stands = source.kind.mode == .window || walk.pages == 1
-        return Observation(
-            items: walk.items, mode: source.kind.mode, validators: stands ? first.headers.validators : .init(),
-            digest: stands ? first.digest : nil)
-    }
-
-    @concurrent
-    private static func read(_ body: consuming PageBody, with kind: any SourceKind) async throws(ReadError) -> Page {
-        try kind.read(&body)
-    }
-
-    @concurrent
-    private static func compare(
-        _ source: Source, _ head: SnapshotHead?, stored: [String: StoredItem], _ observation: Observation,
-        at now: Timestamp
-    ) async -> Difference {
-        Differ(source: source, now: now).compare(head, stored: stored, with: observation)
-    }
-
-    private static func result(of error: FetchError) -> PollResult {
-        error.failure == .cancelled
-            ? .cancelled
-            : .failed(error.failure, detail: error.detail, retryAfter: nil, timedOut: error.timedOut)
+            "the answer was \(response.status) with an empty body; a server may do so for a User-Agent that it does "
+            + "not know"
+        return PollResult(.failed(.empty, detail: detail), retryAfter: retryAfter)
     }
 
     static func sentence(status: Int, _ failure: Failure) -> String {
@@ -188,5 +105,120 @@ struct PollReader: Sendable {
             default: ""
             }
         return "the server answered \(status)\(remedy)"
+    }
+}
+
+// MARK: Pages
+
+extension PollReader {
+    /// What was read so far.
+    private struct Reading: Sendable {
+        var walk: PageWalk
+        var step = PageWalk.Step.done
+        var warnings: [String] = []
+        var freshFor: Duration?
+        /// A response came from the internet: what it names is not to be on our own network.
+        var isPublic = false
+
+        mutating func take(_ page: Page) {
+            warnings += page.warnings
+            if walk.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
+            step = walk.pageRead(page)
+        }
+    }
+
+    private func readPages(from first: Response, ask: Ask, asked: UInt64) async throws(JournalError) -> PollResult {
+        let isBaseline = head?.identity != source.identity
+        let stored = isBaseline ? [:] : try await storedItems()
+        let walk = PageWalk(
+            mode: source.kind.mode, url: first.url, known: isBaseline ? nil : stored,
+            newest: isBaseline ? nil : head?.newest, oldest: isBaseline ? nil : head?.oldest,
+            comparesDigests: head?.fingerprints == source.kind.fingerprints)
+        var reading = Reading(walk: walk, freshFor: first.headers.freshFor)
+        if let failed = await readAll(&reading, from: first, ask) { return failed }
+        let gap = PollReader.problem(of: reading.step)
+        // An incomplete list would make absences of what was not read.
+        if let gap, source.kind.mode == .list { return PollResult(.failed(.pageGap, detail: gap.detail)) }
+        var items = reading.walk.items
+        let followed = await follow(of: &items, ask, isPublic: reading.isPublic)
+        var observation = Observation(items: items, mode: reading.walk.readingMode)
+        // A window's first page stands for the window; a list of several pages has no body of its own.
+        if source.kind.mode == .window || reading.walk.pages == 1 {
+            (observation.validators, observation.digest) = (first.headers.validators, first.digest)
+            observation.asked = asked
+        }
+        var difference = await compare(observation, stored: stored)
+        // A window with a gap is said and taken: failing it would fail every later poll, each with a wider gap.
+        if let gap { difference.events.append(EventSketch(.suspect, error: gap)) }
+        var result = PollResult(.read(difference), freshFor: reading.freshFor)
+        (result.warnings, result.links) = (reading.warnings + followed.warnings, followed.cache)
+        // Over several pages items come twice because entries move while they are read.
+        if reading.walk.pages == 1, reading.walk.repeats > 0 {
+            let times = counted(reading.walk.repeats, "item")
+            result.warnings.append("\(times) with a key that was there already; the first of each counts")
+        }
+        return result
+    }
+
+    /// Nil when every page was read that the walk asked for.
+    private func readAll(_ reading: inout Reading, from first: Response, _ ask: Ask) async -> PollResult? {
+        var response = first
+        while true {
+            if !response.isFromPrivate { reading.isPublic = true }
+            let body = PageBody(
+                bytes: response.body, headers: response.headers, url: response.url, number: reading.walk.pages + 1,
+                receivedAt: clock.now().wall)
+            response.body = []
+            switch await PollReader.read(body, with: source.kind, shaper) {
+            case .failure(let error): return PollResult(error)
+            case .success(let page): reading.take(page)
+            }
+            guard case .fetch(let page) = reading.step else { return nil }
+            switch await fetchNext(page, ask, after: response) {
+            case .failure(let error):
+                var result = PollResult(error)
+                result.wasAnswered = true
+                return result
+            case .success(let next): response = next
+            }
+            if let failed = failed(response) { return failed }
+        }
+    }
+
+    private func fetchNext(
+        _ page: NextPage, _ ask: Ask, after response: Response
+    ) async -> Result<Response, FetchError> {
+        do throws(FetchError) {
+            let request = try requester.next(page, ask, isPublic: !response.isFromPrivate)
+            return .success(try await fetcher.fetch(request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func problem(of step: PageWalk.Step) -> Event.Problem? {
+        guard case .gap(let detail) = step else { return nil }
+        return Event.Problem(failure: Failure.pageGap.rawValue, detail: "the reading has a gap: \(detail)")
+    }
+
+    /// Off the loop: a document may be large, and a program runs for seconds.
+    @concurrent
+    private static func read(
+        _ body: consuming PageBody, with kind: any SourceKind, _ shaper: (any Shaper)?
+    ) async -> Result<Page, ReadError> {
+        do throws(ReadError) {
+            if let program = kind.shaping {
+                guard let shaper else { throw ReadError(.configuration, "no program shapes documents here") }
+                body.bytes = try await shaper.shape(body.bytes, with: program)
+            }
+            return .success(try kind.read(&body))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @concurrent
+    func compare(_ observation: Observation, stored: [String: StoredItem]) async -> Difference {
+        Differ(source: source, now: clock.now().wall, marks: marks).compare(head, stored: stored, with: observation)
     }
 }

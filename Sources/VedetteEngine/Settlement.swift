@@ -14,6 +14,8 @@ struct Settlement {
     private(set) var isNewBaseline = false
     /// Nothing but due times and validators changed.
     private(set) var isTouch = false
+    /// Why nothing was learned.
+    private var obstacle: String?
 
     init(source: Source, record: SourceRecord, now: Timestamp, chance: any Chance) {
         (self.source, self.record, self.now, self.chance) = (source, record, now, chance)
@@ -29,6 +31,30 @@ struct Settlement {
         record.notBefore = retryAfter.map { now.advanced(by: Pace.clamped(retryAfter: $0)) }
     }
 
+    /// The machine is offline: nothing is learned of the source, so nothing is counted, and it is asked at its usual
+    /// pace, not too often, for the first answer says that the network is back.
+    mutating func frozen(_ detail: String) {
+        (isTouch, obstacle) = (true, detail)
+        record.health.wasPolled(at: now)
+        let delay = source.pace.delay(states: [:], freshFor: nil, chance: chance.fraction())
+        record.due = now.advanced(by: max(delay, Settlement.offlinePace))
+    }
+
+    static let offlinePace = Duration.seconds(15)
+
+    /// Counted, for it is believed when enough polls agree; it is asked again at its usual pace.
+    mutating func doubtful(retryAfter: Duration?) {
+        record.health.doubted(at: now)
+        record.notBefore = retryAfter.map { now.advanced(by: Pace.clamped(retryAfter: $0)) }
+        record.due = now.advanced(by: source.pace.delay(states: [:], freshFor: nil, chance: chance.fraction()))
+    }
+
+    /// About the machine, found by this source's poll.
+    mutating func add(_ event: EventSketch) {
+        events.append(event)
+        isTouch = false
+    }
+
     mutating func unchanged(_ validators: Validators, stored: [String: StoredItem], freshFor: Duration?) {
         guard let head = record.snapshot else { return }
         let pending = stored.values.filter { $0.absentSince != nil }
@@ -37,23 +63,25 @@ struct Settlement {
         read(difference, freshFor: freshFor)
     }
 
-    mutating func read(_ difference: Difference, freshFor: Duration?) {
+    mutating func read(_ difference: Difference, freshFor: Duration?, retryAfter: Duration? = nil) {
         let old = record.snapshot
         isTouch =
-            difference.changesNothing && record.health.failures == 0 && old?.identity == difference.head.identity
-            && old?.fingerprints == difference.head.fingerprints && old?.emptiness == difference.head.emptiness
-            && old?.pendingAbsences == difference.head.pendingAbsences
+            difference.changesNothing && record.health.failures == 0 && retryAfter == nil
+            && old?.identity == difference.head.identity && old?.fingerprints == difference.head.fingerprints
+            && old?.emptiness == difference.head.emptiness && old?.pendingAbsences == difference.head.pendingAbsences
+            && old?.isWhole == difference.head.isWhole && old?.hasOtherKeys == difference.head.hasOtherKeys
         if let event = record.health.pollSucceeded(at: now) { events.append(event) }
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
         record.snapshot = difference.head
-        record.notBefore = nil
+        record.notBefore = retryAfter.map { now.advanced(by: Pace.clamped(retryAfter: $0)) }
         record.due = now.advanced(
             by: source.pace.delay(states: difference.head.states, freshFor: freshFor, chance: chance.fraction()))
     }
 
     /// What `run --once` says of it.
     func onceResult(isBaseline: Bool) -> OnceResult {
+        if let obstacle { return .failed(source: source.name, detail: obstacle) }
         if let problem = record.health.problem { return .failed(source: source.name, detail: problem.detail) }
         return .good(items: record.snapshot?.count ?? 0, isBaseline: isBaseline, events: events.count)
     }

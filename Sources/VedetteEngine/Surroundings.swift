@@ -20,12 +20,14 @@ public struct Surroundings: Sendable {
     public var userAgent: String
     /// The thread that the fetcher sleeps on: with the shells on it too, an unchanged poll crosses no thread.
     public var executor: any SerialExecutor
+    /// Runs the programs of kinds that shape what they read.
+    public var shaper: (any Shaper)?
 
     public init(
         fetcher: any Fetcher, journal: any Journal, clock: any Clock, chance: any Chance, log: any Log,
-        userAgent: String, executor: any SerialExecutor
+        userAgent: String, executor: any SerialExecutor, shaper: (any Shaper)? = nil
     ) {
         (self.fetcher, self.journal, self.clock, self.chance) = (fetcher, journal, clock, chance)
-        (self.log, self.userAgent, self.executor) = (log, userAgent, executor)
+        (self.log, self.userAgent, self.executor, self.shaper) = (log, userAgent, executor, shaper)
     }
 }

@@ -12,6 +12,10 @@ public actor Watcher {
     static let tick = Duration.milliseconds(10)
     /// Polls that changed nothing are written at most this late.
     static let touchDelay = Duration.seconds(5)
+    /// A wake-up later than this means that the machine slept.
+    static let oversleep = Duration.seconds(10)
+    /// What became due meanwhile is polled once, spread over this long at most.
+    static let catchUp = Duration.seconds(30)
 
     let surroundings: Surroundings
     let courier: Courier
@@ -20,6 +24,11 @@ public actor Watcher {
     var entries: [String: WatchedSource] = [:]
     /// Origins whose last attempt timed out.
     var suspects = Set<String>()
+    /// The bounds that rules name.
+    private(set) var marks: MarkBook
+    var network = Network()
+    /// Who speaks for the failures of a server.
+    var chorus = Chorus()
     private var byNumber: [WatchedSource] = []
     /// Numbers of sources that went away.
     private var freeNumbers: [Int] = []
@@ -42,6 +51,7 @@ public actor Watcher {
         (self.surroundings, self.courier) = (surroundings, courier)
         committer = Committer(journal: surroundings.journal, log: surroundings.log, executor: surroundings.executor)
         rules = watch.rules
+        marks = MarkBook(watch.rules.rules)
         for (number, source) in watch.sources.enumerated() {
             let entry = WatchedSource(source, number: number)
             byNumber.append(entry)
@@ -53,12 +63,15 @@ public actor Watcher {
 
     /// Reads what the journal remembers and schedules every source.
     public func restore() async throws(JournalError) {
-        for record in try await surroundings.journal.sourceRecords() {
+        let records = try await surroundings.journal.sourceRecords()
+        let now = surroundings.clock.now()
+        for record in records {
             guard let entry = entries[record.name] else { continue }
-            entry.record = record
+            entry.take(record, at: now)
             if record.health.problem?.failure == Failure.timeout.rawValue { suspects.insert(entry.origin) }
         }
-        let now = surroundings.clock.now()
+        network.restore(isOffline: try await surroundings.journal.lastOfWatcher()?.kind == .offline)
+        watchOrigins()
         for entry in byNumber { schedule(entry, at: firstDue(entry, now: now)) }
     }
 
@@ -90,6 +103,7 @@ public actor Watcher {
         let records = hasNew ? try await surroundings.journal.sourceRecords() : []
         let remembered = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
         rules = watch.rules
+        marks = MarkBook(watch.rules.rules)
         let names = Set(watch.sources.map(\.name))
         for entry in byNumber where !entry.isRemoved && !names.contains(entry.source.name) { remove(entry) }
         let now = surroundings.clock.now()
@@ -100,6 +114,7 @@ public actor Watcher {
                 add(source, record: remembered[source.name], now: now)
             }
         }
+        watchOrigins()
         wakeUp()
     }
 
@@ -113,7 +128,7 @@ public actor Watcher {
 
     private func add(_ source: Source, record: SourceRecord?, now: Moment) {
         let entry = WatchedSource(source, number: freeNumbers.popLast() ?? byNumber.count)
-        if let record { entry.record = record }
+        if let record { entry.take(record, at: now) }
         if entry.number == byNumber.count { byNumber.append(entry) } else { byNumber[entry.number] = entry }
         entries[source.name] = entry
         schedule(entry, at: firstDue(entry, now: now))
@@ -132,8 +147,10 @@ public actor Watcher {
         let old = entry.source
         entry.replace(with: source)
         if !source.asks(like: old) {
-            entry.record.due = nil
-            if old.url != source.url { entry.record.notBefore = nil }
+            entry.change { record in
+                record.due = nil
+                if old.url != source.url { record.notBefore = nil }
+            }
             entry.mustRestart = entry.poll != nil
             entry.poll?.cancel()
         } else if old.pace == source.pace {
@@ -185,7 +202,22 @@ public actor Watcher {
         self.sleeper = sleeper
         await sleeper.value
         (self.sleeper, wakeAt) = (nil, nil)
+        let after = surroundings.clock.now().boot
+        if after.duration(since: deadline) > Watcher.oversleep {
+            catchUp { [scheduler] entry in scheduler.due(of: entry.number).map { $0 <= after } ?? false }
+        }
     }
+
+    /// One poll of each of these, spread so that they do not all come at once.
+    func catchUp(_ isMeant: (WatchedSource) -> Bool) {
+        let now = surroundings.clock.now().boot
+        for entry in watched where scheduler.due(of: entry.number) != nil && isMeant(entry) {
+            let spread = min(entry.source.pace.every, Watcher.catchUp) * surroundings.chance.fraction()
+            schedule(entry, at: now.advanced(by: spread))
+        }
+    }
+
+    var watched: [WatchedSource] { byNumber.filter { !$0.isRemoved } }
 
     private func wakeUp() {
         wakeAt = nil
@@ -209,9 +241,8 @@ public actor Watcher {
         if entry.isRemoved {
             freeNumbers.append(entry.number)
         } else if !isStopping {
-            if entry.mustRestart { entry.record.due = nil }
+            if entry.mustRestart || entry.isAccepted { entry.change { $0.due = nil } }
             entry.mustRestart = false
-            if entry.isAccepted { entry.record.due = nil }
             schedule(entry, at: entry.due(now: surroundings.clock.now()))
         }
         if !isStopping { startWaitingSuspects() }

@@ -5,17 +5,14 @@ import VedetteCore
 /// One poll, from the request to the commit.
 extension Watcher {
     func poll(_ entry: WatchedSource, lane: Lane) async {
-        if entry.isAccepted { entry.record.snapshot?.emptiness = .accepted }
+        if entry.isAccepted { entry.change { $0.snapshot?.emptiness = .accepted } }
         entry.isAccepted = false
-        let (journal, name) = (surroundings.journal, entry.source.name)
-        let reader = PollReader(
-            source: entry.source, head: entry.record.snapshot, fetcher: surroundings.fetcher,
-            clock: surroundings.clock, lane: lane, userAgent: surroundings.userAgent,
-            storedItems: { () async throws(JournalError) in try await journal.items(of: name) })
         do throws(JournalError) {
-            let result = try await reader.read()
+            let result = try await reader(of: entry, lane: lane).read()
             if entry.isRemoved || entry.mustRestart { return }
-            if case .cancelled = result { return postpone(entry) }
+            if case .cancelled = result.outcome { return postpone(entry) }
+            if let links = result.links { entry.links = links }
+            heard(result, of: entry)
             try await settle(entry, result, poll: pollIdentifier(random: surroundings.chance.next()))
         } catch {
             // Nothing advanced: the same poll is made again at the usual pace.
@@ -25,66 +22,114 @@ extension Watcher {
         }
     }
 
+    private func reader(of entry: WatchedSource, lane: Lane) -> PollReader {
+        let (journal, name) = (surroundings.journal, entry.source.name)
+        return PollReader(
+            source: entry.source, head: entry.record.snapshot, failures: entry.record.health.failures,
+            fetcher: surroundings.fetcher, clock: surroundings.clock, lane: lane, userAgent: surroundings.userAgent,
+            shaper: surroundings.shaper, marks: marks.marks(for: name), links: entry.links,
+            storedItems: { () async throws(JournalError) in try await journal.items(of: name) })
+    }
+
     private func postpone(_ entry: WatchedSource) {
         let delay = entry.source.pace.delay(states: [:], freshFor: nil, chance: surroundings.chance.fraction())
-        entry.record.due = surroundings.clock.now().wall.advanced(by: delay)
+        let now = surroundings.clock.now()
+        entry.followWallClock(now)
+        entry.change { $0.due = now.wall.advanced(by: delay) }
     }
 
     private func settle(
         _ entry: WatchedSource, _ result: PollResult, poll: String
     ) async throws(JournalError) {
-        let now = surroundings.clock.now().wall
-        var verdict = Settlement(source: entry.source, record: entry.record, now: now, chance: surroundings.chance)
-        if case .failed(_, _, _, timedOut: true) = result {
-            suspects.insert(entry.origin)
+        let now = surroundings.clock.now()
+        entry.followWallClock(now)
+        var verdict = Settlement(
+            source: entry.source, record: entry.record, now: now.wall, chance: surroundings.chance)
+        if network.reachability.isOffline, result.isAnswered == false {
+            verdict.frozen(result.silence?.detail ?? "")
         } else {
-            suspects.remove(entry.origin)
-        }
-        switch result {
-        case .cancelled: return
-        case .failed(let failure, let detail, let retryAfter, _):
-            if failure == .unauthorized { refreshSecrets(of: entry) }
-            verdict.failed(failure, detail: detail, retryAfter: retryAfter)
-            surroundings.log.log(.warning, "\(entry.source.name): \(failure.rawValue): \(detail) (\(poll))")
-        case .unchanged(let validators, let freshFor):
-            let pending = entry.record.snapshot?.pendingAbsences ?? 0
-            let stored = pending > 0 ? try await surroundings.journal.items(of: entry.source.name) : [:]
-            verdict.unchanged(validators, stored: stored, freshFor: freshFor)
-        case .read(let difference, let warnings, let freshFor):
-            for warning in warnings { surroundings.log.log(.info, "\(entry.source.name): \(warning) (\(poll))") }
-            verdict.read(difference, freshFor: freshFor)
+            try await judge(result, of: entry, into: &verdict, poll: poll)
         }
         guard !entry.isRemoved, !entry.mustRestart else { return }
-        guard verdict.isTouch else { return try await commit(verdict, of: entry, poll: poll, at: now) }
-        entry.record = verdict.record
+        let word = network.word(result.silence.map { "\(entry.source.name): \($0.detail)" })
+        if let word {
+            surroundings.log.log(.notice, word.kind == .offline ? "the network is gone" : "the network is back")
+            verdict.add(word)
+        }
+        guard verdict.isTouch else { return try await commit(verdict, word?.kind, of: entry, poll: poll, at: now) }
+        entry.take(verdict.record, at: now)
         entry.lastResult = verdict.onceResult(isBaseline: false)
         touched(entry)
     }
 
-    private func commit(
-        _ verdict: Settlement, of entry: WatchedSource, poll: String, at now: Timestamp
+    private func judge(
+        _ result: PollResult, of entry: WatchedSource, into verdict: inout Settlement, poll: String
     ) async throws(JournalError) {
+        let name = entry.source.name
+        for warning in result.warnings { surroundings.log.log(.info, "\(name): \(warning) (\(poll))") }
+        switch result.outcome {
+        case .cancelled: return
+        case .failed(let failure, let detail):
+            if failure == .unauthorized { refreshSecrets(of: entry) }
+            verdict.failed(failure, detail: detail, retryAfter: result.retryAfter)
+            surroundings.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll))")
+        case .doubtful(let detail):
+            verdict.doubtful(retryAfter: result.retryAfter)
+            surroundings.log.log(.info, "\(name): \(detail) (\(poll))")
+        case .unchanged(let validators):
+            let pending = entry.record.snapshot?.pendingAbsences ?? 0
+            let stored = pending > 0 ? try await surroundings.journal.items(of: name) : [:]
+            verdict.unchanged(validators, stored: stored, freshFor: result.freshFor)
+        case .read(let difference):
+            verdict.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
+        }
+    }
+
+    /// - Parameter word: what the commit says of the machine itself.
+    private func commit(
+        _ verdict: Settlement, _ word: Event.Kind?, of entry: WatchedSource, poll: String, at now: Moment
+    ) async throws(JournalError) {
+        let record = record(of: verdict, entry.source, poll: poll, at: now)
+        let committed = try await write(record, word)
+        let wasBaseline = entry.record.snapshot == nil || verdict.isNewBaseline
+        entry.take(verdict.record, at: now)
+        entry.isDirty = false
+        entry.lastResult = verdict.onceResult(isBaseline: wasBaseline)
+        if wasBaseline, let count = verdict.record.snapshot?.count {
+            surroundings.log.log(.notice, "\(entry.source.name): baseline of \(counted(count, "item"))")
+        }
+        let owed = committed.deliveries.filter(\.state.isOwed)
+        if !owed.isEmpty { await courier.owe(owed) }
+    }
+
+    private func record(of verdict: Settlement, _ source: Source, poll: String, at now: Moment) -> PollRecord {
         let (chance, log) = (surroundings.chance, surroundings.log)
         var record = PollRecord(
             record: verdict.record, isNewBaseline: verdict.isNewBaseline, writes: verdict.writes,
             deletions: verdict.deletions)
         record.events = verdict.events.map {
-            $0.event(id: chance.identifier(at: now), source: entry.source, poll: poll, at: now)
+            $0.event(id: chance.identifier(at: now.wall), source: source, poll: poll, at: now.wall)
         }
-        record.deliveries = record.events.flatMap { event in
-            rules.deliveries(
-                of: event, at: now, broken: { log.log(.error, "rule '\($0)' was not judged: \($1)") },
-                identifier: { chance.identifier(at: now) })
+        for event in record.events {
+            let deliveries = rules.deliveries(
+                of: event, at: now.wall, broken: { log.log(.error, "rule '\($0)' was not judged: \($1)") },
+                identifier: { chance.identifier(at: now.wall) })
+            record.deliveries += deliveries.map { chorus.joined($0, server: source.neighbourhood, at: now.boot) }
         }
-        let committed = try await committer.commit(record)
-        let wasBaseline = entry.record.snapshot == nil || verdict.isNewBaseline
-        entry.record = verdict.record
-        entry.isDirty = false
-        entry.lastResult = verdict.onceResult(isBaseline: wasBaseline)
-        if wasBaseline, let count = verdict.record.snapshot?.count {
-            log.log(.notice, "\(entry.source.name): baseline of \(counted(count, "item"))")
+        return record
+    }
+
+    private func write(_ record: PollRecord, _ word: Event.Kind?) async throws(JournalError) -> Committed {
+        do throws(JournalError) {
+            let committed = try await committer.commit(record)
+            if let word { network.said(word) }
+            return committed
+        } catch {
+            // Nobody was told.
+            chorus.unsaid(record.deliveries)
+            if word != nil { network.said(nil) }
+            throw error
         }
-        if !committed.deliveries.isEmpty { await courier.owe(committed.deliveries) }
     }
 
     /// Off this thread: a `command:` secret may take seconds.
@@ -103,7 +148,7 @@ extension Watcher {
         var names: [String] = []
         for entry in all {
             let isHeld = entry.record.notBefore.map { $0 > now } ?? false
-            let isBackingOff = entry.record.health.failures > 0 && (entry.record.due ?? now) > now
+            let isBackingOff = entry.record.health.problem != nil && (entry.record.due ?? now) > now
             entry.lastResult = !force && (isHeld || isBackingOff) ? .held(entry.source.name) : nil
             if entry.lastResult == nil { names.append(entry.source.name) }
         }

@@ -10,7 +10,7 @@ extension HTTPClient {
     private static let watchInterval: Int64 = 250
     private static let mostFree = 256
 
-    private static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
+    static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
 
     func transfer(_ hop: Hop) async throws(FetchError) -> RawResponse {
         if isShutDown || Task.isCancelled { throw HTTPClient.cancelled }
@@ -20,7 +20,9 @@ extension HTTPClient {
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { (continuation: Transfer.Continuation) in
                     waiting[id] = (hop, continuation)
-                    lanes.add(id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group)
+                    lanes.add(
+                        id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
+                        manners: hop.request.manners, now: SystemTime.monotonic())
                     startWaiting()
                 }
             } onCancel: {
@@ -31,17 +33,19 @@ extension HTTPClient {
     }
 
     private func startWaiting() {
-        while let id = lanes.next() {
+        guard !waiting.isEmpty else { return }
+        let now = SystemTime.monotonic()
+        while let id = lanes.next(now: now) {
             guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
-            guard let transfer = free.popLast() ?? Transfer(share: share) else {
+            guard let transfer = free.popLast() ?? Transfer(share: share, isPrivate: isPrivate) else {
                 lanes.finished(id)
                 continuation.resume(
                     returning: .failure(FetchError(.network, "there is no memory for another transfer")))
                 continue
             }
-            let cookies = hop.request.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
+            let cookies = hop.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
             let isFresh = pins.isAlone(hop.tls.pin, at: hop.origin)
-            let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: SystemTime.monotonic())
+            let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: now)
             running[id] = (transfer, continuation)
             guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
                 let detail = "libcurl does not take the request to \(hop.origin); nothing was sent"
@@ -83,7 +87,9 @@ extension HTTPClient {
         }
         watch()
         startWaiting()
-        return running.isEmpty ? 60_000 : Int32(HTTPClient.watchInterval)
+        let longest: Int64 = running.isEmpty ? 60_000 : HTTPClient.watchInterval
+        guard let start = lanes.nextStart else { return Int32(longest) }
+        return Int32(min(longest, max(1, start - SystemTime.monotonic())))
     }
 
     private func completed(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
@@ -93,11 +99,18 @@ extension HTTPClient {
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
         if let problem = transfer.problem {
             end(transfer.id, .failure(problem))
-        } else if code == CURLE_OK || transfer.isSettled {
+        } else if (code == CURLE_OK && transfer.hasHead) || transfer.isSettled {
             end(transfer.id, .success(transfer.finish()))
+        } else if transfer.mayBeRepeated(after: code), isRepeated(transfer) {
+            return
         } else {
             end(transfer.id, .failure(.of(code, transfer, now: SystemTime.monotonic())))
         }
+    }
+
+    private func isRepeated(_ transfer: Transfer) -> Bool {
+        curl_multi_remove_handle(multi, transfer.easy)
+        return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
     }
 
     /// Silent polls first give their place to others; what is overdue ends.

@@ -24,16 +24,32 @@ public actor HTTPClient: Fetcher {
     var watchedAt: Int64 = 0
     var isShutDown = false
     var pins = PinBook()
+    var tokens = TokenShelf()
+    var tokenRequests: [GrantKey: TokenRequest] = [:]
+    /// Sessions whose cookies are kept: what was kept is in `jars` once its task has ended.
+    var kept: [String: Task<Void, Never>] = [:]
+    /// Jars that are being written.
+    var writers: [String: Task<Void, Never>] = [:]
+    let cookieStore: (any CookieStore)?
+    nonisolated let isPrivate: @Sendable (IPAddress) -> Bool
     private var targets: [String: Target] = [:]
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// The client's thread, for actors and tasks that want to share it: they fetch without a thread switch. It runs jobs
-    /// until the client is gone, also after `shutdown`.
+    /// The client's thread, for actors and tasks that want to share it: they fetch without a thread switch. It runs
+    /// jobs until the client is gone, also after `shutdown`.
     public nonisolated var executor: any SerialExecutor & TaskExecutor { loop }
 
+    /// - Parameter cookies: where the cookies of `CookiePolicy.journal` are kept; without it they live in memory.
     /// - Throws: `.configuration` when libcurl or a thread cannot be had.
-    public init() throws(FetchError) {
+    public init(cookies: (any CookieStore)? = nil) throws(FetchError) {
+        try self.init(cookies: cookies, isPrivate: { $0.isPrivate })
+    }
+
+    /// - Parameter isPrivate: which addresses a stranger must not lead to; another answer makes a public host of
+    ///   loopback.
+    init(cookies: (any CookieStore)? = nil, isPrivate: @escaping @Sendable (IPAddress) -> Bool) throws(FetchError) {
+        (cookieStore, self.isPrivate) = (cookies, isPrivate)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
             let share = curl_share_init()
         else { throw FetchError(.configuration, "libcurl could not start") }
@@ -52,9 +68,10 @@ public actor HTTPClient: Fetcher {
 
     deinit { loop.end() }
 
-    /// Ends every transfer as cancelled and closes the connections; a fetch that comes later is cancelled too. Off the
-    /// actor, whose jobs run on the very thread that lets go of libcurl here.
+    /// Ends every transfer as cancelled and closes the connections; a fetch that comes later is cancelled too. Cookies
+    /// that are kept are written first. Off the actor, whose jobs run on the very thread that lets go of libcurl here.
     public nonisolated func shutdown() async {
+        await finishWriting()
         guard let handles = await endTransfers() else { return }
         await withCheckedContinuation { continuation in
             loop.stop {
@@ -76,17 +93,25 @@ public actor HTTPClient: Fetcher {
     // MARK: A fetch
 
     public func fetch(_ request: Request) async throws(FetchError) -> Response {
-        var hop = try Hop(request, target(request.url))
+        if request.cookies == .journal, let session = request.session { await takeUp(session) }
+        guard case .grant(let grant) = request.credentials else { return try await walk(request, as: nil) }
+        return try await fetch(request, with: grant)
+    }
+
+    /// Asks, and follows redirects.
+    ///
+    /// - Parameter credentials: instead of the request's own.
+    func walk(_ request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
+        var hop = try Hop(request, target(request.url), credentials ?? request.credentials)
         var movedTo: String?
         var isPermanent = true
         var left = request.redirects
         var microseconds: Int64 = 0
         while true {
+            try hop.checkReach(isPrivate)
             let raw = try await transfer(hop)
             microseconds += raw.microseconds
-            if raw.setsCookies, let session = request.session {
-                jars[session, default: CookieJar()].store(raw.headers, from: hop.url, now: SystemTime.wall())
-            }
+            if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
             guard request.redirects > 0, let next = try hop.redirect(raw) else {
                 var response = try await HTTPClient.response(raw, hop, limit: request.limits.inflated)
                 response.movedTo = movedTo
@@ -100,7 +125,7 @@ public actor HTTPClient: Fetcher {
             left -= 1
             isPermanent = isPermanent && (raw.status == 301 || raw.status == 308)
             movedTo = isPermanent ? next.text : nil
-            hop = try hop.redirected(status: raw.status, to: Target(next))
+            hop = try hop.redirected(status: raw.status, to: Target(next), fromPrivate: raw.isFromPrivate)
         }
     }
 
@@ -120,6 +145,10 @@ public actor HTTPClient: Fetcher {
     private static func response(_ raw: RawResponse, _ hop: Hop, limit: Int) async throws(FetchError) -> Response {
         var response = Response(
             status: raw.status, headers: raw.headers, digest: raw.digest, url: hop.url.text, received: raw.received)
+        (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
+        if raw.status == 407, hop.proxy != nil {
+            throw FetchError(.unauthorized, "the proxy wants a user and a password, or others (407)")
+        }
         response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
         guard !response.isUnchanged else { return response }
         response.body = raw.body

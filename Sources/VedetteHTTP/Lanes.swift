@@ -2,8 +2,8 @@
 
 import VedetteCore
 
-/// Who may start (I7): places per lane, per origin and per group, with a queue in which nobody who is blocked by his own
-/// origin or group stands in another's way.
+/// Who may start (I7): places per lane, per origin and per group, and an origin's interval, with a queue in which
+/// nobody who is blocked by his own origin or group stands in another's way. Times are milliseconds that never jump.
 struct Lanes {
     static let perOrigin = 8
     static let perGroup = 4
@@ -36,10 +36,18 @@ struct Lanes {
     private var atOrigin: [String: Int] = [:]
     private var inGroup: [String: Int] = [:]
     private var slow = 0
+    private var manners = MannersBook()
+    /// Queues whose origin rests until then, the next one last.
+    private var resting: [(until: Int64, queue: Queue)] = []
 
     var isEmpty: Bool { running.isEmpty && queueOf.isEmpty }
 
-    mutating func add(_ id: ID, lane: Lane, origin: String, group: String?) {
+    mutating func add(
+        _ id: ID, lane: Lane, origin: String, group: String?, manners: Manners = Manners(), now: Int64 = 0
+    ) {
+        if manners.concurrency != nil || manners.interval != nil {
+            self.manners.heard(manners, of: origin, isBusy: atOrigin[origin] != nil, now: now)
+        }
         let queue = Queue(lane: lane, origin: origin, group: group)
         queueOf[id] = queue
         if waiting[queue] == nil {
@@ -50,17 +58,33 @@ struct Lanes {
     }
 
     /// The next request that may start; it then counts as running.
-    mutating func next() -> ID? {
+    mutating func next(now: Int64 = 0) -> ID? {
+        while let (until, queue) = resting.last, until <= now {
+            resting.removeLast()
+            states[queue.lane.index].ready.append(queue)
+        }
         for lane in Lane.allCases {
-            if let id = next(in: lane) { return id }
+            if let id = next(in: lane, now) { return id }
         }
         return nil
     }
 
-    private mutating func next(in lane: Lane) -> ID? {
+    /// When an origin's interval lets somebody start who waits for nothing else.
+    var nextStart: Int64? { resting.last?.until }
+
+    private mutating func rest(_ queue: Queue, until: Int64) {
+        let at = resting.firstIndex { $0.until <= until } ?? resting.endIndex
+        resting.insert((until, queue), at: at)
+    }
+
+    private mutating func next(in lane: Lane, _ now: Int64) -> ID? {
         while states[lane.index].running < lane.places, let queue = states[lane.index].ready.popFirst() {
-            if atOrigin[queue.origin, default: 0] >= Lanes.perOrigin {
+            if atOrigin[queue.origin, default: 0] >= manners.concurrency(at: queue.origin, now: now) {
                 blockedByOrigin[queue.origin, default: []].append(queue)
+                continue
+            }
+            if let until = manners.rest(of: queue.origin, now: now) {
+                rest(queue, until: until)
                 continue
             }
             if let group = queue.group, inGroup[group, default: 0] >= Lanes.perGroup {
@@ -69,6 +93,7 @@ struct Lanes {
             }
             guard let id = popWaiting(queue) else { continue }
             start(id, queue)
+            manners.started(queue.origin, now: now)
             return id
         }
         return nil

@@ -30,15 +30,23 @@ struct RequestHeaders {
         }
         if !hasAgent { add("User-Agent", "vedette") }
         if !hasEncoding { add("Accept-Encoding", "gzip") }
-        if case .basic(let user, let password) = hop.credentials, !hasAuthorization {
-            add("Authorization", "Basic " + Base64.encoded("\(user):\(password.value)".utf8))
-        }
+        if !hasAuthorization, let credentials = hop.credentials { authorize(credentials) }
         if let etag = hop.validators.etag { add("If-None-Match", etag) }
         if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
         if let cookies { add("Cookie", cookies) }
         if hop.sendsBody { remove("Expect") }
         // libcurl would call every body a form.
         if !hasType { remove("Content-Type") }
+    }
+
+    /// Digest is libcurl's, since it needs the server's challenge; a query credential stands in the URL.
+    private mutating func authorize(_ credentials: Credentials) {
+        switch credentials {
+        case .basic(let user, let password):
+            add("Authorization", "Basic " + Base64.encoded("\(user):\(password.value)".utf8))
+        case .bearer(let token): add("Authorization", "Bearer " + token.value)
+        case .digest, .query, .grant: break
+        }
     }
 
     private mutating func add(_ name: String, _ value: String) {

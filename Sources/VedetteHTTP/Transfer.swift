@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Glibc
 import VedetteCore
 
 /// One easy handle with its buffers, used for one hop after another. Touched by the loop's thread alone.
@@ -21,6 +22,12 @@ final class Transfer {
     private var requestHeaders = RequestHeaders()
     /// What the handle is set up for; the same again needs a URL and headers only.
     private var shape: Shape?
+    private let isPrivate: @Sendable (IPAddress) -> Bool
+    /// Times that the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
+    private var attempts = 0
+    private var isFromPrivate = false
+    /// An address was refused before a connection was opened.
+    private(set) var metPrivate = false
     /// When the present stretch of the low-speed check began, and what had come by then.
     private var mark: (at: Int64, bytes: Int)?
 
@@ -29,15 +36,31 @@ final class Transfer {
         var connect: Duration
         var total: Duration
         var isFresh: Bool
+        var proxy: ProxyChoice?
+        var refusesPrivate: Bool
+        var inspects: Bool
+        var digest: DigestLogin?
     }
+
+    /// libcurl keeps a server's challenge in the handle, so a handle is for one origin then.
+    private struct DigestLogin: Hashable {
+        var user: String
+        var password: String
+        var origin: String
+    }
+
+    /// Once more, after a connection that died or was refused before the first byte.
+    private static let mostAttempts = 2
+    /// With digest authentication: the challenge, perhaps a stale one, and the answer.
+    private static let mostDigestAttempts = 4
 
     /// A large buffer is not kept for the next hop: there may be hundreds of handles (I8).
     private static let mostKept = 256 << 10
     private static let wordsCount = Int(CURL_ERROR_SIZE)
 
-    init?(share: UnsafeMutableRawPointer) {
+    init?(share: UnsafeMutableRawPointer, isPrivate: @escaping @Sendable (IPAddress) -> Bool) {
         guard let easy = curl_easy_init() else { return nil }
-        (self.easy, self.share) = (easy, share)
+        (self.easy, self.share, self.isPrivate) = (easy, share, isPrivate)
         words = .allocate(capacity: Transfer.wordsCount)
         words.initialize(repeating: 0, count: Transfer.wordsCount)
     }
@@ -51,10 +74,19 @@ final class Transfer {
     /// A byte of a response was seen.
     var hasAnswered: Bool { head.status != 0 }
 
+    /// libcurl takes a connection that ends within the headers for an answer without a body.
+    var hasHead: Bool { head.hasEnded }
+
     var isReadingHead: Bool { hasAnswered && !head.hasEnded }
 
     /// libcurl's own words about a failure; they may name paths and are not to be shown.
-    var trouble: String { String(cString: words) }
+    func says(_ text: String) -> Bool { String(cString: words).contains(text) }
+
+    /// A GOAWAY before any byte of an answer (RFC 9113 §6.8), which libcurl 7.88 tells from other HTTP/2 errors as
+    /// little as it tries again: so only what may be asked twice is (RFC 9110 §9.2.2).
+    func mayBeRepeated(after code: CURLcode) -> Bool {
+        code == CURLE_HTTP2 && !hasAnswered && attempts == 1 && (hop?.method == "GET" || hop?.method == "HEAD")
+    }
 
     /// Status and headers are there and say all that matters: of a receiver's reply, of an error, of a redirect.
     var isSettled: Bool { head.hasEnded && isBodyOptional }
@@ -68,15 +100,20 @@ final class Transfer {
     func begin(_ id: Lanes.ID, _ hop: Hop, cookies: String?, isFresh: Bool, now: Int64) -> Bool {
         (self.id, self.hop, startedAt) = (id, hop, now)
         (problem, mark) = (nil, nil)
+        (attempts, isFromPrivate, metPrivate) = (0, false, false)
         head.reset()
         body.removeAll(keepingCapacity: true)
         words[0] = 0
         limits = hop.request.limits
         let isPlain = hop.body == nil && hop.method == "GET"
-        let shape = Shape(tls: hop.tls, connect: limits.connect, total: limits.total, isFresh: isFresh)
+        let inspects = hop.request.inspectsConnection
+        let shape = Shape(
+            tls: hop.tls, connect: limits.connect, total: limits.total, isFresh: isFresh || inspects, proxy: hop.proxy,
+            refusesPrivate: hop.refusesPrivate, inspects: inspects,
+            digest: hop.digest.map { DigestLogin(user: $0.user, password: $0.password, origin: hop.origin) })
         var isSet = true
         if !isPlain || self.shape != shape { isSet = configure(hop, shape) }
-        isSet = cc_set_string(easy, CURLOPT_URL, hop.url.text) == CURLE_OK && isSet
+        isSet = cc_set_string(easy, CURLOPT_URL, hop.sent) == CURLE_OK && isSet
         self.shape = isPlain && isSet ? shape : nil
         requestHeaders.build(hop, cookies: cookies)
         cc_set_list(easy, CURLOPT_HTTPHEADER, requestHeaders.list)
@@ -94,6 +131,8 @@ final class Transfer {
         cc_set_pointer(easy, CURLOPT_ERRORBUFFER, words)
         cc_set_write(easy, CURLOPT_WRITEFUNCTION, Transfer.onBody)
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, Transfer.onHeader)
+        cc_set_pointer(easy, CURLOPT_PREREQDATA, user)
+        let isWatched = cc_set_prereq(easy, Transfer.onRequest) == CURLE_OK
         cc_set_long(easy, CURLOPT_NOSIGNAL, 1)
         cc_quick_exit(easy)
         let isBound = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
@@ -106,12 +145,50 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_FORBID_REUSE, shape.isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(shape.connect.wholeMilliseconds)))
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(shape.total.wholeMilliseconds)))
-        let isGuarded = setTLS(shape.tls)
+        let isGuarded = setTLS(shape.tls) && setReach(shape) && setProxy(shape.proxy) && isWatched
+        if shape.inspects {
+            cc_set_long(easy, CURLOPT_CERTINFO, 1)
+            // A resumed session brings no certificate.
+            cc_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
+        }
+        if let digest = shape.digest { setDigest(digest) }
         return setMethod(hop) && isBound && isGuarded
     }
 
+    private func setDigest(_ digest: DigestLogin) {
+        cc_set_long(easy, CURLOPT_HTTPAUTH, CC_AUTH_DIGEST)
+        cc_set_string(easy, CURLOPT_USERNAME, digest.user)
+        cc_set_string(easy, CURLOPT_PASSWORD, digest.password)
+    }
+
+    /// Where a proxy is asked, it resolves the name, and its own address is nobody's secret.
+    private func setReach(_ shape: Shape) -> Bool {
+        guard shape.refusesPrivate, shape.proxy == nil else { return true }
+        cc_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
+        return cc_set_opensocket(easy, Transfer.onSocket) == CURLE_OK
+    }
+
+    /// The environment was read already; the empty strings keep libcurl from reading it again.
+    private func setProxy(_ proxy: ProxyChoice?) -> Bool {
+        guard cc_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "") == CURLE_OK else { return false }
+        guard let proxy else { return true }
+        cc_set_string(easy, CURLOPT_NOPROXY, "")
+        if let user = proxy.user { cc_set_string(easy, CURLOPT_PROXYUSERNAME, user) }
+        if let password = proxy.password { cc_set_string(easy, CURLOPT_PROXYPASSWORD, password) }
+        // The headers are the server's: no proxy that opens a tunnel sees them.
+        return cc_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) == CURLE_OK
+    }
+
     private func setTLS(_ tls: TLSPolicy) -> Bool {
-        var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) == CURLE_OK
+        var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, tls.minimum.option) == CURLE_OK
+        if tls.minimum.isOld {
+            // OpenSSL speaks TLS 1.0 and 1.1 at its lowest level of security only (SSL_CTX_set_security_level(3)).
+            isSet = cc_set_string(easy, CURLOPT_SSL_CIPHER_LIST, "DEFAULT:@SECLEVEL=0") == CURLE_OK && isSet
+        }
+        if let certificate = tls.certificate {
+            isSet = cc_set_string(easy, CURLOPT_SSLCERT, certificate) == CURLE_OK && isSet
+            isSet = cc_set_string(easy, CURLOPT_SSLKEY, tls.key ?? certificate) == CURLE_OK && isSet
+        }
         if let ca = tls.ca { isSet = cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && isSet }
         // A right pin does not help while the chain is verified, so the key alone is judged.
         let verifies = !tls.insecure && tls.pin == nil
@@ -127,7 +204,8 @@ final class Transfer {
         if hop.sendsBody {
             let body = hop.body ?? []
             cc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
-            // Behind the bytes stands a zero, so that an empty body has an address: without one libcurl would read stdin.
+            // Behind the bytes stands a zero, so that an empty body has an address: without one libcurl would read
+            // stdin.
             var bytes = body + [0]
             isSet = bytes.withUnsafeMutableBytes {
                 cc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) == CURLE_OK
@@ -135,6 +213,55 @@ final class Transfer {
         }
         let method = hop.method == "GET" && hop.body == nil ? nil : hop.method
         return cc_set_string(easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK && isSet
+    }
+
+    // MARK: Where it goes
+
+    /// Before a connection is opened (CURLOPT_OPENSOCKETFUNCTION(3)).
+    private static let onSocket: cc_opensocket_function = { user, _, address in
+        guard let user, let address else { return CC_SOCKET_BAD }
+        let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
+        guard transfer.mayConnect(address) else { return CC_SOCKET_BAD }
+        return socket(address.pointee.family, address.pointee.socktype | Transfer.closeOnExec, address.pointee.protocol)
+    }
+
+    private static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
+
+    /// What follows `addr` is as long as `addrlen` says (libcurl's struct curl_sockaddr).
+    private func mayConnect(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
+        let name = UnsafeRawPointer(address).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)
+        guard let address = IPAddress(name), !isPrivate(address) else {
+            metPrivate = true
+            return false
+        }
+        return true
+    }
+
+    /// Before the request is sent, on a new connection or a kept one (CURLOPT_PREREQFUNCTION(3)).
+    private static let onRequest: cc_prereq_function = { user, address, _, _, _ in
+        guard let user else { return CURL_PREREQFUNC_ABORT }
+        let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
+        return transfer.maySend(to: address.flatMap { IPAddress($0) }) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
+    private func maySend(to address: IPAddress?) -> Bool {
+        attempts += 1
+        let origin = hop?.origin ?? "the server"
+        isFromPrivate = hop?.proxy != nil || address.map(isPrivate) ?? true
+        if isFromPrivate, hop?.proxy == nil, hop?.refusesPrivate == true {
+            problem = .privateAddress(origin)
+            return false
+        }
+        guard attempts > 1 else { return true }
+        guard attempts <= (shape?.digest == nil ? Transfer.mostAttempts : Transfer.mostDigestAttempts) else {
+            problem = FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
+            return false
+        }
+        // Of two answers none of the first may stay.
+        head.reset()
+        body.removeAll(keepingCapacity: true)
+        return true
     }
 
     // MARK: What arrives
@@ -176,8 +303,8 @@ final class Transfer {
         return problem == nil
     }
 
-    /// The deadlines that libcurl does not have, or has with whole seconds only; and its own once more, since everything
-    /// rests on it that no transfer stays for ever.
+    /// The deadlines that libcurl does not have, or has with whole seconds only; and its own once more, since
+    /// everything rests on it that no transfer stays for ever.
     func overdue(now: Int64, origin: String) -> FetchError? {
         if now - startedAt >= limits.total.wholeMilliseconds {
             return FetchError(.timeout, "\(origin) was not done in \(limits.total)", timedOut: !hasAnswered)
@@ -208,7 +335,9 @@ final class Transfer {
         let response = RawResponse(
             status: head.status, headers: ResponseHeaders(lines: head.takeLines()), encoding: head.encoding,
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
-            isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time))
+            isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time),
+            isFromPrivate: isFromPrivate,
+            certificateExpires: hop?.request.inspectsConnection == true ? PeerCertificate.expiry(easy) : nil)
         // A body that goes out is not copied: its buffer goes with it.
         if !isKnown { body = [] }
         return response

@@ -28,7 +28,7 @@ public struct DeliveryStatus: Sendable, Hashable {
 enum Deliveries {
     private static let columns = """
         select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
-          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed
         from delivery d left join event e on e.seq = d.event
         """
 
@@ -94,9 +94,12 @@ enum Deliveries {
         else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a delivery's row is unreadable")
         }
-        let message = Message(
+        var message = Message(
             id: row[1], rule: row[2], sink: row[3], event: try Events.decode(cause), title: row[5], text: row[6],
             priority: priority)
+        let tags: String = row[14]
+        message.tags = tags.split(separator: "\n").map(String.init)
+        message.suppressed = row[15]
         let delivery = Delivery(
             id: row[0], message: message, created: Timestamp(milliseconds: row[8]), attempts: row[9],
             due: Timestamp(milliseconds: row[10]), reason: row[11])

@@ -70,6 +70,17 @@ enum Events {
         try events(db, sql: historySQL, [source, key, limit])
     }
 
+    /// The last word on the machine itself: `offline` or `online`; nil when there was none, or it is long ago.
+    static func lastOfWatcher(_ db: Database) throws -> Event? {
+        // A source may bear the watcher's name, so the type is asked for as well.
+        try events(
+            db, sql: lastOfWatcherSQL, [Event.watcher, Event.Kind.offline.rawValue, Event.Kind.online.rawValue]
+        ).first
+    }
+
+    static let lastOfWatcherSQL =
+        "select body from event where source = ? and type in (?, ?) order by seq desc limit 1"
+
     static let historySQL = "select body from event where source = ? and key = ? order by seq desc limit ?"
 
     /// Events whose id starts so, or whose seq it is. An id of version 7 starts with 0 until the year 4199, a seq never

@@ -13,7 +13,7 @@ public struct SinkCount: Sendable, Hashable {
 /// Reads a journal beside the process that watches, or where none does. It holds no transaction between two calls, so it
 /// is in nobody's way.
 public final class JournalReader: Sendable {
-    private let store: JournalStore
+    let store: JournalStore
     private let identity: FileIdentity
 
     private init(store: JournalStore, identity: FileIdentity) { (self.store, self.identity) = (store, identity) }

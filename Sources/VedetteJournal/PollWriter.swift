@@ -23,8 +23,9 @@ struct PollWriter {
         clearItems = try db.cachedStatement(sql: "delete from item where source = ?")
         upsertItem = try db.cachedStatement(
             sql: """
-                insert into item (source, key, digest, absent_since, state_since, body) values (?, ?, ?, ?, ?, ?)
-                on conflict (source, key) do update set digest = excluded.digest,
+                insert into item (source, key, digest, shown, absent_since, state_since, body)
+                values (?, ?, ?, ?, ?, ?, ?)
+                on conflict (source, key) do update set digest = excluded.digest, shown = excluded.shown,
                   absent_since = excluded.absent_since, state_since = excluded.state_since, body = excluded.body
                 """)
         deleteItem = try db.cachedStatement(sql: "delete from item where source = ? and key = ?")
@@ -34,7 +35,8 @@ struct PollWriter {
         insertDelivery = try db.cachedStatement(
             sql: """
                 insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
-                  created, due, attempts, reason) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  created, due, attempts, reason, ended_at, tags, suppressed)
+                values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         lastSeq = try Events.lastSeq(db)
     }
@@ -50,8 +52,8 @@ struct PollWriter {
 
     private func write(_ item: StoredItem, of source: Int64) throws {
         try upsertItem.execute(arguments: [
-            source, item.key, Int64(bitPattern: item.digest), item.absentSince?.milliseconds,
-            item.stateSince.milliseconds, Bytes(item.body),
+            source, item.key, Int64(bitPattern: item.digest), Int64(bitPattern: item.shown),
+            item.absentSince?.milliseconds, item.stateSince.milliseconds, Bytes(item.body),
         ])
     }
 
@@ -75,8 +77,9 @@ struct PollWriter {
         try insertDelivery.execute(arguments: [
             message.id, message.event.source, message.sink, message.rule, seq,
             seq == nil ? Bytes(message.event.json.bytes) : nil, message.title, message.text, message.priority.rawValue,
-            DeliveryState.pending.rawValue, delivery.created.milliseconds, delivery.due.milliseconds,
-            delivery.attempts, delivery.reason,
+            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
+            delivery.reason, delivery.state.isOwed ? nil : delivery.created.milliseconds,
+            message.tags.joined(separator: "\n"), message.suppressed,
         ])
         delivery.id = db.lastInsertedRowID
         return delivery

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import VedetteCore
+public import VedetteCore
 
 /// The rows of `memory`: what rules remember between an event and a message.
 enum RuleMemories {
@@ -80,4 +80,22 @@ enum Silences {
     static func endOver(before wall: Timestamp, _ db: Database) throws {
         try db.execute(sql: "delete from silence where until <= ?", arguments: [wall.milliseconds])
     }
+}
+
+extension JournalReader {
+    /// What rules remember between an event and a message.
+    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
+        try await store.read { try RuleMemories.all($0) }
+    }
+
+    /// What somebody asked not to hear of, over or not.
+    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try Silences.all($0) } }
+}
+
+extension SQLiteJournal {
+    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
+        try await store.read { try RuleMemories.all($0) }
+    }
+
+    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try Silences.all($0) } }
 }

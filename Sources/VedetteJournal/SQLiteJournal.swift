@@ -72,6 +72,10 @@ public final class SQLiteJournal: Journal {
         try await store.read { try Sources.items($0, of: source) }
     }
 
+    public func lastOfWatcher() async throws(JournalError) -> Event? {
+        try await store.read { try Events.lastOfWatcher($0) }
+    }
+
     public func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
         guard !polls.isEmpty else { return [] }
         let committed = try await store.write { db in

@@ -9,7 +9,7 @@ enum Schema {
     /// `Vdtt`, so that a stranger's database is told from ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1]
+    static let steps: [String] = [version1, version2, version3]
 
     static let version1 = """
         create table source (
@@ -90,6 +90,40 @@ enum Schema {
           argument text not null,
           created integer not null
         ) strict;
+        """
+
+    /// `shown`: a digest of what is only shown; 0 for rows of before, which are written anew when they are next read.
+    static let version2 = """
+        alter table item add column shown integer not null default 0;
+
+        create table cookie (
+          session text primary key,
+          jar text not null
+        ) without rowid, strict;
+        """
+
+    /// What rules remember, and what is silent.
+    static let version3 = """
+        create table memory (
+          rule text not null,
+          slot text not null,
+          name text not null,
+          body text not null,
+          primary key (rule, slot, name)
+        ) without rowid, strict;
+
+        create table silence (
+          id integer primary key autoincrement,
+          rule text,
+          source text,
+          item text,
+          until integer,
+          until_state text,
+          created integer not null
+        ) strict;
+
+        alter table delivery add column tags text not null default '';
+        alter table delivery add column suppressed integer not null default 0;
         """
 
     /// Brings a database of any earlier version to this one; each step is a transaction, so a crash between two of them

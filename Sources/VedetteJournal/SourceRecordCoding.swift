@@ -33,9 +33,12 @@ extension SnapshotHead {
             "etag": validators.etag.map(JSON.string),
             "last_modified": validators.lastModified.map(JSON.string),
             "digest": digest.map(JSON.bits),
+            "asked": asked.map(JSON.bits),
             "good_at": goodAt.json,
             "count": .number(count),
             "pending_absences": .number(pendingAbsences),
+            "whole": .bool(isWhole),
+            "other_keys": hasOtherKeys ? .bool(true) : nil,
             "newest": newest?.json,
             "oldest": oldest?.json,
             "emptiness": emptiness.map { .members(["polls": .number($0.polls), "since": $0.since.json]) },
@@ -53,8 +56,11 @@ extension SnapshotHead {
             identity: identity, fingerprints: Dictionary(fingerprints) { $1 }, goodAt: goodAt)
         validators = Validators(etag: json["etag"]?.string, lastModified: json["last_modified"]?.string)
         digest = json["digest"]?.bits
+        asked = json["asked"]?.bits
         count = json["count"]?.int ?? 0
         pendingAbsences = json["pending_absences"]?.int ?? 0
+        isWhole = json["whole"] == .bool(true)
+        hasOtherKeys = json["other_keys"] == .bool(true)
         newest = Timestamp(json: json["newest"])
         oldest = Timestamp(json: json["oldest"])
         emptiness = json["emptiness"].flatMap { json in

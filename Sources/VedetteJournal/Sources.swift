@@ -38,7 +38,7 @@ enum Sources {
         return records
     }
 
-    static let selectItems = "select key, digest, absent_since, state_since, body from item where source = ?"
+    static let selectItems = "select key, digest, shown, absent_since, state_since, body from item where source = ?"
 
     static func items(_ db: Database, of source: String) throws -> [String: StoredItem] {
         let head = try Row.fetchOne(
@@ -49,11 +49,12 @@ enum Sources {
         items.reserveCapacity(count)
         let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [id])
         while let row = try rows.next() {
-            let (digest, absent, since): (Int64, Int64?, Int64) = (row[1], row[2], row[3])
-            let (key, body): (String, Bytes) = (row[0], row[4])
+            let (digest, shown, absent, since): (Int64, Int64, Int64?, Int64) = (row[1], row[2], row[3], row[4])
+            let (key, body): (String, Bytes) = (row[0], row[5])
             items[key] = StoredItem(
-                key: key, digest: UInt64(bitPattern: digest), absentSince: absent.map(Timestamp.init(milliseconds:)),
-                stateSince: Timestamp(milliseconds: since), body: body.bytes)
+                key: key, digest: UInt64(bitPattern: digest), shown: UInt64(bitPattern: shown),
+                absentSince: absent.map(Timestamp.init(milliseconds:)), stateSince: Timestamp(milliseconds: since),
+                body: body.bytes)
         }
         return items
     }

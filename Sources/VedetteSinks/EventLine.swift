@@ -28,8 +28,7 @@ public struct EventLine: Sendable {
             shown(event.changes).map(change).joined(separator: ", ")
         case .appeared: "appeared" + state(of: event, as: ", ")
         case .disappeared: "disappeared" + state(of: event, as: ", was ")
-        case .changed, .failing, .recovered, .stale, .suspect, .test:
-            event.kind.word + problem(of: event)
+        default: event.kind.word + problem(of: event)
         }
     }
 
@@ -70,10 +69,10 @@ public struct EventLine: Sendable {
 
     private func colour(of event: Event) -> Colour {
         switch event.kind {
-        case .appeared, .recovered: .green
-        case .disappeared, .failing: .red
+        case .appeared, .recovered, .online: .green
+        case .disappeared, .failing, .offline: .red
         case .stale, .suspect: .yellow
-        case .changed, .test: .bold
+        default: .bold
         }
     }
 

@@ -26,6 +26,11 @@ enum HTTPSyntax {
         return authority.isEmpty || authority.hasPrefix(":") ? "names no host" : nil
     }
 
+    /// Letters, digits, `-` and `_` of ASCII.
+    static func isWord(_ text: String) -> Bool {
+        text.utf8.allSatisfy { isAlphanumeric($0) || $0 == 45 || $0 == 95 }
+    }
+
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }

@@ -17,7 +17,7 @@ public enum StdoutKind {
         ],
         showsTexts: false,
         make: { options throws(OptionProblem) in
-            let format = try StdoutSink.Format(options, isTerminal: isatty(STDOUT_FILENO) != 0)
+            let format = try LineFormat(options, standard: isatty(STDOUT_FILENO) != 0 ? "line" : "json")
             return { _, services in
                 let clock = services.clock
                 let line = EventLine { LocalTime.text($0, now: clock.now().wall) }
@@ -27,54 +27,24 @@ public enum StdoutKind {
 }
 
 final class StdoutSink: Sink {
-    enum Format: Sendable {
-        case json, line
-        case template(any Template)
-
-        init(_ options: Options, isTerminal: Bool) throws(OptionProblem) {
-            let format = options.text("format")
-            if let template = options.template("template") {
-                guard format == nil else {
-                    throw OptionProblem("template", detail: "takes the place of 'format'; write one of them")
-                }
-                self = .template(template)
-            } else {
-                self = (format ?? (isTerminal ? "line" : "json")) == "line" ? .line : .json
-            }
-        }
-    }
-
     private let writer: BlockingWriter
-    private let format: Format
+    private let format: LineFormat
     private let line: EventLine
     private let isClosed = Atomic(false)
 
-    init(writer: BlockingWriter, format: Format, line: EventLine) {
+    init(writer: BlockingWriter, format: LineFormat, line: EventLine) {
         (self.writer, self.format, self.line) = (writer, format, line)
     }
 
     func deliver(_ message: Message) async -> Outcome {
         if isClosed.load(ordering: .relaxed) { return .rejected(reason: "stdout is closed") }
-        switch await writer.write(bytes(of: message) + [10]) {
+        switch await writer.write(format.bytes(of: message, line) + [10]) {
         case .written: return .delivered
         case .closed:
             isClosed.store(true, ordering: .relaxed)
             return .rejected(reason: "stdout is closed")
         case .failed(let words): return .retry(reason: "stdout cannot be written: \(words)", after: nil)
         case .cancelled: return .retry(reason: "stopped before standard output took the line", after: nil)
-        }
-    }
-
-    private func bytes(of message: Message) -> [UInt8] {
-        switch format {
-        case .json: message.event.json.bytes
-        case .line: Array(line.text(message.event).utf8)
-        case .template(let template):
-            // One line, whatever a stranger's title holds.
-            Array(
-                TerminalText.safe(
-                    template.render(message.event.templateContext(rule: message.rule, field: nil)), limit: 10_000
-                ).utf8)
         }
     }
 }

@@ -12,7 +12,16 @@ struct CloudBurst: SourceKind {
             OptionSpec(
                 "codes", .map(.text),
                 "Names for status codes, for example `{RM01901: Queued}`; an unnamed code is its own state.",
-                standard: "{RM01005: Starting, RM01006: Started, RM01011: Stopped}")
+                standard: "{RM01005: Starting, RM01006: Started, RM01011: Stopped}"),
+            OptionSpec(
+                "expand", .oneOrMany(.choice(CloudBurstLink.allCases.filter { $0 != .detail }.map(\.rawValue))),
+                "Linked resources to read: names of `owner` and `pattern`, kept for an hour, and the state of the `machines`, "
+                    + "one request for each system and poll."),
+            OptionSpec(
+                "flavour", .choice(CloudBurstVersion.allCases.map(\.rawValue)),
+                "Which product it is, for the header that names the API's version; no such header without one of these two."
+            ),
+            OptionSpec("api_version", .text, "The version of the REST API to ask for.", standard: "the flavour's"),
         ],
         make: { options throws(OptionProblem) in try CloudBurst(options) })
 
@@ -25,23 +34,30 @@ struct CloudBurst: SourceKind {
     private static let ready = "Ready for use"
 
     private let codes: [String: String]
+    private let expand: Set<CloudBurstLink>
+    private let version: Header?
 
     init(_ options: Options) throws(OptionProblem) {
         var codes = CloudBurst.named
         for (code, state) in options.map("codes") {
-            guard CloudBurst.code(of: code) == code else {
+            guard CloudBurstMessage.code(of: code) == code else {
                 throw OptionProblem(
                     "codes", code, detail: "'\(code)' is no status code; a code is letters and digits, as in RM01901")
             }
             codes[code] = state
         }
         self.codes = codes
+        expand = Set(options.texts("expand").compactMap(CloudBurstLink.init(rawValue:)))
+        version = try CloudBurstVersion.header(options)
     }
 
     var mode: ReadingMode { .list }
     var identity: UInt64 { Digest.of(["id"]) }
     var fieldNames: [String]? {
-        ["message", "args", "owner", "pattern", "state_text", "message_text", "created", "updated"]
+        [
+            "message", "args", "owner", "pattern", "state_text", "message_text", "created", "updated", "owner_name",
+            "pattern_name", "machines",
+        ]
     }
 
     var fingerprints: [String: UInt64] {
@@ -53,8 +69,18 @@ struct CloudBurst: SourceKind {
         if let web = WebURL(base), web.path.isEmpty || web.path == "/", web.query == nil {
             url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + CloudBurst.path
         }
-        return Ask(
-            url: url, headers: [Header("Accept", "application/json"), Header("User-Agent", CloudBurst.userAgent)])
+        var headers = [Header("Accept", "application/json"), Header("User-Agent", CloudBurst.userAgent)]
+        if let version { headers.append(version) }
+        return Ask(url: url, headers: headers)
+    }
+
+    func links(of item: Item, base: String, all: Bool) -> [ItemLink] {
+        CloudBurstLink.allCases.filter { all || expand.contains($0) }.compactMap { $0.link(of: item, base: base) }
+    }
+
+    func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields {
+        guard let name = CloudBurstLink(rawValue: link.name) else { return [:] }
+        return try name.read(&page) { status, message in state(status, message) }
     }
 
     private enum Column: Int, CaseIterable {
@@ -90,12 +116,12 @@ struct CloudBurst: SourceKind {
         guard let status = row.string(Column.currentstatus.rawValue), !status.isEmpty else {
             throw ReadError(.shape, "virtual system \(id) has no currentstatus")
         }
-        let (message, args) = CloudBurst.split(row.string(Column.currentmessage.rawValue) ?? "")
-        var item = Item(key: id, title: row.string(Column.name.rawValue), state: state(status, message))
+        let message = CloudBurstMessage(row.string(Column.currentmessage.rawValue) ?? "")
+        var item = Item(key: id, title: row.string(Column.name.rawValue), state: state(status, message.code))
         item.url = WebURL(url).map { "\($0.scheme)://\($0.authority)\(CloudBurst.path)/\(WebURL.encoded(id))" }
         item.time = Timestamp(milliseconds: row.string(Column.updated.rawValue))
-        item.fields["message"] = .text(message)
-        item.fields["args"] = .list(args)
+        item.fields["message"] = .text(message.code)
+        item.fields["args"] = .list(message.args)
         item.fields["owner"] = row.string(Column.owner.rawValue).map(Value.text)
         item.fields["pattern"] = row.string(Column.pattern.rawValue).map(Value.text)
         item.notes["state_text"] = row.string(Column.statusText.rawValue).map(Value.text)
@@ -111,54 +137,5 @@ struct CloudBurst: SourceKind {
         let name = codes[status] ?? status
         return status == CloudBurst.started && message == CloudBurst.readyMessage
             && name == CloudBurst.named[CloudBurst.started] ? CloudBurst.ready : name
-    }
-
-    /// The leading letters and digits: `RM07054` of `RM07054("05WASAdmin+Lab")`.
-    private static func code(of message: String) -> String {
-        let letters = message.prefix { $0.isASCII && $0.isLetter && $0.isUppercase }
-        let digits = message[letters.endIndex...].prefix { $0.isASCII && $0.isNumber }
-        return letters.isEmpty || digits.isEmpty ? "" : String(message[..<digits.endIndex])
-    }
-
-    /// A message code and its arguments: quoted, separated by commas, each URL-encoded.
-    static func split(_ message: String) -> (code: String, args: [String]) {
-        let code = code(of: message)
-        guard !code.isEmpty else { return (message, []) }
-        var rest = message[code.endIndex...]
-        guard rest.first == "(", rest.last == ")" else { return rest.isEmpty ? (code, []) : (message, []) }
-        rest = rest.dropFirst().dropLast()
-        var args: [String] = []
-        var current = ""
-        var isQuoted = false
-        for character in rest {
-            switch character {
-            case "\"": isQuoted.toggle()
-            case "," where !isQuoted:
-                args.append(decoded(current.trimmed()))
-                current = ""
-            default: current.append(character)
-            }
-        }
-        if !current.isEmpty || !args.isEmpty { args.append(decoded(current.trimmed())) }
-        return (code, args)
-    }
-
-    /// `+` and percent escapes of a query (WHATWG URL, application/x-www-form-urlencoded).
-    private static func decoded(_ text: String) -> String {
-        var out: [UInt8] = []
-        var bytes = Array(text.utf8)[...]
-        while let byte = bytes.popFirst() {
-            if byte == UInt8(ascii: "+") {
-                out.append(32)
-            } else if byte == UInt8(ascii: "%"), bytes.count >= 2,
-                let value = UInt8(String(decoding: bytes.prefix(2), as: UTF8.self), radix: 16)
-            {
-                out.append(value)
-                bytes.removeFirst(2)
-            } else {
-                out.append(byte)
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
     }
 }

@@ -3,37 +3,79 @@
 import VedetteCore
 import VedetteDocument
 
-/// Atom 1.0 (RFC 4287) and RSS 2.0, told apart by the root element.
+/// Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed, told apart by what they hold.
 struct Feed: SourceKind {
     static let entry = SourceKindEntry(
-        name: "feed", summary: "Feeds in Atom 1.0 and RSS 2.0.", options: [], every: .seconds(1800),
-        make: { _ throws(OptionProblem) in Feed() })
+        name: "feed", summary: "Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed.",
+        options: [
+            OptionSpec(
+                "compare", .list(.choice(FeedOptions.comparable)),
+                "What is compared beside the title; the rest is stored and shown.", standard: "[content]"),
+            OptionSpec(
+                "content_limit", .integer(0...65_536),
+                "Bytes of an entry's content, as plain text, that are kept and compared; 0 keeps none.",
+                standard: "\(FeedOptions.standardLimit)"),
+        ],
+        every: FeedSchedule.usual,
+        make: { options throws(OptionProblem) in Feed(options) })
 
-    /// Characters of an entry's content that are kept and compared.
-    static let contentLimit = 2000
+    private let options: FeedOptions
+    let fingerprints: [String: UInt64]
+
+    init(_ options: Options) {
+        var own = FeedOptions()
+        if options["compare"] != nil { own.compared = Set(options.texts("compare")) }
+        own.contentLimit = options.integer("content_limit") ?? own.contentLimit
+        self.options = own
+        fingerprints = Feed.fingerprints(own)
+    }
+
+    /// As with the standard options is 0, which is not listed.
+    private static func fingerprints(_ options: FeedOptions) -> [String: UInt64] {
+        var fingerprints: [String: UInt64] = [:]
+        for name in FeedOptions.comparable where name != "content" && options.compared.contains(name) {
+            fingerprints[name] = Digest.of([name])
+        }
+        if !options.compared.contains("content") || options.contentLimit == 0 {
+            fingerprints["content"] = Digest.of(["no content"])
+        } else if options.contentLimit != FeedOptions.standardLimit {
+            fingerprints["content"] = Digest.of(["\(options.contentLimit)"])
+        }
+        return fingerprints
+    }
 
     var mode: ReadingMode { .window }
     var identity: UInt64 { Digest.of(["feed"]) }
-    var fingerprints: [String: UInt64] { [:] }
-    var fieldNames: [String]? { ["content", "author", "categories", "published", "updated"] }
+    var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
 
     func request(base: String, context: PollContext) -> Ask {
-        Ask(
-            url: base,
-            headers: [
-                Header("Accept", "application/atom+xml, application/rss+xml, application/xml;q=0.9, text/xml;q=0.8")
-            ])
+        let accept = """
+            application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \
+            application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1
+            """
+        return Ask(url: base, headers: [Header("Accept", accept)])
     }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
-        let handler = FeedHandler(url: page.url)
+        if FeedJSON.isJSON(page.bytes) { return try FeedJSON.read(&page, options) }
+        let handler = FeedHandler(url: page.url, options: options, receivedAt: page.receivedAt)
         do throws(DocumentError) {
-            let warnings = try FeedHandler.reader.read(page.bytes, charset: page.headers.charset, handler: handler)
-            return Page(
-                items: handler.items, next: handler.next, warnings: warnings.map(\.description),
-                freshFor: handler.freshFor)
+            let mended = try FeedHandler.reader.read(page.bytes, charset: page.headers.charset, handler: handler)
+            return Feed.page(try handler.finish(), mended, receivedAt: page.receivedAt)
         } catch {
             throw ReadError(error)
         }
+    }
+
+    private static func page(_ reading: FeedReading, _ mended: [DocumentWarning], receivedAt: Timestamp) -> Page {
+        let head = reading.head
+        var warnings = mended.map { "lenient: \($0)" }
+        if head.lacksNamespace { warnings.append("lenient: the feed does not declare Atom's namespace") }
+        let next = head.next ?? head.archive
+        return Page(
+            items: reading.collector.items, next: next.map { NextPage($0) },
+            warnings: warnings + reading.collector.warnings, freshFor: head.schedule.freshFor(at: receivedAt),
+            // A document that goes on elsewhere is not whole, whatever it says.
+            isComplete: head.isComplete && next == nil)
     }
 }

@@ -26,7 +26,7 @@ struct House: Sendable {
         services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
         let surroundings = Surroundings(
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, chance: SystemChance(), log: log,
-            userAgent: Workshop.userAgent, executor: client.executor)
+            userAgent: Workshop.userAgent, executor: client.executor, shaper: JQShaper())
         var policy = RetryPolicy()
         policy.giveUp = configuration.settings.giveUp
         rack = SinkRack().replaced(by: configuration.sinks, services).rack

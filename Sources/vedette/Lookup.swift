@@ -5,6 +5,7 @@ import VedetteCore
 import VedetteEngine
 import VedetteHTTP
 import VedetteJournal
+import VedetteSources
 
 /// Where the items that a command shows come from: the journal, the network, or a file.
 enum Lookup {
@@ -28,12 +29,23 @@ enum Lookup {
 
     /// Reads a source now.
     static func live(_ source: Source) async throws -> [Item] {
+        try await reading(of: source.name) { reading async throws(ReadError) in try await reading.items(of: source) }
+    }
+
+    /// What the resources that an item names say of it, and what went wrong with them.
+    static func links(of item: Item, in source: Source) async throws -> (notes: Fields, warnings: [String]) {
+        try await reading(of: source.name) { reading in await reading.links(of: item, in: source) }
+    }
+
+    private static func reading<Answer: Sendable>(
+        of name: String, _ read: (LiveReading) async throws(ReadError) -> Answer
+    ) async throws -> Answer {
         let client = try HTTPClient()
-        let reading = LiveReading(
-            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: Workshop.userAgent)
-        let result: Result<[Item], ReadError>
+        let live = LiveReading(
+            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: Workshop.userAgent, shaper: JQShaper())
+        let result: Result<Answer, ReadError>
         do throws(ReadError) {
-            result = .success(try await reading.items(of: source))
+            result = .success(try await read(live))
         } catch {
             result = .failure(error)
         }
@@ -41,33 +53,50 @@ enum Lookup {
         do {
             return try result.get()
         } catch {
-            throw Exit(.unavailable, "\(source.name): \(error.failure.rawValue): \(error.detail)")
+            throw Exit(.unavailable, "\(name): \(error.failure.rawValue): \(error.detail)")
         }
     }
 
-    /// A source for a URL or file that nobody configured.
-    static func passing(_ place: String, kind: String?) throws -> Source {
-        let name =
-            kind ?? (place.contains("virtualSystems") ? "cloudburst" : place.hasSuffix(".json") ? "json" : "feed")
-        guard let entry = Workshop.sourceKinds.first(where: { $0.name == name }) else {
-            let guess = suggestion(for: name, among: Workshop.sourceKinds.map(\.name))
-            throw Exit(.usage, "no kind is called '\(name)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
+    /// The items at an address that nobody configured: recognised by the first page, and read to the end.
+    static func items(at url: String, kind: String?) async throws -> [Item] {
+        if let kind { try check(kind: kind) }
+        let target = try ProbeTarget(url, server: nil, kind: kind, userAgent: nil)
+        let client = try HTTPClient()
+        let answer: Result<ProbeTarget.Answer, any Error>
+        do { answer = .success(try await target.fetch(FileFetcher(web: client))) } catch { answer = .failure(error) }
+        await client.shutdown()
+        let (page, response) = (try answer.get().page, try answer.get().response)
+        let found: Recognised
+        do throws(ReadError) {
+            found = try Recognised.from(page, response, kind: kind)
+        } catch {
+            throw Exit(.data, "\(url): \(error.failure.rawValue): \(error.detail)")
         }
-        return Source(
-            name: place, kindName: name, kind: try entry.make(Options()), server: Server(name: ""), url: place,
-            pace: Pace(every: entry.every))
+        guard found.hasMore, found.kind.mode == .list else { return found.items }
+        return try await live(
+            Source(
+                name: url, kindName: found.proposal.kind, kind: found.kind, server: Server(name: ""), url: url,
+                pace: Pace(every: .seconds(60))))
     }
 
-    static func file(_ path: String, as source: Source) throws -> [Item] {
+    static func items(inFile path: String, kind: String?) throws -> [Item] {
+        if let kind { try check(kind: kind) }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Exit(.usage, "\(path): this file cannot be read")
         }
-        var page = PageBody(bytes: Array(data), url: "https://file.example.org/")
+        let page = PageBody(bytes: Array(data), url: "https://file.example.org/")
         do throws(ReadError) {
-            return try source.kind.read(&page).items
+            return try Recognised.from(page, nil, kind: kind).items
         } catch {
             throw Exit(.data, "\(path): \(error.failure.rawValue): \(error.detail)")
         }
+    }
+
+    static func check(kind name: String) throws {
+        let known = Workshop.sourceKinds.map(\.name)
+        guard !known.contains(name) else { return }
+        let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+        throw Exit(.usage, "no kind is called '\(name)'" + guess)
     }
 
     /// The item with that key, or with that title when it is the only one.

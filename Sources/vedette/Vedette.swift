@@ -14,6 +14,7 @@ struct Vedette: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
             CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,
+            ProbeCommand.self, TrustCommand.self,
         ])
 
     static func main() async {

@@ -40,7 +40,7 @@ struct WallsTests {
         "VedetteCore": ["Synchronization"],
         "VedetteText": ["VedetteCore", "CPCRE2", "Foundation", "FoundationEssentials", "Synchronization"],
         "VedetteDocument": ["CXML2", "CJSON", "Glibc", "Synchronization"],
-        "VedetteHTTP": ["VedetteCore", "CCurl", "CZlib", "Glibc", "Synchronization"],
+        "VedetteHTTP": ["VedetteCore", "CCurl", "CZlib", "CCrypto", "Glibc", "Synchronization"],
         "VedetteSources": ["VedetteCore", "VedetteDocument"],
         "VedetteSinks": ["VedetteCore", "CCrypto", "Glibc", "Synchronization"],
         "VedetteDesktop": ["VedetteCore", "CNotify", "Glibc", "Synchronization"],

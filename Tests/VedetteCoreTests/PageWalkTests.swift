@@ -93,7 +93,8 @@ struct PageWalkTests {
         var walk = walk([entry("k", 1)])
         for page in 1..<PageWalk.mostPages {
             let news = entry("n\(page)", 1000 - Int64(page))
-            #expect(walk.pageRead(Page(items: [news], next: "p\(page + 1)")) == .fetch("p\(page + 1)"))
+            #expect(
+                walk.pageRead(Page(items: [news], next: NextPage("p\(page + 1)"))) == .fetch(NextPage("p\(page + 1)")))
         }
         guard case .gap = walk.pageRead(Page(items: [entry("n", 2)], next: "p")) else {
             Issue.record("no gap at the cap")

@@ -30,9 +30,12 @@ struct Memory {
     var last = Difference(head: SnapshotHead(identity: 0, fingerprints: [:], goodAt: at(0)))
 
     @discardableResult
-    mutating func poll(_ source: Source, _ items: [Item], at now: Timestamp) -> [EventSketch] {
-        let observation = Observation(items: items, mode: source.kind.mode)
-        return take(Differ(source: source, now: now).compare(head, stored: stored, with: observation))
+    mutating func poll(
+        _ source: Source, _ items: [Item], mode: ReadingMode? = nil, marks: Marks = [:], at now: Timestamp
+    ) -> [EventSketch] {
+        let observation = Observation(items: items, mode: mode ?? source.kind.mode)
+        let differ = Differ(source: source, now: now, marks: marks)
+        return take(differ.compare(head, stored: stored, with: observation))
     }
 
     mutating func unchanged(_ source: Source, at now: Timestamp) -> [EventSketch] {

@@ -12,7 +12,9 @@ struct HTMLTextTests {
             ("<a href=\"x>y\">link</a>", "link"), ("AT&T &unknown; &", "AT&T &unknown; &"), ("", ""), ("<", "<"),
             ("a<", "a<"), ("<p", ""), ("&#0;&#xD800;&#99999999;", "\u{FFFD}\u{FFFD}\u{FFFD}"),
             ("don't </p>be", "don't be"),
-            ("<!doctype html><?x?>é", "é"),
+            ("<!doctype html><?x?>é", "é"), ("1 <2 <3 you", "1 <2 <3 you"), ("a\u{A0} b", "a b"), ("à\u{A0}", "à"),
+            ("<![CDATA[a]]> b", "a]]> b"), ("a <!b> c", "a c"), ("&pi;&#128;&#x1F525;&thetasym;", "π€🔥ϑ"),
+            ("<blockquote>q</blockquote><figure>f", "q f"), ("&verylongname; x", "&verylongname; x"),
         ])
     func plain(html: String, text: String) {
         #expect(HTMLText.plain(html) == text)
@@ -24,5 +26,18 @@ struct HTMLTextTests {
         #expect(HTMLText.plain("12345678", limit: 8) == "12345678")
         #expect(HTMLText.plain("x", limit: 0) == "…")
         #expect(HTMLText.collapse("  a \n b<c> ", limit: 8) == "a b<c>")
+        #expect(HTMLText.plain("<p>12345678</p>9", limit: 9) == "123456…")
+    }
+
+    @Test("every limit cuts every text to a beginning of it, and to no more")
+    func limits() {
+        let html = "<p>é&amp;<b>x</b> &#x1F525;&#x1F525; y&nbsp;z</p>&hellip;<i>ü</i> 1 < 2 &#128;&thetasym;"
+        let whole = HTMLText.plain(html)
+        for limit in 3...whole.utf8.count + 2 {
+            let cut = HTMLText.plain(html, limit: limit)
+            #expect(cut.utf8.count <= limit)
+            #expect(cut == whole || whole.hasPrefix(cut.dropLast()))
+            #expect((cut == whole) == (whole.utf8.count <= limit))
+        }
     }
 }

@@ -27,6 +27,26 @@ struct CourierTests {
         await world.courier.stop(by: world.clock.now().boot.advanced(by: .seconds(5)))
     }
 
+    @Test(
+        "case 36: the wall clock is set while a delivery waits: it is retried when it would have been, and does not die",
+        arguments: [864_000, -7200])
+    func wallClock(seconds: Int64) async throws {
+        let world = World()
+        world.sink.answer(.retry(reason: "503", after: .seconds(60)), .retry(reason: "503", after: nil), .delivered)
+        await world.courier.owe([await owed("1", in: world)])
+        try await until { await world.journal.state(1) == .retry }
+        world.clock.setWall(by: .seconds(seconds))
+        let start = world.clock.now().boot
+        for _ in 0..<500 { await Task.yield() }
+        #expect(world.sink.seen.count == 1)
+        try await world.advance(.seconds(90)) { await world.journal.state(1) == .sent }
+        let waited = world.clock.now().boot.duration(since: start)
+        #expect(waited >= .seconds(59) && waited <= .seconds(600), "\(waited)")
+        // What is committed after it is due at once, too.
+        await world.courier.owe([await owed("2", in: world)])
+        try await until { await world.journal.state(2) == .sent }
+    }
+
     @Test("what an earlier run left owed is delivered, more than is read ahead, in order, once")
     func restored() async throws {
         let world = World()

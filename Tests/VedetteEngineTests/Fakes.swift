@@ -19,6 +19,8 @@ final class QueueExecutor: SerialExecutor {
 final class ManualClock: Clock {
     private struct State {
         var milliseconds: Int64 = 1_000_000
+        /// How far the wall clock was set.
+        var shift: Int64 = 0
         var next = 0
         var sleepers: [Int: (deadline: BootTime, continuation: CheckedContinuation<Bool, Never>)] = [:]
         var cancelled = Set<Int>()
@@ -27,8 +29,8 @@ final class ManualClock: Clock {
     private let state = Mutex(State())
 
     func now() -> Moment {
-        let ms = state.withLock { $0.milliseconds }
-        return Moment(wall: Timestamp(milliseconds: Self.epoch + ms), boot: BootTime(milliseconds: ms))
+        let (ms, shift) = state.withLock { ($0.milliseconds, $0.shift) }
+        return Moment(wall: Timestamp(milliseconds: Self.epoch + ms + shift), boot: BootTime(milliseconds: ms))
     }
 
     /// How long until somebody wakes.
@@ -37,6 +39,8 @@ final class ManualClock: Clock {
             state.sleepers.values.map(\.deadline.milliseconds).min().map { .milliseconds($0 - state.milliseconds) }
         }
     }
+
+    func setWall(by duration: Duration) { state.withLock { $0.shift += duration.wholeMilliseconds } }
 
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
@@ -105,7 +109,7 @@ final class Lines: Log {
 /// Serves bodies by URL; refuses a second fetch of a URL that is still being fetched.
 final class FakeFetcher: Fetcher {
     private struct State {
-        var answers: [String: Result<Response, FetchError>] = [:]
+        var answers: [String: @Sendable (Request) -> Result<Response, FetchError>] = [:]
         var hanging = Set<String>()
         var waiting: [String: CheckedContinuation<Void, Never>] = [:]
         var running = Set<String>()
@@ -117,15 +121,30 @@ final class FakeFetcher: Fetcher {
     var waiting: Int { state.withLock { $0.waiting.count } }
     func count(_ url: String) -> Int { requests.count { $0.url == url } }
 
-    func serve(_ url: String, _ body: String, status: Int = 200, _ headers: [(String, String)] = []) {
-        let bytes = Array(body.utf8)
-        let response = Response(
-            status: status, headers: ResponseHeaders(headers), body: bytes, digest: Digest.of(bytes), url: url,
-            received: bytes.count)
-        state.withLock { $0.answers[url] = .success(response) }
+    func serve(
+        _ url: String, _ body: String, status: Int = 200, _ headers: [(String, String)] = [], isPublic: Bool = false
+    ) {
+        let response = FakeFetcher.response(url, body, status: status, headers, isPublic: isPublic)
+        state.withLock { $0.answers[url] = { _ in .success(response) } }
     }
 
-    func fail(_ url: String, _ error: FetchError) { state.withLock { $0.answers[url] = .failure(error) } }
+    /// Answers by what is asked.
+    func answer(_ url: String, _ answer: @escaping @Sendable (Request) -> Result<Response, FetchError>) {
+        state.withLock { $0.answers[url] = answer }
+    }
+
+    static func response(
+        _ url: String, _ body: String, status: Int = 200, _ headers: [(String, String)] = [], isPublic: Bool = false
+    ) -> Response {
+        let bytes = Array(body.utf8)
+        var response = Response(
+            status: status, headers: ResponseHeaders(headers), body: bytes, digest: Digest.of(bytes), url: url,
+            received: bytes.count)
+        response.isFromPrivate = !isPublic
+        return response
+    }
+
+    func fail(_ url: String, _ error: FetchError) { state.withLock { $0.answers[url] = { _ in .failure(error) } } }
     func hang(_ url: String) { state.withLock { _ = $0.hanging.insert(url) } }
 
     func release(_ url: String) {
@@ -149,7 +168,9 @@ final class FakeFetcher: Fetcher {
             return state.answers[url]
         }
         if Task.isCancelled { throw FetchError(.cancelled, "cancelled") }
-        guard var response = try answer?.get() else { throw FetchError(.refused, "nothing is served at \(url)") }
+        guard var response = try answer?(request).get() else {
+            throw FetchError(.refused, "nothing is served at \(url)")
+        }
         if response.status == 304 || (response.status == 200 && response.digest == request.knownDigest) {
             (response.body, response.isUnchanged) = ([], true)
         }
@@ -200,6 +221,7 @@ actor FakeJournal: Journal {
 
     func sourceRecords() -> [SourceRecord] { Array(records.values) }
     func items(of source: String) -> [String: StoredItem] { stored[source] ?? [:] }
+    func lastOfWatcher() -> Event? { events.last { $0.kind.isAboutWatcher } }
 
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
         for poll in polls {
@@ -234,7 +256,7 @@ actor FakeJournal: Journal {
     func owe(_ delivery: Delivery) -> Delivery {
         var delivery = delivery
         delivery.id = Int64(deliveries.count) + 1
-        deliveries[delivery.id] = (delivery, .pending)
+        deliveries[delivery.id] = (delivery, delivery.state)
         return delivery
     }
 

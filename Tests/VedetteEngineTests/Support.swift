@@ -4,14 +4,33 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-/// Reads lines of `key=state`; a `Next` header names the next page; `<` is a login page.
+/// Reads lines of `key=state`; a `Next` header names the next page, `Whole` a whole window; `<` is a login page.
 struct LineKind: SourceKind {
     var mode = ReadingMode.list
     var identity: UInt64 = 1
+    var shaping: String?
+    /// Asks for what is newer than the last poll, at another address each time.
+    var asksSince = false
+    var body: [UInt8]?
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]? { nil }
 
-    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func request(base: String, context: PollContext) -> Ask {
+        guard asksSince else { return Ask(method: body == nil ? "GET" : "POST", url: base, body: body) }
+        return Ask(url: base + "?since=\(context.now.milliseconds)")
+    }
+
+    /// Of a state `@resource`; a person is shown another one.
+    func links(of item: Item, base: String, all: Bool) -> [ItemLink] {
+        guard let state = item.state, state.hasPrefix("@") else { return [] }
+        let owner = ItemLink("owner", url: String(state.dropFirst()), lifetime: .seconds(300))
+        return all ? [owner, ItemLink("more", url: "https://a.example/more")] : [owner]
+    }
+
+    func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields {
+        guard !page.bytes.isEmpty else { throw ReadError(.empty, "there is nothing") }
+        return [link.name: .text(String(decoding: page.bytes, as: UTF8.self))]
+    }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let text = String(decoding: page.bytes, as: UTF8.self)
@@ -20,7 +39,8 @@ struct LineKind: SourceKind {
             let parts = line.split(separator: "=", maxSplits: 1)
             return Item(key: String(parts[0]), state: parts.count > 1 ? String(parts[1]) : nil)
         }
-        return Page(items: items, next: page.headers["Next"].map { NextPage($0) })
+        let next = page.headers["Next"].map { NextPage($0, body: page.headers["Next-Body"].map { Array($0.utf8) }) }
+        return Page(items: items, next: next, isComplete: page.headers["Whole"] != nil)
     }
 }
 
@@ -31,6 +51,50 @@ func source(
     Source(
         name: name, kindName: "lines", kind: LineKind(mode: mode, identity: identity),
         server: server ?? Server(name: name), url: url(name, host: host), pace: Pace(every: every))
+}
+
+func source(
+    _ name: String, _ kind: any SourceKind, every: Duration = .seconds(60), fails: Int = 3, server: Server? = nil
+) -> Source {
+    Source(
+        name: name, kindName: "lines", kind: kind, server: server ?? Server(name: name), url: url(name),
+        pace: Pace(every: every), fails: fails)
+}
+
+/// Observes the response: its status is the state, none is `down`, and the latency a measure.
+struct StatusKind: ObservingKind {
+    let mode = ReadingMode.list
+    let identity: UInt64 = 1
+    let fingerprints: [String: UInt64] = [:]
+    let fieldNames: [String]? = nil
+
+    func request(base: String, context: PollContext) -> Ask {
+        Ask(url: base, redirects: 0, inspectsConnection: true)
+    }
+
+    func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
+
+    func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
+        var item = Item(key: context.url)
+        switch seen {
+        case .failed(let error): (item.state, item.notes) = ("down", ["why": .text(error.failure.rawValue)])
+        case .response(let response):
+            item.state = response.status < 500 ? "up" : "down"
+            item.fields["status"] = .text("\(response.status)")
+            item.measures["latency"] = .text(response.headers["Latency"] ?? "1")
+        }
+        return Page(items: [item])
+    }
+
+    func isDown(_ item: Item) -> Bool { item.state == "down" }
+}
+
+/// Reverses the body, or refuses it.
+struct FakeShaper: Shaper {
+    func shape(_ body: [UInt8], with program: String) async throws(ReadError) -> [UInt8] {
+        guard program == "reverse" else { throw ReadError(.malformed, "jq does not know '\(program)'") }
+        return body.reversed()
+    }
 }
 
 func url(_ name: String, host: String? = nil) -> String { "https://\(host ?? name).example/\(name)" }
@@ -61,7 +125,7 @@ struct World {
         (self.journal, self.clock) = (journal, clock)
         let surroundings = Surroundings(
             fetcher: fetcher, journal: journal, clock: clock, chance: Dice(), log: log, userAgent: "test/1",
-            executor: QueueExecutor())
+            executor: QueueExecutor(), shaper: FakeShaper())
         courier = Courier(surroundings, sinks: ["k": sink])
         watcher = Watcher(Watch(sources: sources, rules: rules), surroundings, courier: courier)
     }

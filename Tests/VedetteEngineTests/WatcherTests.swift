@@ -136,14 +136,16 @@ struct WatcherTests {
         }
     }
 
-    @Test("an unexpected 304 is a failed poll, not a hot loop")
+    @Test("case 27: an unexpected 304 is asked once more, past every cache, and is then a failed poll, not a hot loop")
     func unexpected304() async throws {
         let world = World([source("a")])
         world.fetcher.serve(url("a"), "", status: 304)
         try await world.run {
             try await until { await world.journal.records["a"]?.health.problem?.failure == "protocol" }
             try await world.advance(.seconds(50)) { world.clock.now().boot.milliseconds >= 1_050_000 }
-            #expect(world.fetcher.requests.count == 1)
+            let requests = world.fetcher.requests
+            #expect(requests.count == 2 && requests.allSatisfy { $0.validators.isEmpty && $0.knownDigest == nil })
+            #expect(requests.map { $0.headers.contains { $0.name == "Cache-Control" } } == [false, true])
         }
     }
 

@@ -8,74 +8,74 @@ import VedetteHTTP
 struct CancellationTests {
     @Test("cancelling a live request closes its connection and ends it as cancelled")
     func live() async throws {
-        let server = try RawServer { _, _ in .silence }
-        defer { server.stop() }
+        let server = try WireServer { _ in .silence }
+        defer { server.close() }
         try await withClient { client in
-            let task = Task { await client.failure(Request(url: server.origin)) }
-            await server.waitForRequests(1)
+            let task = Task { await client.failed(Request(url: server.origin)) }
+            _ = await server.received(1)
             task.cancel()
             #expect(await task.value?.failure == .cancelled)
-            for await event in server.events where event == .closed { break }
+            await server.left(1)
         }
     }
 
     @Test("a request that is cancelled in the queue never starts")
     func queued() async throws {
-        let server = try RawServer { request, _ in request.contains("/hang") ? .silence : RawServer.ok("x") }
-        defer { server.stop() }
+        let server = try WireServer { request in request.text.contains("/hang") ? .silence : .ok("x") }
+        defer { server.close() }
         try await withClient { client in
-            let hanging = (0..<8).map { n in Task { await client.failure(Request(url: "\(server.origin)/hang\(n)")) } }
-            await server.waitForRequests(8)
-            let queued = Task { await client.failure(Request(url: "\(server.origin)/queued")) }
+            let hanging = (0..<8).map { n in Task { await client.failed(Request(url: "\(server.origin)/hang\(n)")) } }
+            _ = await server.received(8)
+            let queued = Task { await client.failed(Request(url: "\(server.origin)/queued")) }
             queued.cancel()
             #expect(await queued.value?.failure == .cancelled)
             for task in hanging { task.cancel() }
             for task in hanging { _ = await task.value }
             _ = try await client.fetch(Request(url: "\(server.origin)/last"))
-            #expect(!server.requests.contains { $0.contains("/queued") })
+            #expect(!server.texts.contains { $0.contains("/queued") })
         }
     }
 
     @Test("a task that is cancelled before it fetches sends nothing")
     func before() async throws {
-        let server = try RawServer { _, _ in RawServer.ok("x") }
-        defer { server.stop() }
+        let server = try WireServer { _ in .ok("x") }
+        defer { server.close() }
         try await withClient { client in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                return await client.failure(Request(url: server.origin))
+                return await client.failed(Request(url: server.origin))
             }
             #expect(await task.value?.failure == .cancelled)
             _ = try await client.fetch(Request(url: server.origin))
-            #expect(server.requests.count == 1)
+            #expect(server.texts.count == 1)
         }
     }
 
     @Test("cancelling a finished request does nothing")
     func finished() async throws {
-        let server = try RawServer { _, _ in RawServer.ok("x") }
-        defer { server.stop() }
+        let server = try WireServer { _ in .ok("x") }
+        defer { server.close() }
         try await withClient { client in
             let task = Task { try await client.fetch(Request(url: server.origin)) }
             let response = try await task.value
             task.cancel()
             #expect(response.text == "x")
-            #expect(try await client.text(Request(url: server.origin)) == "x")
+            #expect(try await client.bodyText(Request(url: server.origin)) == "x")
             #expect(server.connections == 1)
         }
     }
 
     @Test("shutdown ends all transfers as cancelled, and a fetch that comes later too")
     func shutdown() async throws {
-        let server = try RawServer { _, _ in .silence }
-        defer { server.stop() }
+        let server = try WireServer { _ in .silence }
+        defer { server.close() }
         let client = try HTTPClient()
-        let tasks = (0..<12).map { n in Task { await client.failure(Request(url: "\(server.origin)/\(n)")) } }
-        await server.waitForRequests(8)
+        let tasks = (0..<12).map { n in Task { await client.failed(Request(url: "\(server.origin)/\(n)")) } }
+        _ = await server.received(8)
         await client.shutdown()
         for task in tasks { #expect(await task.value?.failure == .cancelled) }
-        #expect(await client.failure(Request(url: server.origin))?.failure == .cancelled)
+        #expect(await client.failed(Request(url: server.origin))?.failure == .cancelled)
         await client.shutdown()
-        #expect(server.requests.count == 8)
+        #expect(server.texts.count == 8)
     }
 }

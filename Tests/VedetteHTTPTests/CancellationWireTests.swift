@@ -11,7 +11,7 @@ struct CancellationWireTests {
     func live() async throws {
         let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             for n in 1...5 {
                 let task = Task { await client.failed(.get(server.url("/hang"))) }
                 _ = await server.received(2 * n - 1)
@@ -27,7 +27,7 @@ struct CancellationWireTests {
     func queued() async throws {
         let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let live = (0..<8).map { _ in Task { await client.failed(.get(server.url("/hang"))) } }
             _ = await server.received(8)
             let queued = (0..<20).map { n in Task { await client.failed(.get(server.url("/queued\(n)"))) } }
@@ -52,7 +52,7 @@ struct CancellationWireTests {
     func beforeAndAfter() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let early = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return await client.failed(.get(server.url("/early")))
@@ -70,7 +70,7 @@ struct CancellationWireTests {
     func storm() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             var random = SeededRandom(7)
             var tasks: [Task<Int?, Never>] = []
             for _ in 0..<600 {
@@ -121,7 +121,7 @@ struct CancellationWireTests {
 
     @Test("no wake-up is lost between the loop's thread and the others")
     func wakeUps() async throws {
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let counter = Counter(client.executor)
             await withTaskGroup { group in
                 for _ in 0..<8 { group.addTask { for _ in 0..<2000 { await counter.add() } } }

@@ -17,14 +17,44 @@ struct CookieTests {
         return jar
     }
 
-    @Test("a cookie goes back to its host, port and path alone, a secure one not over http")
+    @Test("a cookie goes back to its origin and path alone, also where another scheme has the same host")
     func places() throws {
         var jar = try jar("id=1; Path=/", "part=2", "safe=3; Path=/; Secure")
-        #expect(jar.header(for: try url("https://a.example/app/x"), now: now) == "id=1; part=2; safe=3")
-        #expect(jar.header(for: try url("https://a.example/apple"), now: now) == "id=1; safe=3")
-        #expect(jar.header(for: try url("http://a.example/"), now: now) == "id=1")
-        for other in ["https://b.example/", "https://x.a.example/", "https://a.example:8443/"] {
+        #expect(jar.header(for: try url("https://a.example/app/x"), now: now) == "part=2; id=1; safe=3")
+        #expect(jar.header(for: try url("https://a.example:443/apple"), now: now) == "id=1; safe=3")
+        for other in [
+            "https://b.example/", "https://x.a.example/", "https://a.example:8443/", "http://a.example/",
+            "http://a.example:443/",
+        ] {
             #expect(jar.header(for: try url(other), now: now) == nil)
+        }
+    }
+
+    @Test("what http sets as secure is not taken")
+    func insecure() throws {
+        var jar = try jar("safe=3; Path=/; Secure", "plain=1; Path=/", from: "http://a.example/")
+        #expect(jar.header(for: try url("http://a.example/"), now: now) == "plain=1")
+    }
+
+    @Test("the longest path comes first, then the oldest; a new value keeps the old one's place")
+    func order() throws {
+        var jar = try jar("a=1; Path=/", "b=2; Path=/app/x", "c=3; Path=/app", "d=4; Path=/app", "a=5; Path=/")
+        #expect(jar.header(for: try url("https://a.example/app/x/y"), now: now) == "b=2; c=3; d=4; a=5")
+    }
+
+    @Test("a kept jar is the same jar; what is no jar is an empty one")
+    func kept() throws {
+        var jar = try jar("a=1; Path=/; Secure; Max-Age=10", "b=\"x y\"; Path=/app")
+        var again = CookieJar(json: jar.json.bytes)
+        let address = try url("https://a.example/app/x")
+        #expect(again.header(for: address, now: now) == "b=\"x y\"; a=1")
+        #expect(again.header(for: address, now: now) == jar.header(for: address, now: now))
+        #expect(again.header(for: address, now: now.advanced(by: .seconds(11))) == "b=\"x y\"")
+        for text in [
+            "", "{}", "[1,{}]", #"[{"origin":"https://a.example:443","path":"/","name":"a\r\n","value":"1"}]"#,
+        ] {
+            var empty = CookieJar(json: Array(text.utf8))
+            #expect(empty.isEmpty && empty.header(for: address, now: now) == nil)
         }
     }
 

@@ -43,36 +43,36 @@ struct FaultTests {
 
     @Test("each way to answer wrongly is its own failure", arguments: cases)
     func fault(_ wrong: Case) async throws {
-        let lab = try FaultsLab.shared.get()
+        let lab = try await Lab.sound.value
         try await withClient { client in
-            let error = await client.failure(Request(url: lab.plain + wrong.path, limits: wrong.limits))
+            let error = await client.failed(Request(url: lab.faults + wrong.path, limits: wrong.limits))
             #expect(error?.failure == wrong.failure, "\(error?.detail ?? "")")
             #expect(error?.timedOut == (wrong.path == "/hang"))
             #expect(error?.detail.contains(wrong.path) == false)
             // The client goes on.
-            _ = try await client.fetch(Request(url: lab.plain + "/json?n=1"))
+            _ = try await client.fetch(Request(url: lab.faults + "/json?n=1"))
         }
     }
 
     @Test("each deadline has its own words")
     func deadlines() async throws {
-        let lab = try FaultsLab.shared.get()
-        let silent = try RawServer { _, _ in .silence }
-        defer { silent.stop() }
+        let lab = try await Lab.sound.value
+        let silent = try WireServer { _ in .silence }
+        defer { silent.close() }
         try await withClient { client in
             func expect(_ url: String, _ limits: FetchLimits, _ words: String) async {
-                let detail = await client.failure(Request(url: url, limits: limits))?.detail ?? ""
+                let detail = await client.failed(Request(url: url, limits: limits))?.detail ?? ""
                 #expect(detail.contains(words))
             }
-            let patient = Task { await client.failure(Request(url: silent.origin)) }
+            let patient = Task { await client.failed(Request(url: silent.origin)) }
             // The TLS handshake that never comes counts to the connection.
             await expect(
                 silent.origin.replacing("http:", with: "https:"), .with { $0.connect = .milliseconds(200) },
                 "accepted no connection in 0.2")
-            await expect(lab.plain + "/hang", Self.short, "did not begin to answer in 0.3")
-            await expect(lab.plain + "/drip?bytes_per_s=10", Self.short, "less than 64 bytes a second")
+            await expect(lab.faults + "/hang", Self.short, "did not begin to answer in 0.3")
+            await expect(lab.faults + "/drip?bytes_per_s=10", Self.short, "less than 64 bytes a second")
             let total = FetchLimits.with { $0.total = .milliseconds(300) }
-            await expect(lab.plain + "/drip?bytes_per_s=1000", total, "was not done in 0.3")
+            await expect(lab.faults + "/drip?bytes_per_s=1000", total, "was not done in 0.3")
             // Who may wait for longer still waits.
             patient.cancel()
             #expect(await patient.value?.failure == .cancelled)
@@ -86,39 +86,39 @@ struct FaultTests {
             "/deflate?n=3&raw=1",
         ])
     func packings(path: String) async throws {
-        let lab = try FaultsLab.shared.get()
+        let lab = try await Lab.sound.value
         try await withClient { client in
-            let plain = try await client.body(Request(url: lab.plain + "/json?n=3"))
-            #expect(try await client.body(Request(url: lab.plain + path)) == plain)
+            let plain = try await client.body(Request(url: lab.faults + "/json?n=3"))
+            #expect(try await client.body(Request(url: lab.faults + path)) == plain)
         }
     }
 
     @Test("nobody listens, no such name: refused and resolve")
     func unreachable() async throws {
-        let server = try RawServer { _, _ in .silence }
-        server.stop()
+        let server = try WireServer { _ in .silence }
+        server.close()
         try await withClient { client in
-            let refused = await client.failure(Request(url: server.origin + "/s3cret?token=s3cret"))
+            let refused = await client.failed(Request(url: server.origin + "/s3cret?token=s3cret"))
             #expect(refused?.failure == .refused && refused?.detail.contains("s3cret") == false)
-            #expect(await client.failure(Request(url: "http://no-such-name.invalid/"))?.failure == .resolve)
+            #expect(await client.failed(Request(url: "http://no-such-name.invalid/"))?.failure == .resolve)
         }
     }
 
     @Test("72 requests to hosts that hang delay no healthy one")
     func lanes() async throws {
-        let hanging = try (1...9).map { try RawServer(host: "127.0.0.\($0)") { _, _ in .silence } }
-        let healthy = try RawServer { _, _ in RawServer.ok("well") }
+        let hanging = try (1...9).map { try WireServer(at: "127.0.0.\($0)") { _ in .silence } }
+        let healthy = try WireServer { _ in .ok("well") }
         defer {
-            healthy.stop()
-            for server in hanging { server.stop() }
+            healthy.close()
+            for server in hanging { server.close() }
         }
         try await withClient { client in
             let stuck = hanging.flatMap { server in
-                (0..<8).map { n in Task { await client.failure(Request(url: "\(server.origin)/\(n)")) } }
+                (0..<8).map { n in Task { await client.failed(Request(url: "\(server.origin)/\(n)")) } }
             }
-            for server in hanging.prefix(8) { await server.waitForRequests(8) }
+            for server in hanging.prefix(8) { _ = await server.received(8) }
             for lane in [Lane.polls, .suspects] { _ = try await client.fetch(Request(url: healthy.origin, lane: lane)) }
-            #expect(healthy.requests.count == 2)
+            #expect(healthy.texts.count == 2)
             for task in stuck { task.cancel() }
             for task in stuck { #expect(await task.value?.failure == .cancelled) }
         }
@@ -126,19 +126,19 @@ struct FaultTests {
 
     @Test("at most eight connections to an origin and four of a group")
     func caps() async throws {
-        let server = try RawServer { _, _ in .silence }
-        defer { server.stop() }
+        let server = try WireServer { _ in .silence }
+        defer { server.close() }
         try await withClient { client in
             let sinks = (0..<9).map { n in
-                Task { await client.failure(Request(url: "\(server.origin)/s\(n)", lane: .deliveries, group: "sink")) }
+                Task { await client.failed(Request(url: "\(server.origin)/s\(n)", lane: .deliveries, group: "sink")) }
             }
-            await server.waitForRequests(4)
-            let polls = (0..<9).map { n in Task { await client.failure(Request(url: "\(server.origin)/p\(n)")) } }
-            await server.waitForRequests(8)
-            #expect(server.requests.filter { $0.hasPrefix("GET /s") }.count == 4)
+            _ = await server.received(4)
+            let polls = (0..<9).map { n in Task { await client.failed(Request(url: "\(server.origin)/p\(n)")) } }
+            _ = await server.received(8)
+            #expect(server.texts.filter { $0.hasPrefix("GET /s") }.count == 4)
             for task in sinks + polls { task.cancel() }
             for task in sinks + polls { _ = await task.value }
-            #expect(server.requests.count >= 8)
+            #expect(server.texts.count >= 8)
         }
     }
 }

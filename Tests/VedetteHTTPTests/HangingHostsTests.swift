@@ -14,7 +14,7 @@ struct HangingHostsTests {
         let healthy = try WireServer(.ok(), at: "127.0.0.1")
         defer { WireServer.close(hanging, healthy) }
         let ended = Tally()
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let stuck = (1...200).map { n in
                 Task {
                     _ = await client.failed(.get(hanging.url(host: "127.0.1.\(n)")))
@@ -37,7 +37,7 @@ struct HangingHostsTests {
         let hanging = try WireServer(.silence)
         let healthy = try WireServer(.ok(), at: "127.0.0.2")
         defer { WireServer.close(hanging, healthy) }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let stuck = (0..<100).map { _ in Task { await client.failed(.get(hanging.url())) } }
             _ = await hanging.received(8)
             for _ in 0..<20 { #expect(try await client.fetch(.get(healthy.url())).status == 200) }

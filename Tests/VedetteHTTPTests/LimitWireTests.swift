@@ -39,9 +39,9 @@ struct LimitWireTests {
             Case(path: "/drip?bytes_per_s=100", failure: .timeout) { $0.total = .milliseconds(400) },
         ])
     func classes(_ one: Case) async throws {
-        let lab = try await WireLab.sound.value
+        let lab = try await Lab.sound.value
         let request = Request.get(lab.faults + one.path) { one.change(&$0.limits) }
-        let failure = try #require(await withOwnClient { client in await client.failed(request) })
+        let failure = try #require(await withClient { client in await client.failed(request) })
         #expect(failure.failure == one.failure)
         #expect(failure.timedOut == one.timedOut)
         // One sentence that names no path.
@@ -52,15 +52,15 @@ struct LimitWireTests {
     func atHeaders() async throws {
         let server = try WireServer(.stall(Array("HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n".utf8)))
         defer { server.close() }
-        #expect(try await withOwnClient { client in await client.failed(.get(server.url())) }?.failure == .tooLarge)
+        #expect(try await withClient { client in await client.failed(.get(server.url())) }?.failure == .tooLarge)
     }
 
     @Test(
         "good bodies arrive whole, however they are packed",
         arguments: ["/json", "/chunked", "/gzip", "/gzip?members=3", "/gzip?trailing", "/deflate", "/deflate?raw"])
     func packed(_ path: String) async throws {
-        let lab = try await WireLab.sound.value
-        try await withOwnClient { client async throws in
+        let lab = try await Lab.sound.value
+        try await withClient { client async throws in
             let plain = try await client.bodyText(.get(lab.faults + "/json"))
             #expect(plain.utf8.count > 1000)
             #expect(try await client.bodyText(.get(lab.faults + path)) == plain)
@@ -84,7 +84,7 @@ struct LimitWireTests {
             }
         }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             #expect(try await client.bodyText(.get(server.url("/plain"))) == "0123456789")
             #expect(try await client.bodyText(.get(server.url("/whole"))) == "0123456789")
             for bytes in 1..<packed.count {
@@ -103,7 +103,7 @@ struct LimitWireTests {
     func lengths(_ headers: String) async throws {
         let server = try WireServer(.text("HTTP/1.1 200 OK\r\n\(headers)\r\n\r\n2\r\nok\r\n0\r\n\r\n"))
         defer { server.close() }
-        #expect(try await withOwnClient { client in await client.failed(.get(server.url())) }?.failure == .protocol)
+        #expect(try await withClient { client in await client.failed(.get(server.url())) }?.failure == .protocol)
     }
 
     @Test("a 304 is good news for what we asked about, and brings no body")
@@ -114,7 +114,7 @@ struct LimitWireTests {
                 : .ok("body", "ETag: \"a\"")
         }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let first = try await client.fetch(.get(server.url()))
             #expect(!first.isUnchanged)
             for _ in 0..<2 {
@@ -134,7 +134,7 @@ struct LimitWireTests {
     func digest() async throws {
         let server = try WireServer { .ok($0.target == "/a" ? "one" : "two", "ETag: \"same\"") }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let digest = try await client.fetch(.get(server.url("/a"))).digest
             let same = try await client.fetch(.get(server.url("/a")) { $0.knownDigest = digest })
             #expect(same.isUnchanged && same.body.isEmpty && same.digest == digest)
@@ -151,7 +151,7 @@ struct LimitWireTests {
                 : .text("HTTP/1.1 204 No Content\r\n\r\n")
         }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             for _ in 0..<2 {
                 let head = try await client.fetch(Request(method: "HEAD", url: server.url()))
                 #expect(head.status == 200 && head.body.isEmpty)
@@ -176,7 +176,7 @@ struct LimitWireTests {
             }
         }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             #expect(try await client.fetch(.delivery(server.url("/long"))).body.count == 64 << 10)
             #expect(try await client.fetch(.delivery(server.url("/endless"))).status == 202)
             let huge = try await client.fetch(.delivery(server.url("/huge")))
@@ -194,7 +194,7 @@ struct LimitWireTests {
                 : .reply("429 Slow down", "no gzip", ["Content-Encoding: gzip", "Retry-After: 7"])
         }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             #expect(try await client.fetch(.get(server.url("/cut"))).status == 401)
             #expect(try await client.fetch(.get(server.url("/gzip"))).headers["Retry-After"] == "7")
         }
@@ -205,7 +205,7 @@ struct LimitWireTests {
         let early = "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\nSet-Cookie: no=1\r\n\r\n"
         let server = try WireServer(.text(early + early + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
         defer { server.close() }
-        let response = try await withOwnClient { client in
+        let response = try await withClient { client in
             try await client.fetch(.get(server.url()) { $0.session = "s" })
         }
         #expect(response.status == 200 && response.body == Array("ok".utf8))
@@ -217,7 +217,7 @@ struct LimitWireTests {
         let server = try WireServer(.ok())
         let url = server.url()
         server.close()
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             #expect(await client.failed(.get("http://no-such-name.invalid/"))?.failure == .resolve)
             let gone = await client.failed(.get(url) { $0.limits.total = .seconds(20) })
             #expect(gone?.failure == .refused || gone?.failure == .closed)

@@ -13,7 +13,7 @@ struct OnTheWireTests {
     func nothingStale() async throws {
         let (first, second) = (try WireServer(.ok(), at: "127.0.0.1"), try WireServer(.ok(), at: "127.0.0.2"))
         defer { WireServer.close(first, second) }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let post = Request(
                 method: "POST", url: first.url("/in?token=x"), headers: [Header("X-Key", Secret("k3y"))],
                 body: Array("secret body".utf8), credentials: Self.secret,
@@ -38,7 +38,7 @@ struct OnTheWireTests {
     func ownLimits() async throws {
         let server = try WireServer(.ok(String(repeating: "x", count: 1000)))
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let small = Request.get(server.url()) { $0.limits.received = 999 }
             for _ in 0..<3 {
                 #expect(await client.failed(small)?.failure == .tooLarge)
@@ -56,7 +56,7 @@ struct OnTheWireTests {
             $0.validators = Validators(etag: "W/\"a, b\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
             $0.headers = [Header("X-Empty", ""), Header("User-Agent", "Watcher/1")]
         }
-        _ = try await withOwnClient { client in try await client.fetch(request) }
+        _ = try await withClient { client in try await client.fetch(request) }
         let seen = try #require(server.requests.first)
         #expect(seen.target == "/a%20b?q=%C3%A9")
         #expect(seen.header("If-None-Match") == ["W/\"a, b\""])
@@ -72,7 +72,7 @@ struct OnTheWireTests {
         let server = try WireServer(.ok())
         defer { server.close() }
         let large = String(repeating: "0123456789", count: 20_000)
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             for method in ["POST", "PUT", "PATCH"] {
                 _ = try await client.fetch(Request(method: method, url: server.url(), body: Array(large.utf8)))
                 _ = try await client.fetch(Request(method: method, url: server.url(), body: []))
@@ -93,7 +93,7 @@ struct OnTheWireTests {
     func keepAlive() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
-        try await withOwnClient { client in for _ in 0..<20 { _ = try await client.fetch(.get(server.url())) } }
+        try await withClient { client in for _ in 0..<20 { _ = try await client.fetch(.get(server.url())) } }
         #expect(server.connections == 1)
     }
 
@@ -101,7 +101,7 @@ struct OnTheWireTests {
     func poolAfterErrors() async throws {
         let (server, broken) = (try WireServer(.ok()), try WireServer(.lastText("nonsense\r\n\r\n"), at: "127.0.0.2"))
         defer { WireServer.close(server, broken) }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             for _ in 0..<10 {
                 _ = await client.failed(.get(broken.url()))
                 #expect(try await client.bodyText(.get(server.url())) == "ok")
@@ -127,7 +127,7 @@ struct OnTheWireTests {
         defer { server.close() }
         var request = request
         request.url = server.url("/" + request.url)
-        let failure = try await withOwnClient { client in await client.failed(request) }
+        let failure = try await withClient { client in await client.failed(request) }
         #expect(failure?.failure == .configuration)
         #expect(server.connections == 0)
     }
@@ -138,7 +138,7 @@ struct OnTheWireTests {
             "file:///etc/passwd", "ftp://127.0.0.1/", "http://user:hunter2@127.0.0.1/", "nonsense", "http://", "",
         ])
     func addresses(_ url: String) async throws {
-        let failure = try await withOwnClient { client in await client.failed(.get(url)) }
+        let failure = try await withClient { client in await client.failed(.get(url)) }
         #expect(failure?.failure == .configuration)
         #expect(failure?.detail.contains("hunter2") == false)
     }
@@ -147,7 +147,7 @@ struct OnTheWireTests {
     func staleAddress() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             _ = try await client.fetch(.get(server.url("/first")))
             // Beyond libcurl's CURL_MAX_INPUT_LENGTH of 8,000,000 bytes.
             let long = server.url("/" + String(repeating: "x", count: 8_000_001))

@@ -17,25 +17,25 @@ struct RedirectTests {
 
     @Test("nothing that could be a credential reaches another origin, also on another port")
     func stripped() async throws {
-        let second = try RawServer { _, _ in RawServer.ok("there") }
-        let first = try RawServer { _, _ in
-            .bytes(
+        let second = try WireServer { _ in .ok("there") }
+        let first = try WireServer { _ in
+            .text(
                 "HTTP/1.1 302 Found\r\nSet-Cookie: id=s3ssion; Path=/\r\nLocation: \(second.origin)/x\r\n"
                     + "Content-Length: 0\r\n\r\n")
         }
-        defer { for server in [first, second] { server.stop() } }
+        defer { for server in [first, second] { server.close() } }
         try await withClient { client in
             var request = secretRequest(first.origin + "/")
-            #expect(try await client.text(request) == "there")
+            #expect(try await client.bodyText(request) == "there")
             request.headers = []
             request.credentials = Credentials(user: "u", password: Secret("pa55"))
             let response = try await client.fetch(request)
             #expect(response.url == second.origin + "/x" && response.movedTo == nil)
-            let sent = first.requests.joined()
+            let sent = first.texts.joined()
             for secret in ["t0ken", "Bearer plain", "c=1", "Basic dTpwYTU1", "id=s3ssion"] {
                 #expect(sent.contains(secret), "the first server did not get \(secret)")
             }
-            let leaked = second.requests.joined().lowercased()
+            let leaked = second.texts.joined().lowercased()
             #expect(leaked.contains("accept: text/x"))
             for word in ["t0ken", "authorization", "cookie", "dtpwytu1", "s3ssion"] {
                 #expect(!leaked.contains(word), "the second server got \(word)")
@@ -45,33 +45,33 @@ struct RedirectTests {
 
     @Test("credentials go along on the same origin")
     func kept() async throws {
-        let server = try RawServer { request, _ in
-            request.hasPrefix("GET /a ") ? RawServer.redirect(301, "b?q=1#f") : RawServer.ok("b")
+        let server = try WireServer { request in
+            request.text.hasPrefix("GET /a ") ? .redirect(301, to: "b?q=1#f") : .ok("b")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let request = Request(
                 url: server.origin + "/a", credentials: Credentials(user: "u", password: Secret("p")),
                 validators: Validators(etag: "\"1\""))
             let response = try await client.fetch(request)
             #expect(response.text == "b" && response.movedTo?.hasPrefix(server.origin + "/b?q=1") == true)
-            #expect(server.requests[1].hasPrefix("GET /b?q=1 HTTP/1.1\r\n"))
-            #expect(server.requests[1].contains("Authorization: Basic dTpw\r\n"))
-            #expect(server.requests[1].contains("If-None-Match: \"1\"\r\n"))
+            #expect(server.texts[1].hasPrefix("GET /b?q=1 HTTP/1.1\r\n"))
+            #expect(server.texts[1].contains("Authorization: Basic dTpw\r\n"))
+            #expect(server.texts[1].contains("If-None-Match: \"1\"\r\n"))
         }
     }
 
     @Test("a redirect that is not permanent takes no validators along: a login page's 304 is not ours")
     func validators() async throws {
-        let server = try RawServer { request, _ in
-            request.hasPrefix("GET /a ") ? RawServer.redirect(302, "/login") : RawServer.ok("login")
+        let server = try WireServer { request in
+            request.text.hasPrefix("GET /a ") ? .redirect(302, to: "/login") : .ok("login")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let validators = Validators(etag: "\"1\"", lastModified: "Wed, 21 Oct 2015 07:28:00 GMT")
             _ = try await client.fetch(Request(url: server.origin + "/a", validators: validators))
-            #expect(server.requests[0].contains("If-Modified-Since: Wed, 21 Oct 2015 07:28:00 GMT\r\n"))
-            #expect(!server.requests[1].contains("If-"))
+            #expect(server.texts[0].contains("If-Modified-Since: Wed, 21 Oct 2015 07:28:00 GMT\r\n"))
+            #expect(!server.texts[1].contains("If-"))
         }
     }
 
@@ -81,16 +81,16 @@ struct RedirectTests {
             (301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST"),
         ])
     func methods(status: Int, method: String) async throws {
-        let server = try RawServer { request, _ in
-            request.contains(" /a ") ? RawServer.redirect(status, "/b") : RawServer.ok("done")
+        let server = try WireServer { request in
+            request.text.contains(" /a ") ? .redirect(status, to: "/b") : .ok("done")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let request = Request(
                 method: "POST", url: server.origin + "/a", headers: [Header("Content-Type", "text/plain")],
                 body: Array("hello".utf8))
             _ = try await client.fetch(request)
-            let second = server.requests[1]
+            let second = server.texts[1]
             #expect(second.hasPrefix("\(method) /b "))
             #expect(second.hasSuffix("hello") == (method == "POST"))
             #expect(second.contains("text/plain") == (method == "POST"))
@@ -104,56 +104,57 @@ struct RedirectTests {
             "http://",
         ])
     func refused(location: String) async throws {
-        let server = try RawServer { _, _ in RawServer.redirect(302, location) }
-        defer { server.stop() }
+        let server = try WireServer { _ in .redirect(302, to: location) }
+        defer { server.close() }
         try await withClient { client in
-            #expect(await client.failure(Request(url: server.origin + "/"))?.failure == .redirect)
-            #expect(server.requests.count == (location == "/" ? 6 : 1))
+            #expect(await client.failed(Request(url: server.origin + "/"))?.failure == .redirect)
+            #expect(server.texts.count == (location == "/" ? 6 : 1))
         }
     }
 
     @Test("without leave to follow, a redirect is the response, whatever its address looks like")
     func returned() async throws {
-        let server = try RawServer { _, _ in RawServer.redirect(308, "/b") }
-        defer { server.stop() }
+        let server = try WireServer { _ in .redirect(308, to: "/b") }
+        defer { server.close() }
         try await withClient { client in
-            let response = try await client.fetch(Request(url: "HTTP://\(server.host):\(server.port)", redirects: 0))
-            #expect(response.status == 308 && response.headers["location"] == "/b" && server.requests.count == 1)
+            let response = try await client.fetch(Request(url: "HTTP://127.0.0.1:\(server.port)", redirects: 0))
+            #expect(response.status == 308 && response.headers["location"] == "/b" && server.texts.count == 1)
         }
     }
 
     @Test("from https to http is refused, and the http server hears nothing")
     func downgrade() async throws {
-        let lab = try FaultsLab.shared.get()
-        let server = try RawServer { _, _ in RawServer.ok("x") }
-        defer { server.stop() }
+        let lab = try await Lab.sound.value
+        let server = try WireServer { _ in .ok("x") }
+        defer { server.close() }
         try await withClient { client in
             let request = Request(
-                url: "\(lab.tls)/redirect?to=http%3A%2F%2F127.0.0.1%3A\(server.port)%2F", tls: TLSPolicy(pin: lab.pin))
-            #expect(await client.failure(request)?.failure == .redirect)
+                url: "\(lab.faultsTLS)/redirect?to=http%3A%2F%2F127.0.0.1%3A\(server.port)%2F",
+                tls: TLSPolicy(pin: lab.pin))
+            #expect(await client.failed(request)?.failure == .redirect)
             #expect(server.connections == 0)
         }
     }
 
     @Test("cookies stay in their session")
     func sessions() async throws {
-        let server = try RawServer { request, _ in
-            RawServer.ok("x", request.contains("/login") ? "Set-Cookie: id=one; Path=/; HttpOnly" : "X: y")
+        let server = try WireServer { request in
+            .ok("x", request.text.contains("/login") ? "Set-Cookie: id=one; Path=/; HttpOnly" : "X: y")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             _ = try await client.fetch(Request(url: server.origin + "/login", session: "a"))
             for session in ["a", "b", nil] {
                 _ = try await client.fetch(Request(url: server.origin + "/", session: session))
             }
-            #expect(server.requests.map { $0.contains("Cookie: id=one\r\n") } == [false, true, false, false])
+            #expect(server.texts.map { $0.contains("Cookie: id=one\r\n") } == [false, true, false, false])
         }
     }
 
     @Test("what would break a line or carries a password in the address is refused, and nothing is sent")
     func injection() async throws {
-        let server = try RawServer { _, _ in RawServer.ok("x") }
-        defer { server.stop() }
+        let server = try WireServer { _ in .ok("x") }
+        defer { server.close() }
         try await withClient { client in
             var requests = ["a\r\nX: y", "a\nb", "a\0b"].map { Request(url: server.origin, headers: [Header("A", $0)]) }
             requests += ["a:b", "a b", "", "a\r\n"].map { Request(url: server.origin, headers: [Header($0, "v")]) }
@@ -162,7 +163,7 @@ struct RedirectTests {
             requests.append(Request(url: "http://u:s3cret@127.0.0.1:\(server.port)/"))
             requests += ["ftp://127.0.0.1/", "file:///etc/passwd", "/path", ""].map { Request(url: $0) }
             for request in requests {
-                let error = await client.failure(request)
+                let error = await client.failed(request)
                 #expect(error?.failure == .configuration && error?.detail.contains("s3cret") == false)
             }
             #expect(server.connections == 0)

@@ -22,7 +22,7 @@ struct RedirectWireTests {
         let there = target.url("/there")
         let server = try WireServer { $0.target == "/set" ? .ok("", "Set-Cookie: a=jar") : .redirect(302, to: there) }
         defer { WireServer.close(server, target) }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             _ = try await client.fetch(.get(server.url("/set")) { $0.session = "s" })
             let request = Request.get(server.url("/x")) {
                 ($0.headers, $0.session) = (Self.everything, "s")
@@ -39,7 +39,7 @@ struct RedirectWireTests {
     func kept() async throws {
         let server = try WireServer { $0.target == "/a" ? .redirect(307, to: "b?c=d") : .ok("there", "X: y") }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             let request = Request.get(server.url("/a")) {
                 $0.headers = [Header("X-Api-Key", Secret("k3y"))]
                 $0.credentials = Credentials(user: "lamato", password: Secret("p4ss"))
@@ -60,7 +60,7 @@ struct RedirectWireTests {
         let server = try WireServer(.redirect(status, to: there))
         defer { WireServer.close(server, target) }
         let request = Request(method: "POST", url: server.url(), body: Array("password=x".utf8))
-        let failure = try await withOwnClient { client in await client.failed(request) }
+        let failure = try await withClient { client in await client.failed(request) }
         #expect(failure?.failure == .redirect)
         #expect(target.connections == 0)
     }
@@ -73,7 +73,7 @@ struct RedirectWireTests {
         defer { server.close() }
         let post = Request(
             method: "POST", url: server.url("/a"), headers: [Header("Content-Type", "x/y")], body: Array("b".utf8))
-        try await withOwnClient { client in _ = try await client.fetch(post) }
+        try await withClient { client in _ = try await client.fetch(post) }
         let second = try #require(server.requests.last)
         #expect(second.method == (status > 303 ? "POST" : "GET"))
         #expect(second.body == (status > 303 ? "b" : ""))
@@ -92,7 +92,7 @@ struct RedirectWireTests {
             }
         }
         defer { server.close() }
-        let response = try await withOwnClient { client in try await client.fetch(.get(server.url("/a"))) }
+        let response = try await withClient { client in try await client.fetch(.get(server.url("/a"))) }
         #expect(response.movedTo == (status == 301 ? server.url("/c") : nil))
         #expect(response.url == server.url("/c"))
     }
@@ -107,7 +107,7 @@ struct RedirectWireTests {
             return left == 0 ? .ok() : .redirect(302, to: "/\(left - 1)")
         }
         defer { server.close() }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             if start == "/5" {
                 #expect(try await client.fetch(.get(server.url(start))).status == 200)
             } else {
@@ -121,7 +121,7 @@ struct RedirectWireTests {
     func none() async throws {
         let server = try WireServer(.redirect(302, to: "/loop"))
         defer { server.close() }
-        let response = try await withOwnClient { client in try await client.fetch(.delivery(server.url())) }
+        let response = try await withClient { client in try await client.fetch(.delivery(server.url())) }
         #expect(response.status == 302)
         #expect(server.requests.count == 1)
     }
@@ -132,18 +132,18 @@ struct RedirectWireTests {
     func schemes(_ location: String) async throws {
         let server = try WireServer(.redirect(302, to: location))
         defer { server.close() }
-        let failure = try await withOwnClient { client in await client.failed(.get(server.url())) }
+        let failure = try await withClient { client in await client.failed(.get(server.url())) }
         #expect(failure?.failure == .redirect)
         #expect(failure?.detail.contains("passwd") == false)
     }
 
     @Test("from https to http is refused, and nothing is sent there")
     func downgrade() async throws {
-        let lab = try await WireLab.sound.value
+        let lab = try await Lab.sound.value
         let server = try WireServer(.ok())
         defer { server.close() }
         let request = Request.get("\(lab.faultsTLS)/redirect?to=\(server.url("/x"))") { $0.tls.pin = lab.pin }
-        let failure = try await withOwnClient { client in await client.failed(request) }
+        let failure = try await withClient { client in await client.failed(request) }
         #expect(failure?.failure == .redirect)
         #expect(failure?.detail.contains("https to http") == true)
         #expect(server.connections == 0)
@@ -151,11 +151,11 @@ struct RedirectWireTests {
 
     @Test("how one origin's certificate is judged says nothing about another's", arguments: [true, false])
     func policy(_ isInsecure: Bool) async throws {
-        let lab = try await WireLab.sound.value
+        let lab = try await Lab.sound.value
         let other = try WireServer(.redirect(302, to: lab.faultsTLS + "/json"), at: "127.0.0.2")
         defer { other.close() }
         let tls = isInsecure ? TLSPolicy(insecure: true) : TLSPolicy(ca: lab.certificate)
-        let failure = try await withOwnClient { client in await client.failed(.get(other.url()) { $0.tls = tls }) }
+        let failure = try await withClient { client in await client.failed(.get(other.url()) { $0.tls = tls }) }
         #expect(failure?.failure == .tlsUntrusted)
     }
 
@@ -163,7 +163,7 @@ struct RedirectWireTests {
     func cookies() async throws {
         let (first, second) = (try WireServer(.ok("", "Set-Cookie: a=1; Path=/")), try WireServer(.ok()))
         defer { WireServer.close(first, second) }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             for session in ["one", "one", "two", nil] {
                 _ = try await client.fetch(.get(first.url()) { $0.session = session })
             }
@@ -179,7 +179,7 @@ struct RedirectWireTests {
             request.target == "/a" ? .reply("302 Found", "", ["Location: /b", "Set-Cookie: sid=new"]) : .ok()
         }
         defer { server.close() }
-        _ = try await withOwnClient { client in try await client.fetch(.get(server.url("/a")) { $0.session = "s" }) }
+        _ = try await withClient { client in try await client.fetch(.get(server.url("/a")) { $0.session = "s" }) }
         #expect(server.requests.map { $0.header("Cookie") } == [[], ["sid=new"]])
     }
 }

@@ -8,12 +8,12 @@ import VedetteHTTP
 struct RequestTests {
     @Test("a plain request says who asks and that gzip is welcome, and nothing else")
     func plain() async throws {
-        let server = try RawServer { _, _ in RawServer.ok("x") }
-        defer { server.stop() }
+        let server = try WireServer { _ in .ok("x") }
+        defer { server.close() }
         try await withClient { client in
             _ = try await client.fetch(Request(url: server.origin + "/p?q"))
             #expect(
-                server.requests == [
+                server.texts == [
                     "GET /p?q HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAccept: */*\r\nUser-Agent: vedette\r\n"
                         + "Accept-Encoding: gzip\r\n\r\n"
                 ])
@@ -22,8 +22,8 @@ struct RequestTests {
 
     @Test("headers, methods and bodies go out as they were given", arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func bodies(method: String) async throws {
-        let server = try RawServer { _, _ in RawServer.ok("x") }
-        defer { server.stop() }
+        let server = try WireServer { _ in .ok("x") }
+        defer { server.close() }
         try await withClient { client in
             var request = Request(
                 method: method, url: server.origin,
@@ -33,7 +33,7 @@ struct RequestTests {
             request.body = nil
             _ = try await client.fetch(request)
             _ = try await client.fetch(Request(url: server.origin))
-            let sent = server.requests
+            let sent = server.texts
             #expect(sent[0].hasPrefix("\(method) / HTTP/1.1\r\n") && sent[0].hasSuffix("\r\n\r\nhéllo"))
             for line in ["User-Agent: me/1\r\n", "Accept-Encoding: identity\r\n", "X-Empty:\r\n"] {
                 #expect(sent[0].contains(line))
@@ -48,30 +48,30 @@ struct RequestTests {
 
     @Test("a HEAD with a length is an answer without a body")
     func head() async throws {
-        let server = try RawServer { request, _ in
-            request.hasPrefix("HEAD") ? .bytes("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n") : RawServer.ok("x")
+        let server = try WireServer { request in
+            request.text.hasPrefix("HEAD") ? .text("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n") : .ok("x")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let response = try await client.fetch(Request(method: "HEAD", url: server.origin))
             #expect(response.status == 200 && response.body.isEmpty)
-            #expect(try await client.text(Request(url: server.origin)) == "x")
+            #expect(try await client.bodyText(Request(url: server.origin)) == "x")
             #expect(server.connections == 1)
         }
     }
 
     @Test("a 304 to our validators is unchanged, byte for byte as they were given; any other 304 is just a 304")
     func conditional() async throws {
-        let server = try RawServer { _, _ in
-            .bytes("HTTP/1.1 304 Not Modified\r\nContent-Length: 99999999\r\nETag: W/\"2\"\r\n\r\n")
+        let server = try WireServer { _ in
+            .text("HTTP/1.1 304 Not Modified\r\nContent-Length: 99999999\r\nETag: W/\"2\"\r\n\r\n")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let validators = Validators(etag: "W/\"a,b\"", lastModified: "Thu,  1 Jan 1970 00:00:00 GMT")
             let response = try await client.fetch(Request(url: server.origin, validators: validators))
             #expect(response.isUnchanged && response.status == 304 && response.headers["etag"] == "W/\"2\"")
-            #expect(server.requests[0].contains("If-None-Match: W/\"a,b\"\r\n"))
-            #expect(server.requests[0].contains("If-Modified-Since: Thu,  1 Jan 1970 00:00:00 GMT\r\n"))
+            #expect(server.texts[0].contains("If-None-Match: W/\"a,b\"\r\n"))
+            #expect(server.texts[0].contains("If-Modified-Since: Thu,  1 Jan 1970 00:00:00 GMT\r\n"))
             let other = try await client.fetch(Request(url: server.origin))
             #expect(!other.isUnchanged && other.status == 304)
         }
@@ -79,29 +79,29 @@ struct RequestTests {
 
     @Test("a body with the known digest comes back unchanged and is not inflated")
     func known() async throws {
-        let server = try RawServer { request, _ in
-            RawServer.ok(request.contains("/b") ? "other" : "no gzip at all", "Content-Encoding: gzip")
+        let server = try WireServer { request in
+            .ok(request.text.contains("/b") ? "other" : "no gzip at all", "Content-Encoding: gzip")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let digest = Digest.of(Array("no gzip at all".utf8))
             let response = try await client.fetch(Request(url: server.origin + "/a", knownDigest: digest))
             #expect(
                 response.isUnchanged && response.body.isEmpty && response.received == 14 && response.digest == digest)
-            #expect(await client.failure(Request(url: server.origin + "/b", knownDigest: digest))?.failure == .encoding)
+            #expect(await client.failed(Request(url: server.origin + "/b", knownDigest: digest))?.failure == .encoding)
         }
     }
 
     @Test("10,000 requests to one origin share eight connections, and every one is answered")
     func many() async throws {
-        let server = try RawServer { request, _ in
-            RawServer.ok(String(request.split(separator: " ")[1]))
+        let server = try WireServer { request in
+            .ok(String(request.text.split(separator: " ")[1]))
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
             let right = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for n in 0..<10_000 {
-                    group.addTask { try await client.text(Request(url: "\(server.origin)/\(n)")) == "/\(n)" }
+                    group.addTask { try await client.bodyText(Request(url: "\(server.origin)/\(n)")) == "/\(n)" }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
@@ -112,15 +112,15 @@ struct RequestTests {
 
     @Test("a kept connection that the server closed meanwhile is replaced, not an error")
     func stale() async throws {
-        let server = try RawServer { _, number in
-            number == 0 ? RawServer.ok("x") : number == 1 ? .thenClose("") : RawServer.ok("y")
+        let server = try WireServer { request in
+            request.number == 0 ? .ok("x") : request.number == 1 ? .lastText("") : .ok("y")
         }
-        defer { server.stop() }
+        defer { server.close() }
         try await withClient { client in
-            let first = try await client.text(Request(url: server.origin))
-            let second = try await client.text(Request(url: server.origin))
+            let first = try await client.bodyText(Request(url: server.origin))
+            let second = try await client.bodyText(Request(url: server.origin))
             #expect(first == "x" && second == "y")
-            #expect(server.requests.count == 3 && server.connections == 2)
+            #expect(server.texts.count == 3 && server.connections == 2)
         }
     }
 }

@@ -6,18 +6,18 @@ import VedetteHTTP
 
 @Suite("TLS", .timeLimit(.minutes(1)))
 struct TLSTests {
-    private let lab = FaultsLab.shared
+    private let lab = Lab.sound
     private static let wrongPin = "sha256//" + String(repeating: "A", count: 43) + "="
 
     @Test("the right pin, also as one of two, is trust enough; so is the certificate as authority, and insecure")
     func trusted() async throws {
-        let lab = try lab.get()
+        let lab = try await lab.value
         try await withClient { client in
             for tls in [
                 TLSPolicy(pin: lab.pin), TLSPolicy(pin: "\(Self.wrongPin);\(lab.pin)"), TLSPolicy(ca: lab.certificate),
                 TLSPolicy(insecure: true),
             ] {
-                let status = try await client.status(Request(url: lab.tls + "/json?n=1", tls: tls))
+                let status = try await client.status(Request(url: lab.faultsTLS + "/json?n=1", tls: tls))
                 #expect(status == 200)
             }
         }
@@ -29,52 +29,53 @@ struct TLSTests {
 
     @Test("a wrong pin fails before anything is sent, also beside kept connections and sessions of the right one")
     func wrongPin() async throws {
-        let lab = try lab.get()
+        let lab = try await lab.value
         try await withClient { client in
             for tls in [TLSPolicy(pin: lab.pin), TLSPolicy(insecure: true)] {
-                _ = try await client.fetch(Request(url: lab.tls + "/json?n=1", tls: tls))
+                _ = try await client.fetch(Request(url: lab.faultsTLS + "/json?n=1", tls: tls))
             }
             let request = Request(
-                url: lab.tls + "/echo?wrongpin", headers: [Header("X-Token", Secret("t0ken-wrongpin"))],
+                url: lab.faultsTLS + "/echo?wrongpin", headers: [Header("X-Token", Secret("t0ken-wrongpin"))],
                 tls: TLSPolicy(pin: Self.wrongPin))
-            for _ in 0..<3 { #expect(await client.failure(request)?.failure == .tlsPin) }
+            for _ in 0..<3 { #expect(await client.failed(request)?.failure == .tlsPin) }
             // libcurl takes pins for the same that differ in case only.
             var other = request
             other.tls = TLSPolicy(pin: "sha256//" + Self.inOtherCase(String(lab.pin.dropFirst(8))))
-            for _ in 0..<3 { #expect(await client.failure(other)?.failure == .tlsPin) }
-            let log = try await client.text(Request(url: lab.plain + "/raw-requests?min=1"))
+            for _ in 0..<3 { #expect(await client.failed(other)?.failure == .tlsPin) }
+            let log = try await client.bodyText(Request(url: lab.faults + "/raw-requests?min=1"))
             #expect(log.contains("/json?n=1") && !log.contains("wrongpin"))
         }
     }
 
     @Test("a laxer policy's connection serves no stricter one")
     func strict() async throws {
-        let lab = try lab.get()
+        let lab = try await lab.value
         try await withClient { client in
             for _ in 0..<2 {
-                _ = try await client.fetch(Request(url: lab.tls + "/json?n=1", tls: TLSPolicy(insecure: true)))
-                #expect(await client.failure(Request(url: lab.tls + "/json?n=1"))?.failure == .tlsUntrusted)
+                _ = try await client.fetch(Request(url: lab.faultsTLS + "/json?n=1", tls: TLSPolicy(insecure: true)))
+                #expect(await client.failed(Request(url: lab.faultsTLS + "/json?n=1"))?.failure == .tlsUntrusted)
             }
         }
     }
 
     @Test("a certificate for another name, an expired one, and none at all are told apart")
     func classes() async throws {
-        let lab = try lab.get()
-        let expired = try FaultsLab("--expired", servers: "appliance")
+        let lab = try await lab.value
+        let expired = try await Lab.expired.value
         try await withClient { client in
-            let name = lab.tls.replacing("127.0.0.1", with: "wrong.localhost")
+            let name = lab.faultsTLS.replacing("127.0.0.1", with: "wrong.localhost")
             let tls = TLSPolicy(ca: lab.certificate)
-            #expect(await client.failure(Request(url: name + "/json", tls: tls))?.failure == .tlsName)
-            let old = Request(url: expired.tls + "/", tls: TLSPolicy(ca: expired.certificate))
-            #expect(await client.failure(old)?.failure == .tlsExpired)
-            let talker = try RawServer(greeting: "220 mail.example ESMTP\r\n") { _, _ in .silence }
-            defer { talker.stop() }
+            #expect(await client.failed(Request(url: name + "/json", tls: tls))?.failure == .tlsName)
+            let old = Request(url: expired.faultsTLS + "/", tls: TLSPolicy(ca: expired.certificate))
+            #expect(await client.failed(old)?.failure == .tlsExpired)
+            let talker = try WireServer(greeting: "220 mail.example ESMTP\r\n") { _ in .silence }
+            defer { talker.close() }
             let plain = talker.origin.replacing("http:", with: "https:")
-            #expect(await client.failure(Request(url: plain))?.failure == .tlsHandshake)
-            #expect(await client.failure(Request(url: lab.tls.replacing("https:", with: "http:")))?.failure == .closed)
-            let missing = Request(url: lab.tls + "/json", tls: TLSPolicy(ca: "/nowhere/ca.pem"))
-            #expect(await client.failure(missing)?.failure == .configuration)
+            #expect(await client.failed(Request(url: plain))?.failure == .tlsHandshake)
+            #expect(
+                await client.failed(Request(url: lab.faultsTLS.replacing("https:", with: "http:")))?.failure == .closed)
+            let missing = Request(url: lab.faultsTLS + "/json", tls: TLSPolicy(ca: "/nowhere/ca.pem"))
+            #expect(await client.failed(missing)?.failure == .configuration)
         }
     }
 }

@@ -10,13 +10,13 @@ struct TLSWireTests {
 
     @Test("with the right pin, with the certificate as authority, or with no check the answer comes")
     func trusted() async throws {
-        let lab = try await WireLab.sound.value
+        let lab = try await Lab.sound.value
         let policies = [
             TLSPolicy(pin: lab.pin), TLSPolicy(pin: Self.wrongPin + ";" + lab.pin), TLSPolicy(ca: lab.certificate),
             TLSPolicy(insecure: true),
         ]
         for tls in policies {
-            try await withOwnClient { client async throws in
+            try await withClient { client async throws in
                 #expect(try await client.fetch(.get(lab.faultsTLS + "/json") { $0.tls = tls }).status == 200)
             }
         }
@@ -24,8 +24,8 @@ struct TLSWireTests {
 
     @Test("a wrong pin fails closed: the server gets no request, and so no credential")
     func wrongPin() async throws {
-        let lab = try await WireLab.sound.value
-        try await withOwnClient { client async throws in
+        let lab = try await Lab.sound.value
+        try await withClient { client async throws in
             for pin in [Self.wrongPin, "sha256//short", "nonsense"] {
                 let request = Request.get(lab.faultsTLS + "/echo?marker=wrongpin") {
                     $0.tls.pin = pin
@@ -39,7 +39,7 @@ struct TLSWireTests {
 
     @Test("each way of not being trusted has its class")
     func untrusted() async throws {
-        let (lab, expired) = (try await WireLab.sound.value, try await WireLab.expired.value)
+        let (lab, expired) = (try await Lab.sound.value, try await Lab.expired.value)
         let other = lab.faultsTLS.replacing("127.0.0.1", with: "other.localhost")
         let cases: [(String, TLSPolicy, Failure)] = [
             (lab.faultsTLS, TLSPolicy(), .tlsUntrusted),
@@ -48,7 +48,7 @@ struct TLSWireTests {
             (lab.faultsTLS, TLSPolicy(ca: "/nonexistent/ca.pem"), .configuration),
         ]
         for (url, tls, expected) in cases {
-            try await withOwnClient { client async throws in
+            try await withClient { client async throws in
                 #expect(await client.failed(.get(url + "/json") { $0.tls = tls })?.failure == expected, "\(url) \(tls)")
             }
         }
@@ -56,8 +56,8 @@ struct TLSWireTests {
 
     @Test("a pinned key is trusted beyond its certificate's date, and its name matters not")
     func expired() async throws {
-        let expired = try await WireLab.expired.value
-        try await withOwnClient { client async throws in
+        let expired = try await Lab.expired.value
+        try await withClient { client async throws in
             let request = Request.get(expired.faultsTLS + "/json") { $0.tls.pin = expired.pin }
             #expect(try await client.fetch(request).status == 200)
         }
@@ -69,16 +69,16 @@ struct TLSWireTests {
         let server = try WireServer(.last([0x15, 3, 1, 0, 2, 2, 70]))
         defer { server.close() }
         let url = server.url().replacing("http:", with: "https:")
-        #expect(try await withOwnClient { client in await client.failed(.get(url)) }?.failure == .tlsHandshake)
+        #expect(try await withClient { client in await client.failed(.get(url)) }?.failure == .tlsHandshake)
     }
 
     @Test("http to a TLS port, https to a plain one, and a handshake that never ends have their class")
     func misplaced() async throws {
-        let lab = try await WireLab.sound.value
+        let lab = try await Lab.sound.value
         let plain = try WireServer(.lastText("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
         let silent = try WireServer(.silence)
         defer { WireServer.close(plain, silent) }
-        try await withOwnClient { client async throws in
+        try await withClient { client async throws in
             #expect(await client.failed(.get(lab.faultsTLS.replacing("https:", with: "http:")))?.failure == .closed)
             let toPlain = await client.failed(.get(plain.url().replacing("http:", with: "https:")))
             #expect(toPlain?.failure == .tlsHandshake)
@@ -92,8 +92,8 @@ struct TLSWireTests {
 
     @Test("a connection that was made under one policy serves no other")
     func reuse() async throws {
-        let lab = try await WireLab.sound.value
-        try await withOwnClient { client async throws in
+        let lab = try await Lab.sound.value
+        try await withClient { client async throws in
             let url = lab.faultsTLS + "/json"
             func status(_ tls: TLSPolicy) async throws -> Int {
                 try await client.fetch(.get(url) { $0.tls = tls }).status

@@ -11,6 +11,8 @@ final class WireServer: Sendable {
         var text: String
         /// The number of its connection, from 1.
         var connection: Int
+        /// How many came before it.
+        var number = 0
 
         var method: String { String(text.prefix { $0 != " " }) }
         var target: String { String(text.split(separator: " ", maxSplits: 2).dropFirst().first ?? "") }
@@ -32,6 +34,8 @@ final class WireServer: Sendable {
         case last([UInt8])
         /// The bytes (or none), and nothing more until the client leaves.
         case stall([UInt8])
+        /// Whatever is sent, for as long as it is taken.
+        case stream(@Sendable (_ send: ([UInt8]) -> Bool) -> Void)
 
         static var silence: Answer { .stall([]) }
 
@@ -62,11 +66,16 @@ final class WireServer: Sendable {
     private let address: String
     private let listener: Int32
     private let state = Mutex(State())
+    private let greeting: String
     private let answer: @Sendable (Request) -> Answer
 
-    /// - Parameter address: `0.0.0.0` listens on all of 127.0.0.0/8.
-    init(at address: String = "127.0.0.1", answer: @escaping @Sendable (Request) -> Answer) throws {
-        (self.address, self.answer) = (address, answer)
+    /// - Parameters:
+    ///   - address: `0.0.0.0` listens on all of 127.0.0.0/8.
+    ///   - greeting: sent before anything is asked.
+    init(
+        at address: String = "127.0.0.1", greeting: String = "", answer: @escaping @Sendable (Request) -> Answer
+    ) throws {
+        (self.address, self.greeting, self.answer) = (address, greeting, answer)
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
@@ -90,6 +99,10 @@ final class WireServer: Sendable {
 
     func url(_ path: String = "/", host: String? = nil) -> String { "http://\(host ?? address):\(port)\(path)" }
 
+    var origin: String { "http://\(address):\(port)" }
+
+    /// The requests as received.
+    var texts: [String] { requests.map(\.text) }
     var requests: [Request] { state.withLock { $0.requests } }
     var connections: Int { state.withLock { $0.connections } }
 
@@ -154,8 +167,12 @@ final class WireServer: Sendable {
 
     private func serve(_ socket: Int32, _ number: Int) {
         var bytes: [UInt8] = []
-        while let request = next(socket, &bytes, number) {
-            change { $0.requests.append(request) }
+        if !greeting.isEmpty, !write(Array(greeting.utf8), to: socket) { return }
+        while var request = next(socket, &bytes, number) {
+            change { state in
+                request.number = state.requests.count
+                state.requests.append(request)
+            }
             switch answer(request) {
             case .bytes(let answer): if !write(answer, to: socket) { return }
             case .last(let answer):
@@ -164,6 +181,9 @@ final class WireServer: Sendable {
             case .stall(let answer):
                 _ = write(answer, to: socket)
                 while read(socket, &bytes) {}
+            case .stream(let answer):
+                answer { write($0, to: socket) }
+                return
             }
         }
     }
@@ -171,8 +191,11 @@ final class WireServer: Sendable {
     private func next(_ socket: Int32, _ bytes: inout [UInt8], _ number: Int) -> Request? {
         while true {
             let request = Request(text: String(decoding: bytes, as: UTF8.self), connection: number)
-            // A TLS client's first bytes are a request too, for those who answer in kind.
-            if bytes.first == 0x16 { return request }
+            // TLS and SOCKS begin with bytes that no text has; who answers them answers in kind.
+            if let first = bytes.first, first < 0x20 {
+                bytes = []
+                return request
+            }
             if request.text.contains("\r\n\r\n"),
                 request.body.utf8.count >= request.header("Content-Length").first.flatMap({ Int($0) }) ?? 0
             {

@@ -132,5 +132,6 @@ struct OpeningTests {
     @Test("released steps are never edited")
     func frozen() {
         #expect(Digest.of(Array(Schema.version1.utf8)) == 12_517_374_487_924_543_714)
+        #expect(Digest.of(Array(Schema.version2.utf8)) == 4_050_271_629_958_264_118)
     }
 }

@@ -40,6 +40,7 @@ struct QueryPlanTests {
             (Events.sql(.init(rule: "rule1"), .oldestFirst), "delivery_rule"),
             (Events.sql(.init(source: "source1", rule: "rule1", since: stamp(0)), .newestFirst), "delivery_rule"),
             (Events.historySQL, "event_item"),
+            (Events.lastOfWatcherSQL, "event_source"),
             (Pruning.oldEvents, "event_time"),
             (Sources.selectItems, "PRIMARY KEY"),
         ]

@@ -80,6 +80,7 @@ func fullRecord() -> SourceRecord {
     var head = SnapshotHead(identity: .max, fingerprints: ["state": 1 << 63, "name": 2], goodAt: stamp(5))
     head.validators = Validators(etag: "W/\"a\"", lastModified: "Thu, 01 Jan 1970 00:00:00 GMT")
     head.digest = 0x8000_0000_0000_0001
+    (head.asked, head.isWhole, head.hasOtherKeys) = (0xF000_0000_0000_0001, true, true)
     (head.count, head.pendingAbsences) = (8, 2)
     (head.newest, head.oldest) = (stamp(4), stamp(3))
     head.emptiness = SnapshotHead.Emptiness(polls: 2, since: stamp(2))

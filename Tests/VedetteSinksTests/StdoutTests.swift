@@ -16,7 +16,7 @@ final class PipedSink: Sendable {
     let writer: BlockingWriter
     let sink: StdoutSink
 
-    init(_ format: StdoutSink.Format = .json, flags: CInt = 0) throws {
+    init(_ format: LineFormat = .json, flags: CInt = 0) throws {
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
         (reader, end) = (ends[0], ends[1])
@@ -68,7 +68,7 @@ struct StdoutTests {
 
     @Test("hostile titles stay in one line without control characters", arguments: hostileTitles)
     func hostile(_ title: String) async throws {
-        for format in [StdoutSink.Format.json, .line] {
+        for format in [LineFormat.json, .line] {
             let piped = try PipedSink(format)
             async let outcome = piped.sink.deliver(.of(.changed(title: title)))
             let bytes = await piped.line().dropLast()

@@ -47,14 +47,17 @@ struct CloudBurstTests {
 
     @Test("a message is split into its code and its decoded arguments")
     func split() {
-        #expect(CloudBurst.split("RM07045").args == [])
-        let one = CloudBurst.split(#"RM07054("05WASAdmin+Lab+Application")"#)
-        #expect(one.code == "RM07054")
-        #expect(one.args == ["05WASAdmin Lab Application"])
-        #expect(CloudBurst.split(#"RM07904("Load+data","rc%3D1")"#).args == ["Load data", "rc=1"])
-        #expect(CloudBurst.split(#"RM07904("a,b", "c")"#).args == ["a,b", "c"])
-        #expect(CloudBurst.split("free words").code == "free words")
-        #expect(CloudBurst.split("RM1(x").code == "RM1(x")
+        func args(_ text: String) -> [String] { CloudBurstMessage(text).args }
+        #expect(CloudBurstMessage("RM07045").code == "RM07045" && args("RM07045") == [])
+        let one = CloudBurstMessage(#"RM07054("05WASAdmin+Lab+Application")"#)
+        #expect(one.code == "RM07054" && one.args == ["05WASAdmin Lab Application"])
+        #expect(args(#"RM07904("Load+data","rc%3D1")"#) == ["Load data", "rc=1"])
+        #expect(args(#"RM07904("a,b", "c")"#) == ["a,b", "c"])
+        #expect(args(#"RM07904("","c")"#) == ["", "c"])
+        #expect(args(#"RM07054("Citt%C3%A0+100%+%+1%zz")"#) == ["Citt\u{E0} 100% % 1%zz"])
+        #expect(CloudBurstMessage("free words").code == "free words")
+        #expect(CloudBurstMessage("RM1(x").code == "RM1(x")
+        #expect(CloudBurstMessage("").code.isEmpty)
     }
 
     @Test("every cut of the list is an error, never a shorter list")

@@ -19,7 +19,7 @@ struct JSONResourceTests {
         let page = try read(
             [
                 "items": .text("workflow_runs"), "key": .list([.text("id"), .text("attempt")]),
-                "title": .text("display_title"), "state": .list([.text("status"), .text("conclusion")]),
+                "title": .list([.text("display_title")]), "state": .list([.text("status"), .text("conclusion")]),
                 "link": .text("html_url"), "time": .text("at"),
                 "fields": .map([("branch", .text("head_branch")), ("actor", .text("actor.login"))]),
                 "notes": .map([("labels", .text("labels"))]),
@@ -69,5 +69,145 @@ struct JSONResourceTests {
     func badPath() {
         let error = #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["items": .text("a..b")]) }
         #expect(error?.path == ["items"])
+        let inList = #expect(throws: OptionProblem.self) {
+            try Fixture.kind("json", ["key": .list([.text("a"), .text("b[0]")])])
+        }
+        #expect(inList?.path == ["key", "b[0]"])
+    }
+
+    @Test("names are taken once: by an option, a field, a note or a measure")
+    func names() {
+        let both: [String: OptionValue] = ["fields": .map([("n", .text("a"))]), "measures": .map([("n", .text("b"))])]
+        let twice = #expect(throws: OptionProblem.self) { try Fixture.kind("json", both) }
+        #expect(twice?.path == ["measures", "n"])
+        let reserved = #expect(throws: OptionProblem.self) {
+            try Fixture.kind("json", ["notes": .map([("state", .text("a"))])])
+        }
+        #expect(reserved?.path == ["notes", "state"])
+        #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["html": .list([.text("content")])]) }
+    }
+}
+
+@Suite("An item of the json kind")
+struct JSONItemTests {
+    private func read(_ options: [String: OptionValue], _ json: String) throws -> Page {
+        var page = PageBody(bytes: Array(json.utf8), url: "https://ci.example.org/api/json")
+        return try Fixture.kind("json", options).read(&page)
+    }
+
+    private func failure(_ options: [String: OptionValue], _ json: String) throws -> Failure? {
+        do {
+            var page = PageBody(bytes: Array(json.utf8), url: "https://ci.example.org/api/json")
+            _ = try Fixture.kind("json", options).read(&page)
+            return nil
+        } catch let error as ReadError {
+            return error.failure
+        }
+    }
+
+    @Test("states get their names by text or glob, the first that fits; others stay as they are")
+    func states() throws {
+        let options: [String: OptionValue] = [
+            "state": .list([.text("color")]),
+            "states": .map([("*_anime", .text("building")), ("blue", .text("success")), ("b*", .text("never"))]),
+        ]
+        let page = try read(
+            options,
+            #"[{"id":1,"color":"blue_anime"},{"id":2,"color":"blue"},{"id":3,"color":"red"},{"id":4,"color":null}]"#)
+        #expect(page.items.map(\.state) == ["building", "success", "red", nil])
+    }
+
+    @Test("measures are numbers; what is none is absent")
+    func measures() throws {
+        let page = try read(
+            ["measures": .map([("ms", .text("t")), ("pct", .text("p"))])],
+            #"[{"id":1,"t":12.50,"p":"99.5"},{"id":2,"t":"fast","p":null},{"id":3,"t":true,"p":[1]}]"#)
+        #expect(page.items[0].measures == ["ms": "12.50", "pct": "99.5"])
+        #expect(page.items[1].measures.isEmpty && page.items[2].measures.isEmpty)
+        #expect(page.items[0].digest == Item(key: "1").digest)
+    }
+
+    @Test("titles are the first that is not empty, and HTML is read as text where that is said")
+    func html() throws {
+        let options: [String: OptionValue] = [
+            "title": .list([.text("spoiler"), .text("content")]), "html": .list([.text("title"), .text("body")]),
+            "fields": .map([("body", .text("content")), ("raw", .text("content"))]),
+        ]
+        let page = try read(options, #"[{"id":1,"spoiler":"","content":"<p>Ready &amp; <b>up</b></p>"}]"#)
+        #expect(page.items[0].title == "Ready & up")
+        #expect(page.items[0]["body"] == "Ready & up")
+        #expect(page.items[0]["raw"] == "<p>Ready &amp; <b>up</b></p>")
+    }
+
+    @Test("of two items with one key the first counts, and that is said")
+    func duplicates() throws {
+        let page = try read([:], #"[{"id":1,"name":"a"},{"id":1,"name":"b"},{"id":2},{"id":"1","name":"c"}]"#)
+        #expect(page.items.map(\.title) == ["a", nil])
+        #expect(page.warnings == ["2 items repeat a key and are left out, first '1'; check 'key'"])
+    }
+
+    @Test("the parts of a composite key cannot be mistaken for one another")
+    func composite() throws {
+        let page = try read(
+            ["key": .list([.text("a"), .text("b")])],
+            #"[{"a":"x/y","b":"z"},{"a":"x","b":"y/z"},{"a":"x%2Fy","b":"z"},{"a":1,"b":true},{"a":"/","b":"%"}]"#)
+        #expect(page.items.map(\.key) == ["x%2Fy/z", "x/y%2Fz", "x%252Fy/z", "1/true", "%2F/%25"])
+        #expect(page.warnings.isEmpty)
+        #expect(try read([:], #"[{"id":"qemu/100"}]"#).items.map(\.key) == ["qemu/100"])
+    }
+
+    @Test(
+        "a key is one value that is there",
+        arguments: [#"[{"id":null}]"#, "[{}]", #"[{"id":""}]"#, #"[{"id":{"a":1}}]"#, #"[{"id":[1]}]"#, "[1]"])
+    func badKey(json: String) throws {
+        #expect(try failure([:], json) == .shape)
+    }
+
+    @Test("keys may be numbers as written, booleans, and anything in Unicode; paths reach names with dots")
+    func keys() throws {
+        let page = try read(
+            ["key": .list([.text(#"größe.a\.b"#)])],
+            #"[{"größe":{"a.b":1.0}},{"größe":{"a.b":false}},{"größe":{"a.b":"東京"}}]"#)
+        #expect(page.items.map(\.key) == ["1.0", "false", "東京"])
+    }
+
+    @Test("null is an empty list only where that is said")
+    func nullItems() throws {
+        #expect(try failure(["items": .text("items")], #"{"items":null}"#) == .shape)
+        #expect(try read(["items": .text("items"), "null_is_empty": .flag(true)], #"{"items":null}"#).items.isEmpty)
+    }
+
+    @Test(
+        "a time comes in any usual form",
+        arguments: [
+            ("1795226400", "2026-11-21T02:00:00.000Z"), ("1795226400.25", "2026-11-21T02:00:00.250Z"),
+            ("1795226400123", "2026-11-21T02:00:00.123Z"), ("1795226400123456", "2026-11-21T02:00:00.123Z"),
+            ("1795226400123456789", "2026-11-21T02:00:00.123Z"), ("2026-11-21T02:00:00Z", "2026-11-21T02:00:00.000Z"),
+            ("2026-11-21T04:00:00.5+02:00", "2026-11-21T02:00:00.500Z"),
+            ("Sat, 21 Nov 2026 02:00:00 GMT", "2026-11-21T02:00:00.000Z"), ("2026-11-21", "2026-11-21T00:00:00.000Z"),
+            ("21 Nov 2026 03:00:00 +0100", "2026-11-21T02:00:00.000Z"),
+        ])
+    func times(text: String, expected: String) {
+        #expect(Timestamp(anyForm: text)?.rfc3339 == expected)
+    }
+
+    @Test("what is no time is said once, and the item stands")
+    func badTimes() throws {
+        for text in ["soon", "-5", "1e9", "1.2.3", ""] {
+            #expect(Timestamp(anyForm: text) == nil, "\(text)")
+        }
+        let page = try read(["time": .text("t")], #"[{"id":1,"t":"soon"},{"id":2,"t":"later"},{"id":3,"t":null}]"#)
+        #expect(page.items.count == 3)
+        #expect(page.warnings == ["'soon' is no time that can be read; check 'time'"])
+    }
+
+    @Test("a login page, a cut list, a deep one and an empty body are failures, each with its class")
+    func hostile() throws {
+        let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        #expect(try failure([:], "<!DOCTYPE html><html><body>Login</body></html>") == .wrongType)
+        #expect(try failure([:], #"[{"id":1},{"id":2"#) == .truncated)
+        #expect(try failure([:], deep) == .tooLarge)
+        #expect(try failure([:], "") == .empty)
+        #expect(try failure([:], #"[{"id":1}] x"#) == .malformed)
     }
 }

@@ -28,7 +28,8 @@ class Appliance:
 
     def __init__(self, systems, story, user, password):
         self.systems, self.story, self.user, self.password = systems, story, user, password
-        self.settings = {"etag": False, "gzip": False, "chunked": False}
+        # version: the header that every request must carry, as {"name": …, "value": …}; null asks for none.
+        self.settings = {"etag": False, "gzip": False, "chunked": False, "version": None}
         self.served, self.requests, self.sessions = Recorder(), Recorder(10_000), {}
         self.faults, self.lock, self.cached = [], threading.Lock(), (None, None)
         self.counts = dict.fromkeys(("requests", "sessions", "lists", "not_modified", "unauthorized"), 0)
@@ -42,6 +43,9 @@ class Appliance:
             return self.misbehave(fault, request, connection)
         if not self.admits(request):
             return self.unauthorized(request)
+        version = self.settings["version"]
+        if version and request.header(version["name"]) != version["value"]:
+            return pretty({"message": "The version of the API is missing or not supported.", "status": 400}, 400)
         cookies = self.session(request)
         # The appliance knows some browsers only, and has nothing to say to anybody else.
         if not KNOWN_BROWSER.match(request.header("User-Agent")):

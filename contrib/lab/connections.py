@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 import time
 from html import escape
@@ -12,8 +13,11 @@ from urllib.parse import urlencode
 from stories import parse, stamp
 from wire import Recorder, Reply
 
-ATOM = {"/news/atom/stories/public": None, "/news/atomfba/stories/public": None, "/news/atom/stories/statusupdates": "profiles"}
-STREAM = "/connections/opensocial/basic/rest/activitystreams/@public/@all/@all"
+ATOM = {"/news/atom/stories/" + name: name for name in
+        ("public", "public/person", "statusupdates", "newsfeed", "top", "community", "saved")}
+ATOM.update({"/news/atomfba/stories/public": "public", "/search/atom/search/results": "search"})
+STREAM = re.compile(r"/connections/opensocial/basic/rest/activitystreams/(@public/@all|@me/@all|@me/@saved)/([@a-z]+)")
+VIEWERS = ("all", "following", "network", "organization")
 DOCTYPE = ('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
            '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n<html lang="en-us" dir="ltr">')
 LOGIN = DOCTYPE + ('<head><title>Sign in</title></head><body><form method="post" action="/news/j_security_check"><input '
@@ -44,7 +48,7 @@ ENTRY = """  <entry>
     </author>
     <category scheme="http://www.ibm.com/xmlns/prod/sn/type" term="{s.type}"/>
     <category scheme="http://www.ibm.com/xmlns/prod/sn/component" term="{s.source}" label="{label}"/>
-    <category scheme="http://www.ibm.com/xmlns/prod/sn/event" term="{s.event}"/>
+    <category scheme="http://www.ibm.com/xmlns/prod/sn/event" term="{s.event}"/>{tags}
     <link rel="alternate" type="text/html" href="{base}/{s.source}/html/item?id={s.object}&amp;from=news"/>
     <link rel="http://www.ibm.com/xmlns/prod/sn/container" type="text/html" href="{base}/{s.source}/html/container?id={s.container}"/>
     <content type="html">{content}</content>
@@ -68,9 +72,12 @@ class Connections:
         self.served, self.requests, self.pending_drift, self.failures, self.steps = Recorder(), Recorder(10_000), [], [], 0
         # user and password: basic auth. next_drops_ps: rel=next forgets ps. no_links: no paging links at all.
         # short_pages: each full page holds one story fewer than ps. padding: blank lines in front and behind.
+        # repeat_rows: a later page begins with so many rows of the one before. heeds_before: else `before` is ignored.
+        # stream_counts: else the stream begins at 0, whatever startIndex says. link_base: the origin that links name.
         self.settings = {"user": None, "password": None, "login": False, "chunked": True, "gzip": False, "etag": False,
                          "next_drops_ps": False, "no_links": False, "short_pages": False, "padding": False,
-                         "since_inclusive": False}
+                         "since_inclusive": False, "repeat_rows": 0, "heeds_before": True, "stream_counts": True,
+                         "link_base": None}
 
     def __call__(self, request, connection):
         self.requests.add(request.as_json())
@@ -81,10 +88,11 @@ class Connections:
             return refusal(401, "Authentication is required.")
         if self.settings["login"]:
             return Reply(200, LOGIN, "text/html;charset=UTF-8")
-        if request.method != "GET" or request.path not in list(ATOM) + [STREAM]:
+        stream = STREAM.fullmatch(request.path)
+        if request.method != "GET" or not (stream or request.path in ATOM):
             return refusal(404, "There is nothing at this address.")
         try:
-            reply = self.stream(request) if request.path == STREAM else self.atom(request)
+            reply = self.stream(request, stream.group(2)) if stream else self.atom(request, ATOM[request.path])
         except ValueError as error:
             return refusal(400, str(error))
         reply.chunked = self.settings["chunked"]
@@ -96,16 +104,16 @@ class Connections:
         expected = "%s:%s" % (self.settings["user"], self.settings["password"])
         return request.header("Authorization") == "Basic " + base64.b64encode(expected.encode()).decode()
 
-    def atom(self, request):
+    def atom(self, request, resource):
         size, page = min(whole(request, "ps", 20), 100), whole(request, "page", 1)
-        found = self.select(request, request.query.get("source"), "since", ATOM[request.path])
+        found = self.search(request) if resource == "search" else self.updates(request, resource)
         held = max(1, size - 1) if self.settings["short_pages"] else size
-        rows, pages = found[(page - 1) * held:page * held], max(1, -(-len(found) // held))
+        pages = max(1, -(-len(found) // held))
+        rows = found[max(0, (page - 1) * held - (int(self.settings["repeat_rows"]) if page > 1 else 0)):page * held]
         self.served.add({"path": request.path, "page": page, "stories": [[s.id, stamp(s.updated)] for s in rows]})
         body = self.feed(request, found, rows, page, size, pages).encode()
         tag = 'W/"%d-%s"' % (len(body), stamp(found[0].updated) if found else "none")
-        if page == 1:
-            self.drift_now()
+        self.drift_now(page)
         headers = [("Content-Language", "en"), ("X-APIVersion", "2.0"), ("X-ServerTime", str(int(time.time() * 1000))),
                    ("X-LConn-Auth", "false"), ("Cache-Control", "private, must-revalidate, max-age=0")]
         if self.settings["etag"]:
@@ -114,9 +122,32 @@ class Connections:
                 return Reply(304, headers=headers)
         return Reply(200, body, "application/atom+xml", headers)
 
+    def updates(self, request, resource):
+        query = request.query
+        if resource == "public/person" and not (query.get("userid") or query.get("email")):
+            raise ValueError("The userid or the email parameter is required.")
+        if resource == "saved" and not query.get("userid"):
+            raise ValueError("The userid parameter is required.")
+        if resource != "statusupdates":
+            return self.select(request, query.get("source"), "since")
+        if query.get("comments", "all") not in ("all", "none"):
+            raise ValueError("The value of the comments parameter is not known.")
+        source = query.get("source", "all").lower()
+        return self.select(request, "profiles" if source in VIEWERS else source, "since", "profiles")
+
+    def search(self, request):
+        query = request.query
+        if not any(query.get(name) for name in ("query", "tag", "userid", "email")):
+            raise ValueError("The query parameter is required.")
+        component = query.get("component", "").replace("dogear", "bookmarks")
+        found = self.stories.select(component, None, None, query.get("userid"), query.get("email"))
+        words = query.get("query", "").lower().split()
+        found = [s for s in found if all(word in s.title.lower() for word in words)]
+        return [s for s in found if query.get("tag") in (None, "", s.tag)]
+
     def select(self, request, source, since, only=None):
         query = request.query
-        after, before = when(query, since), when(query, "before")
+        after, before = when(query, since), when(query, "before") if self.settings["heeds_before"] else None
         found = self.stories.select(source, None, before, query.get("userid"), query.get("email"), query.get("container"))
         found = [s for s in found if only in (None, s.source)]
         if after is None:
@@ -147,16 +178,21 @@ class Connections:
         if relation == "next" and self.settings["next_drops_ps"]:
             del query["ps"]
         return '  <link rel="%s" type="application/atom+xml" href="%s"/>\n' % (
-            relation, escape("%s%s?%s" % (base, request.path, urlencode(query))))
+            relation, escape("%s%s?%s" % (self.settings["link_base"] or base, request.path, urlencode(query))))
 
-    def stream(self, request):
-        size, start = whole(request, "count", 20), request.count("startIndex", 0)
-        found = self.select(request, None, "updatedSince")
+    def stream(self, request, application):
+        size = whole(request, "count", 20)
+        start = request.count("startIndex", 0) if self.settings["stream_counts"] else 0
+        source = {"@all": None, "@status": "profiles", "dogear": "bookmarks"}.get(application, application)
+        found = self.select(request, source, "updatedSince")
+        if request.query.get("filterBy") == "involved":
+            found = [s for s in found if s.userid == request.query.get("filterValue")]
         rows = found[start:start + size]
-        self.served.add({"path": STREAM, "page": start // size + 1, "stories": [[s.id, stamp(s.updated)] for s in rows]})
+        self.served.add({"path": request.path, "page": start // size + 1, "stories": [[s.id, stamp(s.updated)] for s in rows]})
         body = {"startIndex": start, "totalResults": -1, "connections": {"snapshot": stamp(self.stories.now()),
                 "isAdmin": "false"}, "filtered": True, "title": "IBM Connections - Public stories", "itemsPerPage": size,
                 "sorted": True, "list": [activity(story, request.base) for story in rows]}
+        self.drift_now(start // size + 1)
         return Reply(200, json.dumps(body, indent=2, ensure_ascii=False), "application/json;charset=UTF-8")
 
     # Control
@@ -168,19 +204,22 @@ class Connections:
         self.settings.update(settings)
         return self.settings
 
-    def drift(self, n=1, delete=0, edit=None):
-        """Once, right after the next page 1 was read: n new stories, the top `delete` gone, one edited (position or id)."""
+    def drift(self, n=1, delete=0, edit=None, at=0, page=1, times=1):
+        """`times` times, right after the next page `page` (null: any) was read: from position `at` on `delete` stories
+        gone, one edited (position or id), n new stories."""
         with self.lock:
-            self.pending_drift.append((int(n), int(delete), edit))
+            self.pending_drift += [(int(n), int(delete), edit, int(at), page)] * int(times)
             return {"armed": len(self.pending_drift)}
 
-    def drift_now(self):
+    def drift_now(self, page):
         with self.lock:
-            drift = self.pending_drift.pop(0) if self.pending_drift else None
+            drift = next((d for d in self.pending_drift if d[4] in (None, page)), None)
+            if drift:
+                self.pending_drift.remove(drift)
         if drift:
-            n, delete, edit = drift
+            n, delete, edit, at, _ = drift
             for _ in range(delete):
-                self.stories.delete(0)
+                self.stories.delete(at)
             if edit is not None:
                 self.stories.edit(edit)
             self.stories.add(n)
@@ -241,9 +280,10 @@ def when(query, name):
 
 
 def entry(story, base):
+    tags = '\n    <category term="%s"/>' % escape(story.tag) if story.tag else ""
     return ENTRY.format(s=story, base=base, title=escape(story.title), author=escape(story.author),
-                        content=escape(story.content), label=story.source.capitalize(), updated=stamp(story.updated),
-                        published=stamp(story.published))
+                        content=escape(story.content), label=story.source.capitalize(), tags=tags,
+                        updated=stamp(story.updated), published=stamp(story.published))
 
 
 def activity(story, base):

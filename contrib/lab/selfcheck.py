@@ -230,6 +230,14 @@ def an_unchanged_list_is_304_when_switched_on(lab):
 
 
 @check
+def a_version_header_is_wanted_when_switched_on(lab):
+    lab.control("/lab/settings", {"version": {"name": "X-IBM-Workload-Deployer-API-Version", "value": "3.0"}})
+    assert lab.list()[0] == 400 and lab.list(X_IBM_Workload_Deployer_API_Version="2.0")[0] == 400
+    assert lab.list(X_IBM_Workload_Deployer_API_Version="3.0")[0] == 200
+    lab.control("/lab/settings", {"version": None})
+
+
+@check
 def each_fault_of_the_list(lab):
     def next_answer(kind, **more):
         lab.control("/lab/fault", dict({"kind": kind}, **more))
@@ -413,6 +421,73 @@ def the_json_stream_holds_the_same_stories(lab):
 
 
 # Receiver
+
+@check
+def each_view_of_the_updates_wants_its_parameters(lab):
+    root = "/news/atom/stories/"
+    person = lab.control("/lab/connections/add", {"author": "Zoe", "title": "tagged words", "tag": "ops & co"})[0]
+    userid = re.search(r"userid>([0-9a-f-]+)<", lab.call("connections", root + "public")[2].decode()).group(1)
+    for path in ("public/person", "saved"):
+        assert lab.call("connections", root + path)[0] == 400
+        assert page(lab, "?userid=" + userid, root + path)[0] == [person["id"]]
+    assert lab.call("connections", root + "saved?email=zoe@example.org")[0] == 400
+    for path in ("newsfeed", "top", "community"):
+        assert page(lab, "?ps=3", root + path)[0] == page(lab, "?ps=3")[0]
+    status = page(lab, "?ps=100", root + "statusupdates")[0]
+    assert page(lab, "?ps=100&source=Network&comments=none", root + "statusupdates")[0] == status
+    assert lab.call("connections", root + "statusupdates?comments=some")[0] == 400
+    search = "/search/atom/search/results"
+    assert lab.call("connections", search)[0] == 400
+    assert page(lab, "?query=WORDS+tagged", search)[0] == page(lab, "?tag=ops+%26+co", search)[0] == [person["id"]]
+    assert page(lab, "?query=words&component=dogear", search)[0] == []
+    lab.control("/lab/connections/delete", {"id": person["id"]})
+
+
+@check
+def a_burst_is_read_whole_by_time_while_stories_go(lab):
+    made = [story["id"] for story in lab.control("/lab/connections/add", {"n": 250})]
+    lab.control("/lab/connections/drift", {"n": 1, "delete": 3, "at": 150, "times": 2})
+    seen, before = [], ""
+    while True:
+        ids, links, root = page(lab, "?ps=100" + before)
+        seen += ids
+        if "next" not in links:
+            break
+        before = "&before=" + root.findall(ATOM + "entry")[-1].findtext(ATOM + "updated")
+    left = {story["id"] for story in lab.control("/lab/connections/stories")}
+    assert set(made) & left <= set(seen) and len(set(made) & left) == 244
+    lab.control("/lab/connections/drift", {"n": 0, "delete": 100, "page": None})
+    first = page(lab, "?ps=100&page=2")[0]
+    assert page(lab, "?ps=100")[0] == first
+    for id in set(made) & {story["id"] for story in lab.control("/lab/connections/stories")}:
+        lab.control("/lab/connections/delete", {"id": id})
+
+
+@check
+def rows_repeat_bounds_are_ignored_and_links_lead_astray_on_request(lab):
+    times = [story["updated"] for story in lab.control("/lab/connections/stories")]
+    lab.control("/lab/connections/settings", {"repeat_rows": 2, "heeds_before": False, "link_base": "http://inside.example"})
+    first, links, _ = page(lab, "?ps=5")
+    assert page(lab, "?ps=5&page=2")[0][:2] == first[-2:] and links["next"].startswith("http://inside.example/news/")
+    assert page(lab, "?ps=5&before=" + times[9])[0] == first
+    lab.control("/lab/connections/settings", {"repeat_rows": 0, "heeds_before": True, "link_base": None})
+
+
+@check
+def the_stream_has_views_and_may_not_count(lab):
+    root = "/connections/opensocial/basic/rest/activitystreams/"
+    read = lambda rest: json.loads(lab.call("connections", root + rest)[2])
+    for rest, source in (("@public/@all/@status", "profiles"), ("@me/@all/blogs", "blogs"), ("@public/@all/dogear", "bookmarks")):
+        assert {story["generator"]["id"] for story in read(rest)["list"]} == {source}
+    story = read("@public/@all/@all?count=1")["list"][0]
+    userid = story["actor"]["id"].rpartition(":")[2].lower()
+    mine = read("@public/@all/@all?count=100&filterBy=involved&filterOp=equals&filterValue=" + userid)["list"]
+    assert mine and {s["actor"]["id"] for s in mine} == {story["actor"]["id"]}
+    assert lab.call("connections", root + "@nobody/@all/@all")[0] == 404
+    lab.control("/lab/connections/settings", {"stream_counts": False})
+    assert read("@public/@all/@all?count=2&startIndex=2")["startIndex"] == 0
+    lab.control("/lab/connections/settings", {"stream_counts": True})
+
 
 
 @check

@@ -25,10 +25,10 @@ NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
 class Story:
-    def __init__(self, number, updated, source, title, author):
+    def __init__(self, number, updated, source, title, author, tag=None):
         self.number, self.source, self.updated, self.published = number, source, updated, updated
         self.type, self.event, sentence = SOURCES[source]
-        self.author = author
+        self.author, self.tag = author, tag
         self.userid = str(uuid.uuid5(NAMESPACE, author))
         self.email = "".join(c if c.isascii() and c.isalpha() else "." for c in author.lower()).strip(".") + "@example.org"
         self.title = sentence.format(author, title)
@@ -48,17 +48,17 @@ class Stories:
         for number in range(count):
             self.add(at=stamp(begin + timedelta(minutes=4 * number)))
 
-    def add(self, n=1, title=None, source=None, author=None, at=None):
+    def add(self, n=1, title=None, source=None, author=None, at=None, tag=None):
         """n new stories, each later than all others unless `at` says when. Without a title: the next of a fixed round."""
         with self.lock:
-            return [self._add(title, source, author, at) for _ in range(int(n))]
+            return [self._add(title, source, author, at, tag) for _ in range(int(n))]
 
-    def _add(self, title, source, author, at):
+    def _add(self, title, source, author, at, tag):
         number, self.made = self.made, self.made + 1
         source = (source or list(SOURCES)[number % len(SOURCES)]).lower()
         updated = parse(at) if at else self.now()
         story = Story(number, updated, source, title or "%s (%d)" % (TOPICS[number % len(TOPICS)], number),
-                      author or PEOPLE[number % len(PEOPLE)])
+                      author or PEOPLE[number % len(PEOPLE)], tag)
         self.all.append(story)
         self._sort()
         return story.summary()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sources of one server fail and recover together. Each event is kept, but within a minute one message per rule and sink
-/// speaks for all of them; the others are suppressed and say which one that is.
+/// Sources of one server fail and recover together. Each event is kept, but within a minute one message per rule and
+/// sink speaks for all of them; the others are suppressed and say which one that is.
 public struct Chorus: Sendable {
     static let span = Duration.seconds(60)
 

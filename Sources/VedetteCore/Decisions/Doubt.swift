@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ObservingKind {
-    /// Whether something is seen down that was not, and too few polls in a row say so. At the first poll there is nothing to
-    /// doubt it by.
+    /// Whether something is seen down that was not, and too few polls in a row say so. At the first poll there is
+    /// nothing to doubt it by.
     /// - Parameters:
     ///   - polls: in a row that found it down, this one among them.
     ///   - fails: polls that are believed.
@@ -13,8 +13,8 @@ extension ObservingKind {
         }
     }
 
-    /// What is down has no latency and no certificate: the last measures stand, or each outage would make them cross every
-    /// bound anew.
+    /// What is down has no latency and no certificate: the last measures stand, or each outage would make them cross
+    /// every bound anew.
     public func keepingMeasures(_ items: [Item], stored: [String: StoredItem]) -> [Item] {
         items.map { item in
             guard isDown(item), let last = stored[item.key]?.item else { return item }

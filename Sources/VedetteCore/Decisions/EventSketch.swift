@@ -17,6 +17,7 @@ public struct EventSketch: Sendable, Hashable {
         if !isOurs, !source.server.name.isEmpty { error?.server = source.server.name }
         return Event(
             id: id, kind: kind, time: time, source: isOurs ? Event.watcher : source.name,
-            sourceKind: isOurs ? Event.watcher : source.kindName, poll: poll, item: item, changes: changes, error: error)
+            sourceKind: isOurs ? Event.watcher : source.kindName, poll: poll, item: item, changes: changes,
+            error: error)
     }
 }

@@ -27,7 +27,7 @@ public struct Health: Sendable, Hashable {
         return EventSketch(.failing, error: problem)
     }
 
-    /// An observation that is not believed yet, or a poll while the machine is offline: no failure, and no recovery either.
+    /// A poll while the machine is offline: no failure, and no recovery either.
     public mutating func wasPolled(at now: Timestamp) { lastPollAt = now }
 
     /// Bad news that so many polls in a row must bring before it is believed; they are no failures.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether this machine can reach anything at all. When it cannot, every source would fail at once, and saying so of each
-/// would be a storm of wrong news: the machine is offline, which is said once.
+/// Whether this machine can reach anything at all. When it cannot, every source would fail at once, and saying so of
+/// each would be a storm of wrong news: the machine is offline, which is said once.
 ///
-/// Offline means: since the last answer of anybody, three origins (or both, where there are two) that had answered before
-/// went silent. A host that has long been dead is no witness. With one origin nobody can tell a dead server from a dead
-/// network, so nothing is concluded. Machines on loopback and files say nothing about the network.
+/// Offline means: since the last answer of anybody, three origins (or both, where there are two) that had answered
+/// before went silent. A host that has long been dead is no witness. With one origin nobody can tell a dead server from
+/// a dead network, so nothing is concluded. Machines on loopback and files say nothing about the network.
 public struct Reachability: Sendable {
     /// So many origins that fall silent, one after the other, are no coincidence.
     static let witnesses = 3

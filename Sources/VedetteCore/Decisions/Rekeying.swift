@@ -21,7 +21,8 @@ extension Differ {
         var moved: [StoredItem]
     }
 
-    /// The items found again by what else is their own: the link, else the content. Nil when that is less than half of them.
+    /// The items found again by what else is their own: the link, else the content. Nil when that is less than half of
+    /// them.
     func rekeyed(_ new: Observation, _ stored: [String: StoredItem]) -> Rekeyed? {
         let present = stored.values.filter { $0.absentSince == nil }
         let old = present.compactMap(\.item)
@@ -61,8 +62,8 @@ extension Differ {
     }
 
     /// A window of unknown keys without anything newer than what was seen: that is no burst. Without times, the titles
-    /// decide. A list is believed: what is wholly replaced between two polls (jobs of a queue, pods of a deployment) looks
-    /// just so.
+    /// decide. A list is believed: what is wholly replaced between two polls (jobs of a queue, pods of a deployment)
+    /// looks just so.
     func isOldNews(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Bool {
         guard new.mode == .window else { return false }
         let times = new.items.compactMap(\.time)
@@ -81,7 +82,8 @@ extension Differ {
         guard !old.hasOtherKeys else { return difference }
         let problem = Event.Problem(
             failure: Failure.keysChanged.rawValue,
-            detail: "all \(new.items.count) items have other keys than before and none is newer; they are taken as known")
+            detail: "all \(new.items.count) items have other keys than before and none is newer; "
+                + "they are taken as known")
         difference.events = [EventSketch(.suspect, error: problem)]
         return difference
     }

@@ -61,12 +61,31 @@ extension Timestamp {
     /// RFC 3339 in UTC with milliseconds: `2026-11-21T02:00:00.123Z`.
     public var rfc3339: String {
         let d = CivilDate(self)
-        func pad(_ n: Int, _ width: Int) -> String {
-            let text = String(n)
-            return String(repeating: "0", count: max(0, width - text.count)) + text
+        guard (0...9999).contains(d.year) else { return "\(d.year)-\(d.month)-\(d.day)" }
+        // Written for every item that is stored: byte by byte, since joining texts took a twentieth of a feed's reading.
+        return String(unsafeUninitializedCapacity: 24) { out in
+            out.initialize(repeating: UInt8(ascii: "0"))
+            func put(_ number: Int, endingAt end: Int) {
+                var (number, at) = (number, end)
+                while number > 0 {
+                    at -= 1
+                    out[at] += UInt8(number % 10)
+                    number /= 10
+                }
+            }
+            put(d.year, endingAt: 4)
+            put(d.month, endingAt: 7)
+            put(d.day, endingAt: 10)
+            put(d.hour, endingAt: 13)
+            put(d.minute, endingAt: 16)
+            put(d.second, endingAt: 19)
+            put(d.millisecond, endingAt: 23)
+            let marks: [(Int, Unicode.Scalar)] = [
+                (4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"),
+            ]
+            for (at, mark) in marks { out[at] = UInt8(ascii: mark) }
+            return 24
         }
-        return "\(pad(d.year, 4))-\(pad(d.month, 2))-\(pad(d.day, 2))"
-            + "T\(pad(d.hour, 2)):\(pad(d.minute, 2)):\(pad(d.second, 2)).\(pad(d.millisecond, 3))Z"
     }
 
     /// Reads an RFC 3339 date-time; the space that RFC 3339 §5.6 allows in place of `T` too. Nil if it is none.

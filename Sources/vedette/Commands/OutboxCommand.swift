@@ -88,7 +88,7 @@ struct OutboxCommand: AsyncParsableCommand {
         func run() async throws {
             let (chosen, sinks, now) = try await chosen([.dead, .paused, .retry], ids, choice, places)
             let count = try JournalEdit(directory: places.journal(), at: now).retry(chosen, sinks: sinks)
-            try Output.print("\(counted(count, "delivery", "deliveries")) will be tried again")
+            try Output.print("\(counted(count, "message")) will be tried again")
         }
     }
 
@@ -105,7 +105,7 @@ struct OutboxCommand: AsyncParsableCommand {
         func run() async throws {
             let (chosen, sinks, now) = try await chosen([.pending, .paused, .retry], ids, choice, places)
             let count = try JournalEdit(directory: places.journal(), at: now).drop(chosen, sinks: sinks)
-            try Output.print("\(counted(count, "delivery", "deliveries")) dropped")
+            try Output.print("\(counted(count, "message")) dropped")
         }
     }
 

@@ -49,17 +49,19 @@ struct ProbeCommand: AsyncParsableCommand {
 
     private func probe(_ target: ProbeTarget, _ fetcher: some Fetcher) async throws -> ProposalText {
         let first = try await target.fetch(fetcher)
+        // A page's own feed says the same, and says it to programs.
+        if kind == nil {
+            let page = first.page
+            let proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes)
+            for address in proposals.flatMap(\.alternates).prefix(3) {
+                if let text = await feed(address, of: target, fetcher) { return text }
+            }
+        }
         let found: Recognised
         do throws(ReadError) {
             found = try Recognised.from(first.page, WebURL(target.url) == nil ? nil : first.response, kind: kind)
         } catch {
-            throw Exit(.data, "\(target.url): \(error.failure.rawValue): \(error.detail)")
-        }
-        // A page's own feed says the same, and says it to programs.
-        if kind == nil {
-            for address in found.proposal.alternates.prefix(3) {
-                if let text = await feed(address, of: target, fetcher) { return text }
-            }
+            throw Exit(.data, "\(target.shown): \(error.failure.rawValue): \(error.detail)")
         }
         return try report(found, first, target)
     }
@@ -69,14 +71,14 @@ struct ProbeCommand: AsyncParsableCommand {
             let found = try? Recognised.from(answer.page, answer.response, kind: nil), found.proposal.kind == "feed",
             var text = try? report(found, answer, next)
         else { return nil }
-        text.remarks.append("The feed of \(target.url)")
+        text.remarks.append("The feed of \(target.shown)")
         return text
     }
 
     private func report(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) throws -> ProposalText
     {
         let type = answer.response.headers.mediaType.map { " of \($0)" } ?? ""
-        Output.diagnose("\(target.url): \(answer.page.bytes.count) bytes\(type): \(found.proposal.reason)")
+        Output.diagnose("\(target.shown): \(answer.page.bytes.count) bytes\(type): \(found.proposal.reason)")
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
         var table = TextTable(["KEY", "STATE", "TITLE"])
         for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }

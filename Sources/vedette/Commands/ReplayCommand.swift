@@ -6,7 +6,7 @@ import VedetteConfig
 import VedetteCore
 import VedetteSinks
 
-struct ReplayCommand: ParsableCommand {
+struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Read bodies on disk as successive polls and print the events and what would be sent.",
@@ -33,7 +33,7 @@ struct ReplayCommand: ParsableCommand {
     @Argument(help: "The source (unless --kind is given), then the files.")
     var arguments: [String]
 
-    func run() throws {
+    func run() async throws {
         let (source, rules, files) = try subject()
         var time = try start()
         let step = try every.map(duration) ?? source.pace.every
@@ -41,7 +41,7 @@ struct ReplayCommand: ParsableCommand {
         var seq: Int64 = 0
         var problem: Exit?
         for (number, file) in files.enumerated() {
-            let (events, failure) = replay.poll(try pages(file, url: source.url), at: time)
+            let (events, failure) = replay.poll(try await shaped(pages(file, url: source.url), by: source.kind), at: time)
             if let failure {
                 Output.diagnose("poll \(number + 1): \(failure.failure.rawValue): \(failure.detail)")
                 problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
@@ -94,6 +94,13 @@ struct ReplayCommand: ParsableCommand {
             }
             return PageBody(bytes: Array(data), url: url)
         }
+    }
+
+    private func shaped(_ pages: [PageBody], by kind: any SourceKind) async throws -> [PageBody] {
+        guard let program = kind.shaping else { return pages }
+        var shaped = pages
+        for i in shaped.indices { shaped[i].bytes = try await JQShaper().shape(shaped[i].bytes, with: program) }
+        return shaped
     }
 
     private func show(

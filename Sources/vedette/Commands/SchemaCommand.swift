@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import VedetteConfig
+import VedetteCore
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

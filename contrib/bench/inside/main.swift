@@ -43,7 +43,9 @@ func best(_ work: () throws -> Void) rethrows -> Double {
 }
 
 func kind(_ name: String, _ options: [String: OptionValue]) throws -> any SourceKind {
-    guard let entry = SourceKinds.all.first(where: { $0.name == name }) else { throw Trouble(text: "no kind '\(name)'") }
+    guard let entry = SourceKinds.all.first(where: { $0.name == name }) else {
+        throw Trouble(text: "no kind '\(name)'")
+    }
     return try entry.make(Options(options))
 }
 
@@ -98,12 +100,16 @@ func routing(_ count: Int) -> Double {
 }
 
 func measure(_ arguments: [String]) throws -> Double {
-    guard arguments.count == 2 else { throw Trouble(text: "usage: vedette-parts atom|json|unchanged FILE | diff|route COUNT") }
+    guard arguments.count == 2 else {
+        throw Trouble(text: "usage: vedette-parts atom|json|unchanged FILE | diff|route COUNT")
+    }
     let (what, argument) = (arguments[0], arguments[1])
     switch what {
     case "atom": return try reading(argument, kind("feed", [:]))
     case "json":
-        return try reading(argument, kind("json", ["state": .list([.text("status")]), "fields": .map([("owner", .text("owner.name"))])]))
+        return try reading(
+            argument,
+            kind("json", ["state": .list([.text("status")]), "fields": .map([("owner", .text("owner.name"))])]))
     case "unchanged":
         let bytes = try contents(of: argument)
         var sum: UInt64 = 0
@@ -118,6 +124,7 @@ func measure(_ arguments: [String]) throws -> Double {
 do {
     print(try measure(Array(CommandLine.arguments.dropFirst())))
 } catch {
-    fputs("vedette-parts: \((error as? Trouble)?.text ?? "\(error)")\n", stderr)
+    let words = Array("vedette-parts: \((error as? Trouble)?.text ?? "\(error)")\n".utf8)
+    _ = write(STDERR_FILENO, words, words.count)
     exit(69)
 }

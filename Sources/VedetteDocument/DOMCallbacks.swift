@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CXML2
+
+/// The trampolines from libxml2's parsers through `DOMBuilder` into libxml2's own tree builder (SAX2.h). What has no trampoline
+/// is not built: comments, processing instructions, a DOCTYPE.
+enum DOMCallbacks {
+    static var xml: xmlSAXHandler {
+        var table = common
+        table.startElementNs = { user, local, prefix, uri, declared, namespaces, count, defaulted, attributes in
+            guard let builder = DOMCallbacks.builder(user), let local else { return }
+            guard builder.start(local, declared: Int(declared), attributes: Int(count)) else { return }
+            xmlSAX2StartElementNs(
+                builder.parser, local, prefix, uri, declared, namespaces, count, defaulted, attributes)
+        }
+        table.endElementNs = { user, local, prefix, uri in
+            guard let builder = DOMCallbacks.builder(user), builder.end() else { return }
+            xmlSAX2EndElementNs(builder.parser, local, prefix, uri)
+        }
+        table.cdataBlock = table.characters
+        // A DOCTYPE is legitimate; what it declares is refused before anything can refer to it.
+        table.entityDecl = { user, _, _, _, _, _ in DOMCallbacks.refuse(user, "entities") }
+        table.unparsedEntityDecl = { user, _, _, _, _ in DOMCallbacks.refuse(user, "entities") }
+        table.attributeDecl = { user, _, _, _, _, _, values in
+            xmlFreeEnumeration(values)
+            DOMCallbacks.refuse(user, "default attributes")
+        }
+        return table
+    }
+
+    /// libxml2's HTML parser speaks SAX1, with scripts and styles as CDATA.
+    static var html: xmlSAXHandler {
+        var table = common
+        table.startElement = { user, name, attributes in
+            guard let builder = DOMCallbacks.builder(user), let name else { return }
+            var count = 0
+            if let attributes { while attributes[2 * count] != nil { count += 1 } }
+            guard builder.start(name, declared: 0, attributes: count) else { return }
+            xmlSAX2StartElement(builder.parser, name, attributes)
+        }
+        table.endElement = { user, name in
+            guard let builder = DOMCallbacks.builder(user), builder.end() else { return }
+            xmlSAX2EndElement(builder.parser, name)
+        }
+        table.cdataBlock = { user, bytes, count in
+            guard let builder = DOMCallbacks.builder(user), builder.text(Int(count), isScript: true) else { return }
+            xmlSAX2Characters(builder.parser, bytes, count)
+        }
+        return table
+    }
+
+    private static var common: xmlSAXHandler {
+        var table = xmlSAXHandler()
+        table.initialized = cx_sax2_magic()
+        table.startDocument = { user in xmlSAX2StartDocument(DOMCallbacks.builder(user)?.parser) }
+        table.characters = { user, bytes, count in
+            guard let builder = DOMCallbacks.builder(user), builder.text(Int(count)) else { return }
+            xmlSAX2Characters(builder.parser, bytes, count)
+        }
+        // The same function: else libxml2 guesses which white space matters, and words run together.
+        table.ignorableWhitespace = table.characters
+        table.serror = { user, error in
+            guard let builder = DOMCallbacks.builder(user), let error else { return }
+            let message = error.pointee.message.map { String(cString: $0).prefix(200) } ?? "unknown error"
+            builder.report(
+                code: Int(error.pointee.code), isFatal: cx_is_fatal(error) != 0,
+                message: String(message.split(separator: "\n").joined(separator: " ")))
+        }
+        return table
+    }
+
+    private static func builder(_ user: UnsafeMutableRawPointer?) -> DOMBuilder? {
+        user.map { Unmanaged<DOMBuilder>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func refuse(_ user: UnsafeMutableRawPointer?, _ what: String) {
+        builder(user)?.fail(
+            .entityDeclared, "the XML document declares \(what) in its DOCTYPE, which is refused")
+    }
+}

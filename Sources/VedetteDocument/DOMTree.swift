@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import CXML2
+
+/// A document as a tree that is asked by XPath. It is confined to the task that read it.
+public final class DOMTree {
+    /// What was healed when the document was read, sorted.
+    public let warnings: [DocumentWarning]
+    let isHTML: Bool
+    private let limits: DOMLimits
+    private let document: xmlDocPtr
+    private let engine: XPathEngine
+    /// Results whose nodes somebody still holds; libxml2 frees copies of namespace nodes with them.
+    private var held: [xmlXPathObjectPtr] = []
+    private var takenBytes = 0
+
+    /// Takes the document over, to be freed with this.
+    init(_ document: xmlDocPtr, _ builder: DOMBuilder, warnings: [DocumentWarning], limits: DOMLimits)
+        throws(DocumentError)
+    {
+        guard let engine = XPathEngine(document, operations: limits.operations, nodes: builder.nodes) else {
+            xmlFreeDoc(document)
+            throw DocumentError(.tooLarge, "there is not enough memory for the document")
+        }
+        (self.document, self.engine) = (document, engine)
+        (isHTML, self.limits) = (builder.isHTML, limits)
+        self.warnings = Set(warnings + builder.warnings).sorted()
+        // Numbers the elements, so that sorting nodes into document order is cheap.
+        xmlXPathOrderDocElems(document)
+    }
+
+    deinit {
+        for result in held { xmlXPathFreeObject(result) }
+        xmlFreeDoc(document)
+    }
+
+    /// The document itself, above its root element.
+    public var root: DOMNode {
+        let node = UnsafeMutableRawPointer(document).assumingMemoryBound(to: xmlNode.self)
+        return DOMNode(tree: self, node: node, position: 1, count: 1)
+    }
+
+    /// The namespace of the root element.
+    public var rootNamespace: String? {
+        guard let root = xmlDocGetRootElement(document), let href = root.pointee.ns?.pointee.href else { return nil }
+        return String(cString: href)
+    }
+
+    /// The nodes that an expression yields, in document order, each once.
+    public func nodes(_ path: XPath) throws(DocumentError) -> [DOMNode] {
+        let result = try engine.evaluate(path, at: root.node, position: 1, of: 1)
+        held.append(result)
+        let nodes = try pointers(result, path)
+        return nodes.enumerated().map { DOMNode(tree: self, node: $1, position: $0 + 1, count: nodes.count) }
+    }
+
+    /// What an expression yields as normalised texts: one for each node in document order, or that of a text, a number or a
+    /// truth value. No node, an empty text and a number that is none are no value.
+    public func texts(_ path: XPath, at node: DOMNode) throws(DocumentError) -> [String] {
+        let result = try engine.evaluate(path, at: node.node, position: node.position, of: node.count)
+        defer { xmlXPathFreeObject(result) }
+        switch result.pointee.type {
+        case XPATH_NODESET:
+            var texts: [String] = []
+            for node in try pointers(result, path) { texts.append(try text(node)) }
+            return texts
+        case XPATH_NUMBER where result.pointee.floatval.isNaN: return []
+        case XPATH_NUMBER, XPATH_BOOLEAN, XPATH_STRING:
+            let text = try take { out in
+                let string = xmlXPathCastToString(result)
+                out.append(string)
+                cx_free(string)
+            }
+            return text.isEmpty ? [] : [text]
+        default: return []
+        }
+    }
+
+    /// Unlinks and frees what an expression yields. Only the reader may: nobody holds a node yet.
+    func remove(_ path: XPath) throws(DocumentError) {
+        let result = try engine.evaluate(path, at: root.node, position: 1, of: 1)
+        defer { xmlXPathFreeObject(result) }
+        // From the last to the first: what lies inside another goes before it.
+        for node in try pointers(result, path).reversed() {
+            switch node.pointee.type {
+            case XML_ATTRIBUTE_NODE:
+                let attribute = UnsafeMutableRawPointer(node).assumingMemoryBound(to: xmlAttr.self)
+                xmlRemoveProp(attribute)
+            case XML_ELEMENT_NODE, XML_TEXT_NODE:
+                xmlUnlinkNode(node)
+                xmlFreeNode(node)
+            default: continue
+            }
+        }
+    }
+
+    private func pointers(_ result: xmlXPathObjectPtr, _ path: XPath) throws(DocumentError) -> [xmlNodePtr] {
+        guard result.pointee.type == XPATH_NODESET, let set = result.pointee.nodesetval else { return [] }
+        if set.pointee.nodeNr > limits.results {
+            throw DocumentError(.tooLarge, "the XPath '\(path)' yields more nodes than the limit")
+        }
+        xmlXPathNodeSetSort(set)
+        return (0..<Int(set.pointee.nodeNr)).compactMap { set.pointee.nodeTab[$0] }
+    }
+
+    private func text(_ node: xmlNodePtr) throws(DocumentError) -> String {
+        try take { out in
+            guard node.pointee.type == XML_NAMESPACE_DECL else { return out.append(node) }
+            let string = xmlXPathCastNodeToString(node)
+            out.append(string)
+            cx_free(string)
+        }
+    }
+
+    private func take(_ fill: (inout DOMText) -> Void) throws(DocumentError) -> String {
+        var out = DOMText(isHTML: isHTML, limit: limits.textBytes - takenBytes)
+        fill(&out)
+        if out.isFull { throw DocumentError(.tooLarge, "the texts taken from the document are longer than the limit") }
+        takenBytes += out.bytes.count
+        return out.string
+    }
+}
+
+/// A node of a tree, which it keeps.
+public struct DOMNode {
+    let tree: DOMTree
+    let node: xmlNodePtr
+    /// What `position()` and `last()` mean outside of all conditions: the node's place in the result it is from.
+    let position: Int
+    let count: Int
+}

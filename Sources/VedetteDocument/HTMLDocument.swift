@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An HTML page as UTF-8 with its tags written anew, ready for libxml2's parser.
+///
+/// libxml2 compares each attribute with all before it, so a tag with a million of them would take hours, and its idea of where
+/// a tag, a comment or a script ends is its own. Here the tags are read as the HTML standard reads them
+/// (https://html.spec.whatwg.org/multipage/parsing.html#tokenization), bounded, and written so that there is one way left to
+/// read them. Comments and declarations are left out.
+struct HTMLDocument {
+    private(set) var bytes: [UInt8]
+    private(set) var warnings: [DocumentWarning]
+
+    init(_ body: [UInt8], charset: String?, mustEnd: Bool, limits: DOMLimits) throws(DocumentError) {
+        let text = try HTMLDocument.decode(body, charset: charset)
+        if text.bytes.count > limits.bytes {
+            throw DocumentError(.tooLarge, "the HTML document is larger than the limit")
+        }
+        try HTMLDocument.checkStart(text.text)
+        var scanner = HTMLScanner(text.bytes, from: text.start, attributes: limits.attributes)
+        scanner.run()
+        if scanner.hasTooManyAttributes {
+            throw DocumentError(.tooLarge, "an HTML element has more attributes than the limit")
+        }
+        if mustEnd, let cut = scanner.cut { throw DocumentError(.truncated, cut, offset: text.bytes.count) }
+        if scanner.startTags == 0 {
+            throw DocumentError(.wrongType, "HTML was expected, but the response has no element (plain text?)")
+        }
+        bytes = scanner.out
+        warnings = text.warnings + (scanner.hadControls ? [.controlCharacters] : [])
+    }
+
+    /// By byte order mark, the response's charset, the page's `meta`, else UTF-8 where the bytes are that, else windows-1252
+    /// (HTML §13.2.3.2).
+    private static func decode(_ body: [UInt8], charset: String?) throws(DocumentError) -> XMLText {
+        let names = [charset, metaCharset(body.prefix(4096))].compactMap { $0 }
+        let known = names.first { CharacterEncodingNames.find($0) != nil }
+        return try XMLText.decode(body, charset: known ?? (UTF8Check.isValid(body) ? nil : "windows-1252"))
+    }
+
+    /// `utf-8` of `<meta charset="utf-8">` or `<meta http-equiv=Content-Type content="text/html; charset=utf-8">`.
+    private static func metaCharset(_ head: ArraySlice<UInt8>) -> String? {
+        var rest = head
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[start...]
+            let end = rest.firstIndex(of: UInt8(ascii: ">")) ?? rest.endIndex
+            if Sniffer.begins(rest, with: "<meta"), let name = charset(in: rest[..<end]) { return name }
+            rest = rest[(start + 1)...]
+        }
+        return nil
+    }
+
+    private static func charset(in tag: ArraySlice<UInt8>) -> String? {
+        guard let at = tag.indices.first(where: { Sniffer.begins(tag[$0...], with: "charset") }) else { return nil }
+        let marks = Array(" \t\r\n='\"".utf8)
+        let name = tag[(at + 7)...].drop { marks.contains($0) }.prefix {
+            !marks.contains($0) && $0 != 0x3B && $0 != 0x2F
+        }
+        return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+    }
+
+    private static func checkStart(_ text: ArraySlice<UInt8>) throws(DocumentError) {
+        guard let first = text.first else {
+            throw DocumentError(.empty, "the response is empty where HTML was expected")
+        }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+            throw DocumentError(.wrongType, "HTML was expected, but the response is JSON")
+        }
+        if Sniffer.begins(text, with: "%pdf-") {
+            throw DocumentError(.wrongType, "HTML was expected, but the response is a PDF document")
+        }
+        if Sniffer.begins(text, with: "<?xml"), !Sniffer.isXHTML(text) {
+            throw DocumentError(.wrongType, "HTML was expected, but the response is another kind of XML")
+        }
+    }
+}
+
+extension Sniffer {
+    /// XML whose root, after declarations and comments, is `html`.
+    static func isXHTML(_ text: ArraySlice<UInt8>) -> Bool {
+        let head = text.prefix(4096)
+        return head.indices.contains {
+            begins(head[$0...], with: "<html") || begins(head[$0...], with: "<!doctype html")
+        }
+    }
+}

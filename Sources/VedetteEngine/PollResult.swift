@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What one poll brought.
+struct PollResult: Sendable {
+    enum Outcome: Sendable {
+        /// The same body as last time: the items stand, absences are confirmed.
+        case unchanged(Validators)
+        case read(Difference)
+        /// Bad news that too few polls have brought yet.
+        case doubtful(String)
+        case failed(Failure, detail: String)
+        case cancelled
+    }
+
+    var outcome: Outcome
+    var warnings: [String] = []
+    var freshFor: Duration?
+    var retryAfter: Duration?
+    /// Why no response came; nil when one did.
+    var silence: FetchError?
+    /// An earlier page was answered.
+    var wasAnswered = false
+    /// What the links of its items said, for the next poll; nil when none were looked at.
+    var links: LinkCache?
+
+    init(_ outcome: Outcome, freshFor: Duration? = nil, retryAfter: Duration? = nil) {
+        (self.outcome, self.freshFor, self.retryAfter) = (outcome, freshFor, retryAfter)
+    }
+
+    init(_ error: FetchError) {
+        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
+        silence = error
+    }
+
+    init(_ error: ReadError) {
+        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
+    }
+
+    /// Whether the host answered anything at all; nil when the poll does not tell.
+    var isAnswered: Bool? {
+        guard let silence, !wasAnswered else { return true }
+        if silence.failure == .cancelled || silence.failure == .configuration { return nil }
+        return !Reachability.isSilence(silence.failure)
+    }
+}

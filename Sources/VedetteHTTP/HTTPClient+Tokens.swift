@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// OAuth 2 client credentials (RFC 6749 §4.4): a token is fetched once for all requests that wait for it, kept until it
+/// ends, and renewed once after a 401.
+extension HTTPClient {
+    typealias TokenContinuation = UnsafeContinuation<Result<Secret, FetchError>, Never>
+
+    /// A request for a token that is under way, and who waits for it.
+    struct TokenRequest {
+        let number: Lanes.ID
+        var task: Task<Void, Never>?
+        var waiting: [Lanes.ID: TokenContinuation] = [:]
+    }
+
+    func fetch(_ request: Request, with grant: ClientGrant) async throws(FetchError) -> Response {
+        let key = GrantKey(grant)
+        let token = try await token(key, grant, for: request)
+        let response = try await walk(request, as: .bearer(token))
+        // A 401 of another origin, which saw no token, is no word about it.
+        guard response.status == 401, WebURL(response.url)?.origin == WebURL(request.url)?.origin else {
+            return response
+        }
+        tokens.refuse(token, of: key)
+        let fresh = try await self.token(key, grant, for: request)
+        guard fresh.value != token.value else { return response }
+        return try await walk(request, as: .bearer(fresh))
+    }
+
+    private func token(_ key: GrantKey, _ grant: ClientGrant, for request: Request) async throws(FetchError) -> Secret {
+        if let token = tokens.token(key, now: SystemTime.monotonic()) { return token }
+        lastID += 1
+        let id = lastID
+        let result = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: TokenContinuation) in
+                guard !Task.isCancelled, !isShutDown else {
+                    return continuation.resume(returning: .failure(HTTPClient.cancelled))
+                }
+                wait(id, continuation, for: key, grant.request(for: request))
+            }
+        } onCancel: {
+            Task { await self.stopWaiting(id, for: key) }
+        }
+        return try result.get()
+    }
+
+    private func wait(
+        _ id: Lanes.ID, _ continuation: TokenContinuation, for key: GrantKey,
+        _ request: @autoclosure () -> Request
+    ) {
+        if tokenRequests[key] == nil {
+            let request = request()
+            tokenRequests[key] = TokenRequest(number: id)
+            tokenRequests[key]?.task = Task { await self.ask(key, request, number: id) }
+        }
+        tokenRequests[key]?.waiting[id] = continuation
+    }
+
+    private func ask(_ key: GrantKey, _ request: Request, number: Lanes.ID) async {
+        let result: Result<Secret, FetchError>
+        do throws(FetchError) {
+            let response = try await walk(request, as: nil)
+            let granted = try GrantedToken(response, from: WebURL(request.url)?.origin ?? "the token's server")
+            tokens.keep(granted, of: key, now: SystemTime.monotonic())
+            result = .success(granted.value)
+        } catch {
+            result = .failure(error)
+        }
+        guard tokenRequests[key]?.number == number else { return }
+        let waiting = tokenRequests.removeValue(forKey: key)?.waiting ?? [:]
+        for continuation in waiting.values { continuation.resume(returning: result) }
+    }
+
+    /// The last who leaves ends the request for the token; who comes later starts another.
+    private func stopWaiting(_ id: Lanes.ID, for key: GrantKey) {
+        guard let continuation = tokenRequests[key]?.waiting.removeValue(forKey: id) else { return }
+        continuation.resume(returning: .failure(HTTPClient.cancelled))
+        if tokenRequests[key]?.waiting.isEmpty == true {
+            tokenRequests.removeValue(forKey: key)?.task?.cancel()
+        }
+    }
+}

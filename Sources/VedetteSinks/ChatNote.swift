@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What a message tells in a chat, before the chat's own form and escapes.
+struct ChatNote: Sendable {
+    /// How good the news is: the colour beside it.
+    enum Tone: Sendable, Hashable, CaseIterable {
+        case good, bad, warning, neutral
+
+        var rgb: Int {
+            switch self {
+            case .good: 0x2E_A043
+            case .bad: 0xD1_242F
+            case .warning: 0xD4_A72C
+            case .neutral: 0x57_606A
+            }
+        }
+
+        /// `#2ea043`
+        var hex: String {
+            let digits = String(rgb, radix: 16)
+            return "#" + String(repeating: "0", count: 6 - digits.count) + digits
+        }
+    }
+
+    struct Fact: Sendable, Hashable {
+        var name: String
+        var value: String
+    }
+
+    var id: String
+    /// Never empty.
+    var title: String
+    /// May be empty.
+    var text: String
+    /// http or https, printable ASCII without quotes and brackets of any kind of markup.
+    var link: String?
+    var tone: Tone
+    /// What changed beside what the title tells.
+    var facts: [Fact]
+    /// `lab-systems · ready`: the source and the rule.
+    var origin: String
+    /// The rule's labels.
+    var tags: [String]
+    /// Names the item for as long as it lives, without telling it; for messages without an item, the source.
+    var thread: String
+    var sourceThread: String
+    var time: Timestamp
+    var priority: Priority
+
+    /// More facts than these tell nobody anything.
+    static let mostFacts = 8
+
+    init(_ message: Message) {
+        let event = message.event
+        id = message.id
+        (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
+        let titles = [message.title, Wording.title(of: event), event.source]
+        title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"
+        link = event.item?.url.flatMap(ChatNote.link)
+        tone = Tone(of: event)
+        origin = "\(event.source) · \(message.rule)"
+        tags = Array(message.tags.prefix(ChatNote.mostFacts))
+        let main = Wording.mainChange(of: event)
+        facts = event.changes.filter { $0 != main }.prefix(ChatNote.mostFacts).map {
+            Fact(name: $0.field, value: "\(ChatNote.shown($0.from)) → \(ChatNote.shown($0.to))")
+        }
+        sourceThread = ChatNote.name([event.source])
+        thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))
+    }
+
+    private static func name(_ words: [String]) -> String {
+        var digest = Digest()
+        for word in words { digest.add(word) }
+        return String(digest.value, radix: 16)
+    }
+
+    /// `lab-systems · ready #prod`
+    var footer: String { ([origin] + tags.map { "#" + $0 }).joined(separator: " ") }
+
+    private static func shown(_ value: Value?) -> String {
+        guard let text = value?.description else { return "(none)" }
+        return text.isEmpty ? "(empty)" : text
+    }
+
+    /// Nil for what is no web address, and for one that no chat would take.
+    private static func link(_ url: String) -> String? {
+        guard url.utf8.count <= 2000, let parsed = WebURL(url) else { return nil }
+        let forbidden = Set("\"<>\\^`{|}".utf8)
+        let encoded = parsed.text.utf8.map { byte in
+            (33...126).contains(byte) && !forbidden.contains(byte)
+                ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+        }.joined()
+        return encoded.utf8.count <= 2000 ? encoded : nil
+    }
+}
+
+extension ChatNote.Tone {
+    /// A source's health speaks for itself; of an item the words of its state do.
+    init(of event: Event) {
+        switch event.kind {
+        case .recovered, .online: self = .good
+        case .failing, .offline: self = .bad
+        case .stale, .suspect: self = .warning
+        case .disappeared: self = .neutral
+        default: self = event.item?.state.map(Self.init(ofState:)) ?? .neutral
+        }
+    }
+
+    private static let words: [(tone: ChatNote.Tone, stems: [String])] = [
+        (.bad, ["fail", "error", "down", "broken", "crash", "dead", "critical", "denied", "abort", "unhealthy"]),
+        (.warning, ["warn", "degraded", "stale", "cancel", "timeout", "timed", "unknown", "expir"]),
+        (.good, ["success", "ready", "started", "running", "healthy", "passed", "resolved", "complete", "active"]),
+    ]
+
+    /// By the stems of English words, the worst first, at the start of a word: `completed/failure` is bad.
+    init(ofState state: String) {
+        let words = state.prefix(200).lowercased().split { !$0.isLetter }
+        self =
+            Self.words.first { row in row.stems.contains { stem in words.contains { $0.hasPrefix(stem) } } }?.tone
+            ?? (words.contains { ["up", "ok"].contains($0) } ? .good : .neutral)
+    }
+}

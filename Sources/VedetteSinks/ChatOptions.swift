@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+extension SinkKindEntry {
+    /// A row for a chat, with what all of them have.
+    static func chat(
+        _ name: String, _ summary: String, _ options: [OptionSpec],
+        make: @escaping @Sendable (Options) throws(OptionProblem) -> any Chat
+    ) -> SinkKindEntry {
+        let timeout = OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "20s")
+        return SinkKindEntry(
+            name: name, summary: summary, options: options + [timeout],
+            make: { options throws(OptionProblem) in
+                let (chat, timeout) = (try make(options), try options.timeout())
+                return { ChatSink(name: $0, chat: chat, timeout: timeout, services: $1) }
+            })
+    }
+}
+
+extension Options {
+    func timeout() throws(OptionProblem) -> Duration {
+        let timeout = duration("timeout") ?? .seconds(20)
+        guard timeout >= .milliseconds(1), timeout <= .seconds(30) else {
+            throw OptionProblem("timeout", detail: "must be longer than nothing and at most 30s")
+        }
+        return timeout
+    }
+
+    /// A text on one line, for a field of a payload or a path.
+    func line(_ name: String) throws(OptionProblem) -> String? {
+        guard let text = text(name) else { return nil }
+        if text.trimmed().isEmpty { throw OptionProblem(name, detail: "is empty; write a value or remove the key") }
+        guard !text.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
+            throw OptionProblem(name, detail: "has a line break or control character; write one line")
+        }
+        return text
+    }
+
+    /// The address of a server of the user's own, or of the service.
+    func base(_ name: String = "url", standard: String? = nil) throws(OptionProblem) -> String {
+        let url = text(name) ?? secret(name)?.value ?? standard ?? ""
+        if let problem = HTTPSyntax.problem(inURL: url) { throw OptionProblem(name, detail: problem) }
+        if url.contains("?") || url.contains("#") {
+            throw OptionProblem(name, detail: "is the server's address alone; remove what begins with ? or #")
+        }
+        return url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+}
+
+/// The address of an incoming webhook. Whoever knows it may post, so it is a secret as a whole.
+struct WebhookAddress: Sendable {
+    let secret: Secret
+    private let problem: @Sendable (WebURL) -> String?
+
+    /// - Parameter problem: what is wrong with an address of the right syntax, as the end of "the url …"; it must not
+    ///   quote it.
+    init(_ options: Options, problem: @escaping @Sendable (WebURL) -> String? = { _ in nil }) throws(OptionProblem) {
+        secret = options.secret("url") ?? Secret(options.text("url") ?? "")
+        self.problem = problem
+        if let detail = WebhookAddress.complaint(about: secret.value, problem) {
+            throw OptionProblem("url", detail: detail)
+        }
+    }
+
+    /// As it is now: it may have been read anew.
+    func url() throws(Unsendable) -> WebURL {
+        if let detail = WebhookAddress.complaint(about: secret.value, problem) {
+            throw Unsendable(sink: "url \(detail)")
+        }
+        guard let url = WebURL(secret.value) else { throw Unsendable(sink: "url is no web address") }
+        return url
+    }
+
+    private static func complaint(about url: String, _ problem: (WebURL) -> String?) -> String? {
+        if let detail = HTTPSyntax.problem(inURL: url) { return detail }
+        return WebURL(url).map(problem) ?? "is no web address"
+    }
+
+    static func spec(_ summary: String) -> OptionSpec { OptionSpec("url", .secret, summary, required: true) }
+}
+
+extension WebURL {
+    /// Without the port.
+    var host: String {
+        authority.hasPrefix("[") ? authority : String(authority.prefix { $0 != ":" })
+    }
+
+    /// `host` is that name or below it.
+    func isAt(_ domain: String) -> Bool { host == domain || host.hasSuffix("." + domain) }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a chat counts when it says how long a text may be.
+enum TextUnit: Sendable {
+    case utf16, bytes
+
+    func size(of scalar: Unicode.Scalar) -> Int {
+        switch self {
+        case .utf16: UTF16.width(scalar)
+        case .bytes: UTF8.width(scalar)
+        }
+    }
+
+    func size(of text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + size(of: $1) } }
+}
+
+/// Text of strangers on its way into a chat: nothing in it is obeyed, and what is too long ends visibly.
+struct ChatText: Sendable {
+    var unit: TextUnit
+    /// What stands for a scalar that means something there; nil: it stands for itself. It is asked for scalars and not
+    /// for characters, since a combining mark behind a `<` makes another character of it and leaves it a `<`.
+    var escape: @Sendable (Unicode.Scalar) -> String?
+
+    init(_ unit: TextUnit, escape: @escaping @Sendable (Unicode.Scalar) -> String? = { _ in nil }) {
+        (self.unit, self.escape) = (unit, escape)
+    }
+
+    /// On one line.
+    /// - Parameter limit: in units, escapes counted; what is beyond becomes `…`, between two characters.
+    func line(_ text: String, _ limit: Int) -> String { fitted(text, limit, newline: " ") }
+
+    /// Lines stay lines.
+    func lines(_ text: String, _ limit: Int) -> String { fitted(text, limit, newline: "\n") }
+
+    private func fitted(_ text: String, _ limit: Int, newline: Unicode.Scalar) -> String {
+        var out = ""
+        var used = 0
+        // Where the text can end and leave room for the `…`.
+        var end = 0
+        for character in text {
+            let piece = shown(character, newline)
+            used += unit.size(of: piece)
+            if used > limit { return out[..<out.utf8.index(out.startIndex, offsetBy: end)] + "…" }
+            out += piece
+            if used + unit.size(of: "…") <= limit { end = out.utf8.count }
+        }
+        return out
+    }
+
+    private func shown(_ character: Character, _ newline: Unicode.Scalar) -> String {
+        if character.isNewline { return escape(newline) ?? String(newline) }
+        var piece = ""
+        for scalar in character.unicodeScalars {
+            let scalar = ChatText.harmless(scalar)
+            if let escaped = escape(scalar) { piece += escaped } else { piece.unicodeScalars.append(scalar) }
+        }
+        return piece
+    }
+
+    /// Control characters and those that reorder what is read become U+FFFD. Marks of direction (U+200E, U+200F, U+061C)
+    /// stay: Hebrew and Arabic need them, and they move nothing.
+    private static func harmless(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.value {
+        case 9: " "
+        case 0..<32, 127..<160, 0x202A...0x202E, 0x2066...0x2069: "\u{FFFD}"
+        default: scalar
+        }
+    }
+}
+
+extension ChatText {
+    /// HTML (Matrix, Google Chat): in text and in attributes alike.
+    static func html(_ unit: TextUnit, newline: String = "\n") -> ChatText {
+        ChatText(unit) { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            case "\n": newline
+            default: nil
+            }
+        }
+    }
+
+    /// Markdown: a backslash before each scalar of `marks`. A mention is broken by a space without width behind its `@`.
+    static func markdown(_ unit: TextUnit, marks: String) -> ChatText {
+        let marks = Set(marks.unicodeScalars)
+        return ChatText(unit) { scalar in
+            if scalar == "@" { return "@\u{200B}" }
+            return marks.contains(scalar) ? "\\" + String(scalar) : nil
+        }
+    }
+}

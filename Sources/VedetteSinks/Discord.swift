@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A webhook of Discord. https://discord.com/developers/docs/resources/webhook#execute-webhook
+enum DiscordKind {
+    static let entry = SinkKindEntry.chat(
+        "discord", "Posts to a Discord channel through a webhook.",
+        [
+            WebhookAddress.spec("The address of the webhook; whoever knows it may post."),
+            OptionSpec("username", .text, "The name that the message appears under."),
+            OptionSpec("thread", .text, "The number of a thread or forum post to write into."),
+        ],
+        make: { options throws(OptionProblem) in
+            let thread = try options.line("thread")
+            if let thread, !thread.utf8.allSatisfy({ (48...57).contains($0) }) {
+                throw OptionProblem("thread", detail: "is the thread's number: turn on developer mode and copy its id")
+            }
+            return Discord(
+                address: try WebhookAddress(options, problem: Discord.problem), username: try options.line("username"),
+                thread: thread)
+        })
+}
+
+struct Discord: Chat {
+    let address: WebhookAddress
+    let username: String?
+    let thread: String?
+    /// 30 a minute for one webhook; a burst of 5 within 2 s.
+    let pace = Pace(every: .seconds(2), burst: 5)
+    var secrets: [Secret] { [address.secret] }
+
+    static let plain = ChatText(.utf16)
+    static let text = ChatText.markdown(.utf16, marks: ##"\`*_~|<>#[]"##)
+
+    static func problem(_ url: WebURL) -> String? {
+        guard url.isAt("discord.com") || url.isAt("discordapp.com") else { return nil }
+        if url.scheme != "https" { return "must begin with https://" }
+        let parts = url.path.split(separator: "/")
+        guard parts.first == "api", let at = parts.firstIndex(of: "webhooks"), parts.count == at + 3 else {
+            return "is no webhook: those read https://discord.com/api/webhooks/ID/TOKEN"
+                + (parts.count > 4 ? ", without /slack or /github" : "")
+        }
+        return nil
+    }
+
+    /// The sum of an embed's texts may be 6,000: 256 + 3,000 + 8 · (60 + 200) + 200 at most.
+    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+        let embed = JSON.members([
+            "title": .string(Discord.text.line(note.title, 256)),
+            "url": note.link.map(JSON.string),
+            "description": note.text.isEmpty ? nil : .string(Discord.text.lines(note.text, 3000)),
+            "color": .number(note.tone.rgb),
+            "fields": note.facts.isEmpty ? nil : .array(note.facts.map(field)),
+            "footer": .members(["text": .string(Discord.plain.line(note.footer, 200))]),
+            "timestamp": .string(note.time.rfc3339),
+        ])
+        let json = JSON.members([
+            "username": username.map { .string(Discord.plain.line($0, 80)) }, "embeds": .array([embed]),
+            // Nobody is pinged, whatever a text holds.
+            "allowed_mentions": .members(["parse": .array([])]),
+        ])
+        // With `wait` the answer comes after the message was stored, and errors with it.
+        var query = [(name: "wait", value: "true")]
+        if let thread { query.append((name: "thread_id", value: thread)) }
+        return ChatPost(url: try address.url().setting(query), json: json)
+    }
+
+    private func field(_ fact: ChatNote.Fact) -> JSON {
+        .members([
+            "name": .string(Discord.text.line(fact.name, 60)), "value": .string(Discord.text.lines(fact.value, 200)),
+            "inline": .bool(true),
+        ])
+    }
+
+    /// https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+    func judge(_ reply: ChatReply) -> Outcome {
+        guard !(200..<300).contains(reply.status), let json = reply.json else { return reply.outcome() }
+        let code = json["code"]?.int64
+        let word = code.map { "code \($0)" }
+        switch (reply.status, code) {
+        case (429, _): return reply.outcome(word, wait: ChatReply.wait(seconds: json["retry_after"]?.double))
+        case (_, 10015?): return reply.disabling(word, "the webhook was deleted; make a new one")
+        case (_, 10003?), (_, 50083?): return reply.pausing(word, "correct the thread")
+        case (_, 220001?): return reply.pausing(word, "a forum takes messages in a thread only; write 'thread'")
+        default: return reply.outcome(word)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// How a message reads on one line.
+enum LineFormat: Sendable {
+    case json, line
+    case template(any Template)
+
+    /// - Parameter standard: when neither `format` nor `template` is written.
+    init(_ options: Options, standard: String) throws(OptionProblem) {
+        let format = options.text("format")
+        if let template = options.template("template") {
+            guard format == nil else {
+                throw OptionProblem("template", detail: "takes the place of 'format'; write one of them")
+            }
+            self = .template(template)
+        } else {
+            self = (format ?? standard) == "line" ? .line : .json
+        }
+    }
+
+    /// Without a line break, whatever a stranger's title holds.
+    func bytes(of message: Message, _ line: EventLine) -> [UInt8] {
+        switch self {
+        case .json: return message.event.json.bytes
+        case .line: return Array(line.text(message.event).utf8)
+        case .template(let template):
+            let context = message.event.templateContext(
+                rule: message.rule, field: nil, suppressed: message.suppressed)
+            return Array(TerminalText.safe(template.render(context), limit: 10_000).utf8)
+        }
+    }
+}

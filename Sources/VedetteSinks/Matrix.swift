@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A room of Matrix. https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid
+enum MatrixKind {
+    static let entry = SinkKindEntry.chat(
+        "matrix", "Sends to a Matrix room as a user of its own.",
+        [
+            OptionSpec("url", .text, "The homeserver, as https://matrix.example.org.", required: true),
+            OptionSpec("token", .secret, "The access token of the user that writes.", required: true),
+            OptionSpec(
+                "room", .text, "The room's internal id, as !abc:example.org; the user must have joined it.",
+                required: true),
+        ],
+        make: { options throws(OptionProblem) in
+            let room = try options.line("room") ?? ""
+            if room.hasPrefix("#") {
+                throw OptionProblem("room", detail: "is an alias; write the internal id of the room's settings")
+            }
+            guard room.hasPrefix("!"), room.utf8.count <= 255 else {
+                throw OptionProblem("room", detail: "is no room id; those read !abc:example.org")
+            }
+            return Matrix(base: try options.base(), token: try options.token(), room: room)
+        })
+}
+
+struct Matrix: Chat {
+    let base: String
+    let token: Secret
+    let room: String
+    /// What Synapse lets a user send as it comes: 0.2 a second, 10 at once.
+    let pace = Pace(every: .seconds(5), burst: 10)
+    var secrets: [Secret] { [token] }
+
+    /// An event may have 64 KiB. The HTML is the plain text once more, with its escapes.
+    static let plain = ChatText(.bytes)
+    static let html = ChatText.html(.bytes, newline: "<br>")
+    static let longestText = 8000
+
+    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+        let json = JSON.members([
+            // A notice rings nowhere.
+            "msgtype": .string(note.priority == .low ? "m.notice" : "m.text"),
+            "body": .string(plain(note)),
+            "format": .string("org.matrix.custom.html"),
+            "formatted_body": .string(html(note)),
+            // Whatever the body holds, nobody is mentioned (Matrix 1.7, "User and room mentions").
+            "m.mentions": .members([:]),
+        ])
+        // The message's id is the transaction's: a repeat is recognised by the server.
+        let path = "/_matrix/client/v3/rooms/\(WebURL.encoded(room))/send/m.room.message/\(WebURL.encoded(note.id))"
+        return ChatPost(
+            method: "PUT", url: base + path, headers: [Header("Authorization", Secret("Bearer " + token.value))],
+            json: json)
+    }
+
+    private func plain(_ note: ChatNote) -> String {
+        var lines = [Matrix.plain.line(note.title, 600)]
+        if !note.text.isEmpty { lines.append(Matrix.plain.lines(note.text, Matrix.longestText)) }
+        lines += note.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 500))" }
+        lines += [note.link].compactMap { $0 }
+        return lines.joined(separator: "\n")
+    }
+
+    /// https://spec.matrix.org/latest/client-server-api/#mroommessage-msgtypes
+    private func html(_ note: ChatNote) -> String {
+        let title = "<strong>\(Matrix.html.line(note.title, 1200))</strong>"
+        let linked = note.link.map { "<a href=\"\(Matrix.html.line($0, 4000))\">\(title)</a>" } ?? title
+        var lines = ["<font data-mx-color=\"\(note.tone.hex)\" color=\"\(note.tone.hex)\">●</font> \(linked)"]
+        if !note.text.isEmpty { lines.append(Matrix.html.lines(note.text, 2 * Matrix.longestText)) }
+        lines += note.facts.map { "<em>\(Matrix.html.line($0.name, 200))</em>: \(Matrix.html.line($0.value, 1000))" }
+        return lines.joined(separator: "<br>")
+    }
+
+    /// https://spec.matrix.org/latest/client-server-api/#standard-error-response
+    func judge(_ reply: ChatReply) -> Outcome {
+        let json = (200..<300).contains(reply.status) ? nil : reply.json
+        let word = json?["errcode"]?.string
+        switch word {
+        case "M_LIMIT_EXCEEDED":
+            return reply.outcome(word, wait: ChatReply.wait(seconds: json?["retry_after_ms"]?.double.map { $0 / 1000 }))
+        case "M_UNKNOWN_TOKEN", "M_MISSING_TOKEN", "M_USER_DEACTIVATED", "M_USER_LOCKED":
+            return reply.pausing(word, "make a new access token")
+        case "M_FORBIDDEN": return reply.pausing(word, "let the user join the room and write there")
+        case "M_UNRECOGNIZED": return reply.pausing(word, "correct the url: it is no homeserver")
+        default: return reply.outcome(word)
+        }
+    }
+}
+
+extension Options {
+    /// A token that goes into a header.
+    func token() throws(OptionProblem) -> Secret {
+        let token = secret("token") ?? Secret(text("token") ?? "")
+        guard !token.value.isEmpty, token.value.utf8.allSatisfy({ (33...126).contains($0) }) else {
+            throw OptionProblem("token", detail: "is empty, or holds a space or a character outside ASCII")
+        }
+        return token
+    }
+}

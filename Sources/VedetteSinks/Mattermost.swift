@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// An incoming webhook of Mattermost. https://developers.mattermost.com/integrate/webhooks/incoming/
+enum MattermostKind {
+    static let entry = SinkKindEntry.chat(
+        "mattermost", "Posts to a Mattermost channel through an incoming webhook.",
+        [
+            WebhookAddress.spec("The address of the incoming webhook; whoever knows it may post."),
+            OptionSpec("channel", .text, "Another channel than the webhook's own, by its name in the address."),
+            OptionSpec("username", .text, "The name that the message appears under, where the server allows it."),
+        ],
+        make: { options throws(OptionProblem) in
+            Mattermost(
+                address: try WebhookAddress(options, problem: Mattermost.problem), channel: try options.line("channel"),
+                username: try options.line("username"))
+        })
+}
+
+struct Mattermost: Chat {
+    let address: WebhookAddress
+    let channel: String?
+    let username: String?
+    /// The server's own standard is 10 a second for one client.
+    let pace = Pace(every: .milliseconds(500), burst: 10)
+    var secrets: [Secret] { [address.secret] }
+
+    /// In titles links are all there is of Markdown, and a backslash would be seen; so a space without width parts `]` from
+    /// `(`, as it parts `@` from a name.
+    static let title = ChatText(.utf16) { $0 == "@" || $0 == "]" ? String($0) + "\u{200B}" : nil }
+    static let text = ChatText.markdown(.utf16, marks: #"\`*_[]#~|>!"#)
+
+    static func problem(_ url: WebURL) -> String? {
+        url.path.contains("/hooks/") ? nil : "is no incoming webhook: those read https://SERVER/hooks/ID"
+    }
+
+    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+        // A post takes 16,383 characters in all.
+        let attachment = Attachment(title: Mattermost.title, text: Mattermost.text, longestText: 8000)
+        let json = JSON.members([
+            "channel": channel.map(JSON.string), "username": username.map(JSON.string),
+            "attachments": .array([attachment.json(note)]),
+        ])
+        return ChatPost(url: try address.url().text, json: json)
+    }
+
+    func judge(_ reply: ChatReply) -> Outcome {
+        let word = reply.json?["id"]?.string
+        switch word {
+        case "web.incoming_webhook.invalid.app_error", "web.incoming_webhook.disabled.app_error":
+            return reply.disabling(word, "make a new incoming webhook, or have them enabled")
+        case "web.incoming_webhook.channel.app_error", "web.incoming_webhook.permissions.app_error",
+            "web.incoming_webhook.channel_locked.app_error":
+            return reply.pausing(word, "correct the channel")
+        default: return reply.outcome(word)
+        }
+    }
+}

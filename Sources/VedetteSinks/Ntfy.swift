@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A topic of ntfy. https://docs.ntfy.sh/publish/#publish-as-json
+enum NtfyKind {
+    static let entry = SinkKindEntry.chat(
+        "ntfy", "Publishes to a topic of ntfy.sh or of a server of your own.",
+        [
+            OptionSpec(
+                "topic", .textOrSecret,
+                "The topic; on a public server whoever guesses it may read along, so `{env: NAME}` and the like are good.",
+                required: true),
+            OptionSpec("url", .text, "The server.", standard: "https://ntfy.sh"),
+            OptionSpec("token", .secret, "An access token, where the topic asks for one."),
+            OptionSpec("user", .text, "For basic authentication, with `password`."),
+            OptionSpec("password", .secret, "For basic authentication, with `user`."),
+        ],
+        make: { options throws(OptionProblem) in
+            let base = try options.base(standard: "https://ntfy.sh")
+            if let path = WebURL(base)?.path, !path.isEmpty {
+                throw OptionProblem("url", detail: "is the server alone; write what follows its name as `topic`")
+            }
+            let topic = options.secret("topic") ?? Secret(options.text("topic") ?? "")
+            if let detail = Ntfy.problem(inTopic: topic.value) { throw OptionProblem("topic", detail: detail) }
+            let token = options["token"] == nil ? nil : try options.token()
+            let credentials = try options.login()
+            if token != nil, credentials != nil {
+                throw OptionProblem("token", detail: "takes the place of `user` and `password`; write one of them")
+            }
+            return Ntfy(base: base, topic: topic, token: token, credentials: credentials)
+        })
+}
+
+struct Ntfy: Chat {
+    let base: String
+    let topic: Secret
+    let token: Secret?
+    let credentials: Credentials?
+    /// 60 at once, then one in five seconds.
+    let pace = Pace(every: .seconds(5), burst: 60)
+    var secrets: [Secret] { [topic, token, credentials?.password].compactMap { $0 } }
+
+    /// Lengths are of UTF-8; a longer message would become an attachment.
+    static let text = ChatText(.bytes)
+
+    static func problem(inTopic topic: String) -> String? {
+        let isGood = (1...64).contains(topic.utf8.count) && HTTPSyntax.isWord(topic)
+        return isGood ? nil : "is no topic: 1 to 64 letters, digits, `-` and `_`"
+    }
+
+    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+        if let detail = Ntfy.problem(inTopic: topic.value) { throw Unsendable(sink: "topic \(detail)") }
+        let facts = note.facts.map { "\($0.name): \($0.value)" }
+        let text = ([note.text] + facts + [note.origin]).filter { !$0.isEmpty }.joined(separator: "\n")
+        // All tags together may have 512 bytes, and are parted by commas.
+        let words = note.tags.map { Ntfy.text.line($0.filter { $0 != "," }, 50) }
+        let tags = [Ntfy.tag(note.tone)].compactMap { $0 } + words.filter { !$0.isEmpty }
+        let json = JSON.members([
+            "topic": .string(topic.value),
+            "title": .string(Ntfy.text.line(note.title, 1000)),
+            "message": .string(Ntfy.text.lines(text, 4000)),
+            "priority": .number(Ntfy.priority(note.priority)),
+            "tags": tags.isEmpty ? nil : .array(tags.map(JSON.string)),
+            "click": note.link.map(JSON.string),
+        ])
+        let headers = token.map { [Header("Authorization", Secret("Bearer " + $0.value))] } ?? []
+        return ChatPost(url: base + "/", headers: headers, credentials: credentials, json: json)
+    }
+
+    private static func priority(_ priority: Priority) -> Int {
+        switch priority {
+        case .low: 2
+        case .normal: 3
+        case .high: 5
+        }
+    }
+
+    /// Shown as a picture before the title. https://docs.ntfy.sh/emojis/
+    private static func tag(_ tone: ChatNote.Tone) -> String? {
+        switch tone {
+        case .good: "white_check_mark"
+        case .bad: "rotating_light"
+        case .warning: "warning"
+        case .neutral: nil
+        }
+    }
+
+    /// https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
+    func judge(_ reply: ChatReply) -> Outcome {
+        guard !(200..<300).contains(reply.status) else { return reply.outcome() }
+        return reply.outcome(reply.json?["code"]?.int64.map { "code \($0)" })
+    }
+}
+
+extension Options {
+    func login() throws(OptionProblem) -> Credentials? {
+        switch (text("user"), secret("password")) {
+        case (let user?, let password?): return Credentials(user: user, password: password)
+        case (nil, nil): return nil
+        case (_?, nil): throw OptionProblem("user", detail: "needs `password` beside it")
+        case (nil, _?): throw OptionProblem("password", detail: "needs `user` beside it")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A Teams workflow that waits for a webhook, shown an Adaptive Card.
+/// https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+enum TeamsKind {
+    static let entry = SinkKindEntry.chat(
+        "teams", "Posts an Adaptive Card to Microsoft Teams through a workflow.",
+        [WebhookAddress.spec("The address of the workflow's webhook; whoever knows it may post.")],
+        make: { options throws(OptionProblem) in
+            Teams(address: try WebhookAddress(options, problem: Teams.problem))
+        })
+}
+
+struct Teams: Chat {
+    let address: WebhookAddress
+    /// More than four requests a second are throttled.
+    let pace = Pace(every: .milliseconds(500), burst: 2)
+    var secrets: [Secret] { [address.secret] }
+
+    /// Runs of text are never Markdown, so nothing needs an escape. Counted in bytes: a message may have 28 KB.
+    static let text = ChatText(.bytes)
+    static let mostLines = 20
+
+    static func problem(_ url: WebURL) -> String? {
+        if url.isAt("webhook.office.com") || url.isAt("outlook.office.com") {
+            return "is an Office 365 connector, which Microsoft has retired; make a workflow "
+                + "\"Post to a channel when a webhook request is received\" and write its url"
+        }
+        guard url.isAt("logic.azure.com") || url.isAt("powerplatform.com") || url.isAt("powerautomate.com") else {
+            return nil
+        }
+        if url.scheme != "https" { return "must begin with https://" }
+        return (url.query ?? "").split(separator: "&").contains { $0.hasPrefix("sig=") && $0.count > 4 }
+            ? nil : "lacks its `sig=`; copy the whole address"
+    }
+
+    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+        let attachment = JSON.members([
+            "contentType": .string("application/vnd.microsoft.card.adaptive"), "contentUrl": .null,
+            "content": card(note),
+        ])
+        let json = JSON.members([
+            "type": .string("message"), "summary": .string(Teams.text.line(note.title, 200)),
+            "attachments": .array([attachment]),
+        ])
+        return ChatPost(url: try address.url().text, json: json)
+    }
+
+    private func card(_ note: ChatNote) -> JSON {
+        let title = run(Teams.text.line(note.title, 600), ["weight": .string("Bolder"), "size": .string("Medium")])
+        let header = JSON.members([
+            "type": .string("Container"), "style": .string(Teams.style(note.tone)), "bleed": .bool(true),
+            "items": .array([block([title])]),
+        ])
+        let origin = run(Teams.text.line(note.footer, 400), ["size": .string("Small"), "isSubtle": .bool(true)])
+        let open = note.link.map { link in
+            JSON.members(["type": .string("Action.OpenUrl"), "title": .string("Open"), "url": .string(link)])
+        }
+        return .members([
+            "$schema": .string("http://adaptivecards.io/schemas/adaptive-card.json"),
+            "type": .string("AdaptiveCard"), "version": .string("1.4"),
+            "body": .array([header] + lines(note) + note.facts.map(fact) + [block([origin])]),
+            "actions": open.map { .array([$0]) },
+            "msteams": .members(["width": .string("Full")]),
+        ])
+    }
+
+    /// A run has no line breaks: each line is a block.
+    private func lines(_ note: ChatNote) -> [JSON] {
+        let lines = Teams.text.lines(note.text, 6000).split(separator: "\n", maxSplits: Teams.mostLines)
+        let shown = lines.prefix(Teams.mostLines).map(String.init) + (lines.count > Teams.mostLines ? ["…"] : [])
+        return shown.map { block([run($0, [:])]) }
+    }
+
+    private func fact(_ fact: ChatNote.Fact) -> JSON {
+        block([
+            run(Teams.text.line(fact.name, 100) + ": ", ["weight": .string("Bolder")]),
+            run(Teams.text.line(fact.value, 500), [:]),
+        ])
+    }
+
+    private func block(_ runs: [JSON]) -> JSON {
+        .members(["type": .string("RichTextBlock"), "inlines": .array(runs)])
+    }
+
+    private func run(_ text: String, _ looks: KeyValuePairs<String, JSON>) -> JSON {
+        let looks = looks.map { JSON.Member(name: $0, value: $1) }
+        let type = JSON.Member(name: "type", value: .string("TextRun"))
+        return .object([type, JSON.Member(name: "text", value: .string(text))] + looks)
+    }
+
+    private static func style(_ tone: ChatNote.Tone) -> String {
+        switch tone {
+        case .good: "good"
+        case .bad: "attention"
+        case .warning: "warning"
+        case .neutral: "emphasis"
+        }
+    }
+
+    /// 202: the workflow was started; what it does is out of sight. A gateway in front of Teams may answer 200 and put the
+    /// error that Teams gave into words.
+    func judge(_ reply: ChatReply) -> Outcome {
+        if reply.status == 200, reply.text.contains("delivery failed with error") { return failed(reply) }
+        let error = reply.json?["error"]
+        let word = error?["code"]?.string
+        switch word {
+        case "WorkflowNotFound": return reply.disabling(word, "make a new workflow")
+        case "WorkflowTriggerIsNotEnabled", "WorkflowDisabled", "WorkflowSuspended":
+            return reply.pausing(word, "turn the workflow on")
+        case "DirectApiAuthorizationRequired", "DirectApiInvalidAuthorizationScheme":
+            return reply.pausing(word, "let the workflow be started by anyone, and copy its address anew")
+        default: return reply.outcome((200..<300).contains(reply.status) ? nil : word)
+        }
+    }
+
+    private func failed(_ reply: ChatReply) -> Outcome {
+        let digits = reply.text.split(separator: "HTTP error ").dropFirst().first?.prefix { $0.isASCII && $0.isNumber }
+        let inner = digits.flatMap { Int($0) } ?? 500
+        let reason = "the receiver answered 200, but Teams \(inner)"
+        return switch WebhookOutcome.of(status: inner, retryAfter: reply.retryAfter) {
+        case .delivered, .retry: .retry(reason: reason, after: reply.retryAfter)
+        case .rejected: .rejected(reason: reason)
+        case .paused: .paused(reason: reason)
+        case .disabled: .disabled(reason: reason)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A chat, group or channel of Telegram, written to by a bot. https://core.telegram.org/bots/api#sendmessage
+enum TelegramKind {
+    static let entry = SinkKindEntry.chat(
+        "telegram", "Sends to a Telegram chat, group or channel as a bot.",
+        [
+            OptionSpec("token", .secret, "The bot's token, from @BotFather.", required: true),
+            OptionSpec("chat", .text, "The chat's number, or @NAME of a public channel.", required: true),
+            OptionSpec("thread", .integer(1...Int(Int32.max)), "The number of a forum's topic."),
+            OptionSpec("url", .text, "Another Bot API server.", standard: "https://api.telegram.org"),
+        ],
+        make: { options throws(OptionProblem) in
+            let token = try options.token()
+            if let detail = Telegram.problem(inToken: token.value) { throw OptionProblem("token", detail: detail) }
+            guard let chat = Telegram.chat(try options.line("chat") ?? "") else {
+                throw OptionProblem("chat", detail: "is neither a number (-1001234567890) nor a name (@channel)")
+            }
+            return Telegram(
+                base: try options.base(standard: "https://api.telegram.org"), token: token, chat: chat,
+                thread: options.integer("thread"))
+        })
+}
+
+struct Telegram: Chat {
+    let base: String
+    let token: Secret
+    let chat: JSON
+    let thread: Int?
+    var secrets: [Secret] { [token] }
+
+    /// One a second into a chat; 20 a minute into a group or channel.
+    var pace: Pace { isGroup ? Pace(every: .seconds(3), burst: 3) : Pace(every: .seconds(1), burst: 3) }
+
+    private var isGroup: Bool { chat.int64.map { $0 < 0 } ?? true }
+
+    /// The title is made bold by an entity and not by markup, so nothing needs an escape; but names behind an `@` are
+    /// looked for in any text. 4,096 UTF-16 units in all.
+    static let text = ChatText(.utf16) { $0 == "@" ? "@\u{200B}" : nil }
+
+    static func problem(inToken token: String) -> String? {
+        let parts = token.split(separator: ":", omittingEmptySubsequences: false)
+        let isGood =
+            parts.count == 2 && parts[0].utf8.allSatisfy { (48...57).contains($0) } && !parts[0].isEmpty
+            && parts[1].utf8.count >= 20 && HTTPSyntax.isWord(String(parts[1]))
+        return isGood ? nil : "is no bot token: those read 123456789:AA…, as @BotFather shows them"
+    }
+
+    static func chat(_ text: String) -> JSON? {
+        if let number = Int64(text) { return .number(number) }
+        let isName = text.hasPrefix("@") && text.count > 1 && HTTPSyntax.isWord(String(text.dropFirst()))
+        return isName ? .string(text) : nil
+    }
+
+    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+        if let detail = Telegram.problem(inToken: token.value) { throw Unsendable(sink: "token \(detail)") }
+        let title = Telegram.text.line(note.title, 400)
+        let facts = note.facts.map { "\(Telegram.text.line($0.name, 60)): \(Telegram.text.line($0.value, 150))" }
+        let body = note.text.isEmpty ? [] : [Telegram.text.lines(note.text, 1700)]
+        let text = ([Telegram.mark(note.tone) + title] + body + facts + [Telegram.text.line(note.footer, 200)])
+            .joined(separator: "\n")
+        let mark = Telegram.mark(note.tone).utf16.count
+        func entity(_ type: String, _ url: String? = nil) -> JSON {
+            .members([
+                "type": .string(type), "offset": .number(mark), "length": .number(title.utf16.count),
+                "url": url.map(JSON.string),
+            ])
+        }
+        let json = JSON.members([
+            "chat_id": chat, "message_thread_id": thread.map { .number($0) }, "text": .string(text),
+            "entities": .array([entity("bold")] + (note.link.map { [entity("text_link", $0)] } ?? [])),
+            "link_preview_options": .members(["is_disabled": .bool(true)]),
+            "disable_notification": .bool(note.priority == .low),
+        ])
+        return ChatPost(url: "\(base)/bot\(token.value)/sendMessage", json: json)
+    }
+
+    /// There are no colours.
+    private static func mark(_ tone: ChatNote.Tone) -> String {
+        switch tone {
+        case .good: "🟢 "
+        case .bad: "🔴 "
+        case .warning: "🟡 "
+        case .neutral: ""
+        }
+    }
+
+    /// https://core.telegram.org/bots/api#making-requests
+    func judge(_ reply: ChatReply) -> Outcome {
+        guard let json = reply.json, json["ok"] == .bool(false) else { return reply.outcome() }
+        let (word, asked) = (json["description"]?.string, json["parameters"])
+        if let moved = asked?["migrate_to_chat_id"]?.int64 {
+            return reply.pausing(nil, "the group became a supergroup; write 'chat: \(moved)'")
+        }
+        switch (reply.status, word?.lowercased()) {
+        case (429, _): return reply.outcome(wait: ChatReply.wait(seconds: asked?["retry_after"]?.double))
+        case (404, _): return reply.pausing(nil, "the bot's token is wrong")
+        case (400, let word?) where word.contains("chat not found"):
+            return reply.pausing(word, "correct the chat, and write to the bot or add it there first")
+        case (400, let word?) where word.contains("thread not found"): return reply.pausing(word, "correct the thread")
+        default: return reply.outcome((200..<300).contains(reply.status) ? nil : word)
+        }
+    }
+}

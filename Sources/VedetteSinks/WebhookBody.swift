@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What a webhook sends: the event in one of the forms of CloudEvents, or a body of the user's own.
+enum WebhookBody: Sendable {
+    /// https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md §3
+    enum Mode: String, Sendable, CaseIterable {
+        /// Attributes and data in one JSON object.
+        case structured
+        /// The data alone; the attributes are headers.
+        case binary
+        /// An array of one event, for receivers that take nothing else.
+        case batch
+    }
+
+    case event(Mode)
+    /// JSON whose strings are templates: valid whatever they render.
+    case json(BodyTemplate)
+    case text(any Template, Format)
+
+    /// What a body came to: its type, what goes into the header beside it, its bytes.
+    struct Content: Sendable {
+        var type: String
+        var headers: [Header] = []
+        var bytes: [UInt8]
+    }
+
+    func content(_ message: Message) throws(Unsendable) -> Content {
+        let context = message.event.templateContext(
+            rule: message.rule, field: nil, suppressed: message.suppressed)
+        switch self {
+        case .event(let mode): return WebhookBody.content(message.event.json, mode)
+        case .json(let template):
+            return Content(type: Format.json.mediaType, bytes: template.render(context).bytes)
+        case .text(let template, let format):
+            let text = template.render(context.escaped(format.escape))
+            if format == .json, (try? JSON(parsing: text.utf8)) == nil {
+                throw Unsendable(message: "the body's template makes no JSON of this event; put its tags inside quotes")
+            }
+            return Content(type: format.mediaType, bytes: Array(text.utf8))
+        }
+    }
+
+    private static func content(_ event: JSON, _ mode: Mode) -> Content {
+        switch mode {
+        case .structured: return Content(type: "application/cloudevents+json; charset=utf-8", bytes: event.bytes)
+        case .batch:
+            let type = "application/cloudevents-batch+json; charset=utf-8"
+            return Content(type: type, bytes: JSON.array([event]).bytes)
+        case .binary:
+            let inBody = ["data", "datacontenttype"]
+            let headers = (event.members ?? []).compactMap { member -> Header? in
+                guard !inBody.contains(member.name), let text = member.value.string else { return nil }
+                let value = headerValue(text)
+                // Optional, and in the data too: a key of a stranger must not burst the receiver's header.
+                return value.utf8.count <= 2048 ? Header("ce-" + member.name, value) : nil
+            }
+            let type = event["datacontenttype"]?.string ?? Format.json.mediaType
+            return Content(type: type, headers: headers, bytes: (event["data"] ?? .null).bytes)
+        }
+    }
+
+    /// §3.1.3.2: what is not printable ASCII, the space, `"` and `%` are percent-encoded.
+    private static func headerValue(_ text: String) -> String {
+        text.utf8.reduce(into: "") { out, byte in
+            if (33...126).contains(byte), byte != 0x22, byte != 0x25 {
+                out.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}
+
+/// How the values in a body that is a text are escaped, so that they stay values.
+enum Format: String, Sendable, CaseIterable {
+    case json, xml, form, text
+
+    var mediaType: String {
+        switch self {
+        case .json: "application/json"
+        case .xml: "application/xml; charset=utf-8"
+        case .form: "application/x-www-form-urlencoded"
+        case .text: "text/plain; charset=utf-8"
+        }
+    }
+
+    func escape(_ value: String) -> String {
+        switch self {
+        case .json: String(JSON.string(value).text.dropFirst().dropLast())
+        case .xml: value.unicodeScalars.reduce(into: "") { $0 += Format.xml($1) }
+        case .form: WebURL.encoded(value)
+        case .text: value
+        }
+    }
+
+    /// What XML 1.0 §2.2 has no place for becomes U+FFFD.
+    private static func xml(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "\"": "&quot;"
+        case "'": "&apos;"
+        case "\t", "\n": String(scalar)
+        case "\r": "&#13;"
+        case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": "\u{FFFD}"
+        default: String(scalar)
+        }
+    }
+}
+
+/// A body of the user's own as a tree: its strings are templates, whose values cannot leave them.
+indirect enum BodyTemplate: Sendable {
+    case constant(JSON)
+    case text(any Template)
+    case list([BodyTemplate])
+    case map([(name: String, value: BodyTemplate)])
+
+    /// Nil for an option that is no part of a body.
+    init?(_ value: OptionValue) {
+        switch value {
+        case .template(let template): self = .text(template)
+        case .text(let text): self = .constant(.string(text))
+        case .flag(let flag): self = .constant(.bool(flag))
+        case .integer(let number): self = .constant(.number(number))
+        case .list(let values):
+            let parts = values.compactMap(BodyTemplate.init)
+            guard parts.count == values.count else { return nil }
+            self = .list(parts)
+        case .map(let pairs):
+            let parts = pairs.compactMap { pair in BodyTemplate(pair.value).map { (name: pair.name, value: $0) } }
+            guard parts.count == pairs.count else { return nil }
+            self = .map(parts)
+        default: return nil
+        }
+    }
+
+    func render(_ context: TemplateContext) -> JSON {
+        switch self {
+        case .constant(let json): json
+        case .text(let template): .string(template.render(context))
+        case .list(let parts): .array(parts.map { $0.render(context) })
+        case .map(let parts): .object(parts.map { JSON.Member(name: $0.name, value: $0.value.render(context)) })
+        }
+    }
+}
+
+extension TemplateContext {
+    /// The same names with escaped values.
+    func escaped(_ escape: @escaping @Sendable (String) -> String) -> TemplateContext {
+        TemplateContext { name in
+            switch self[name] {
+            case .text(let text): .text(escape(text))
+            case .list(let list): .list(list.map(escape))
+            case nil: nil
+            }
+        }
+    }
+}

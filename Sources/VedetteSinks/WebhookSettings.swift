@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The options of a webhook, judged.
+struct WebhookSettings: Sendable {
+    var url: Secret
+    /// Behind the url, its values percent-encoded.
+    var path: (any Template)?
+    var method: String
+    var headers: [Header]
+    var credentials: Credentials?
+    var token: Secret?
+    var signature: Signature?
+    var body: WebhookBody
+    var timeout: Duration
+
+    var secrets: [Secret] {
+        let inHeaders = headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
+        return [url] + [token, credentials?.password].compactMap { $0 } + (signature?.keys ?? []) + inHeaders
+    }
+
+    /// Headers that the sink or the transfer sets, in lower case.
+    static let reserved: Set = [
+        "webhook-id", "webhook-timestamp", "webhook-signature", "content-length", "transfer-encoding", "host",
+        "connection",
+    ]
+
+    init(_ options: Options) throws(OptionProblem) {
+        url = options.secret("url") ?? Secret(options.text("url") ?? "")
+        path = options.template("path")
+        method = options.text("method") ?? "POST"
+        headers = options.headers("headers")
+        timeout = try options.timeout()
+        credentials = try options.login()
+        token = options["token"] == nil ? nil : try options.token()
+        signature = try Self.signature(options)
+        body = try Self.body(options)
+        if let problem = HTTPSyntax.problem(inURL: url.value) { throw OptionProblem("url", detail: problem) }
+        if path != nil, url.value.contains(where: { "?#".contains($0) }) {
+            throw OptionProblem("path", detail: "stands behind the url, which must then hold neither ? nor #")
+        }
+        if !HTTPSyntax.isToken(method) || ["CONNECT", "TRACE"].contains(method.uppercased()) {
+            throw OptionProblem("method", detail: "is no method that carries a body; write POST, PUT or PATCH")
+        }
+        for header in headers { try check(header) }
+    }
+
+    private func check(_ header: Header) throws(OptionProblem) {
+        let name = header.name.lowercased()
+        if !HTTPSyntax.isToken(header.name) {
+            throw OptionProblem("headers", header.name, detail: "is no header name; use letters, digits and `-`")
+        }
+        if Self.reserved.contains(name) || name.hasPrefix("ce-") {
+            throw OptionProblem("headers", header.name, detail: "is set by the sink itself; leave it out")
+        }
+        if !HTTPSyntax.isFieldValue(header.value) {
+            throw OptionProblem("headers", header.name, detail: "has a control character or line break in its value")
+        }
+        if name == "authorization", token != nil || credentials != nil {
+            throw OptionProblem("headers", header.name, detail: "comes from `token` or `user`; keep one of them")
+        }
+    }
+
+    private static func signature(_ options: Options) throws(OptionProblem) -> Signature? {
+        guard let option = options["sign"] else { return nil }
+        var values = [option]
+        if case .list(let list) = option { values = list }
+        let keys = values.compactMap { if case .secret(let key) = $0 { key } else { nil } }
+        for (i, key) in keys.enumerated() {
+            guard let problem = Signature.problem(inKey: key.value) else { continue }
+            throw OptionProblem("sign", String(i), detail: problem)
+        }
+        return Signature(keys: keys)
+    }
+
+    private static func body(_ options: Options) throws(OptionProblem) -> WebhookBody {
+        let mode = options.text("mode").flatMap(WebhookBody.Mode.init)
+        let format = options.text("format").flatMap(Format.init)
+        guard let option = options["body"] else {
+            if format != nil { throw OptionProblem("format", detail: "says how `body` is escaped; write one") }
+            return .event(mode ?? .structured)
+        }
+        if mode != nil { throw OptionProblem("mode", detail: "is a form of the event, which `body` replaces") }
+        if case .template(let template) = option { return .text(template, format ?? .json) }
+        guard let tree = BodyTemplate(option) else {
+            throw OptionProblem("body", detail: "holds something that is no JSON")
+        }
+        guard format ?? .json == .json else {
+            throw OptionProblem("format", detail: "must be json, since `body` is no text")
+        }
+        return .json(tree)
+    }
+}

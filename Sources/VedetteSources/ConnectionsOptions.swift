@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The options of the `connections` kind as data.
+enum ConnectionsOptions {
+    static let specs: [OptionSpec] = [
+        OptionSpec(
+            "updates", .choice(ConnectionsResource.allCases.map(\.rawValue)),
+            "Whose updates: everybody's (`public`), one person's, status updates, your own views, or a search.",
+            standard: "public"),
+        OptionSpec(
+            "format", .choice(["atom", "json"]),
+            "`atom`: the Updates API; `json`: the activity stream of Connections 4 and later.", standard: "atom"),
+        OptionSpec(
+            "source", .text,
+            "Updates of one application: activities, blogs, bookmarks, communities, files, forums, profiles or wikis; of "
+                + "status updates also all, following, network or organization."),
+        OptionSpec("container", .text, "The id of one blog, community, wiki … in the application that `source` names."),
+        OptionSpec("userid", .text, "Updates of the person with this id; it wins over `email`."),
+        OptionSpec("email", .text, "Updates of the person with this address, where the site shows addresses."),
+        OptionSpec("before", .text, "Only what was last changed before this date."),
+        OptionSpec("since", .text, "Only what was last changed after this date."),
+        OptionSpec("lang", .text, "The language of the server's own words, as `en_IE` or `en-ie`."),
+        OptionSpec("page", .integer(1...1_000_000), "The page that a reading begins with.", standard: "1"),
+        OptionSpec("page_size", .integer(1...100), "Entries of one page.", standard: "100"),
+        OptionSpec("comments", .choice(["all", "none"]), "Whether status updates come with their comments."),
+        OptionSpec("query", .text, "Words to search for, with `updates: search` or `format: json`."),
+        OptionSpec("tag", .text, "A tag to search for, with `updates: search`."),
+        OptionSpec(
+            "incremental", .flag, "Ask only for what changed since the newest entry seen, less the margin.",
+            standard: "true"),
+        OptionSpec("margin", .duration, "How much earlier than the newest entry `since` is set.", standard: "10m"),
+        OptionSpec("parameters", .map(.text), "Further parameters of the request, passed on as they are."),
+    ]
+
+    /// RFC 3339, as RFC 4287 §3.3 has it, or a plain date, which is its midnight in UTC.
+    static func date(_ name: String, _ options: Options) throws(OptionProblem) -> Timestamp? {
+        guard let text = options.text(name) else { return nil }
+        if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return time }
+        throw OptionProblem(
+            name, detail: "'\(text)' is no date; write it as in 2008-02-07T21:07:56Z or 2008-02-07")
+    }
+
+    /// Java's form `en_IE` or Dojo's `en-ie`, with the case that each has on the wire.
+    static func language(_ options: Options) throws(OptionProblem) -> String? {
+        guard let text = options.text("lang") else { return nil }
+        let parts = text.split(omittingEmptySubsequences: false) { "_-".contains($0) }.map { $0.lowercased() }
+        let isWord = parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isLetter } }
+        guard isWord, parts.count <= 2, (2...3).contains(parts[0].count), parts.count == 1 || parts[1].count == 2 else {
+            throw OptionProblem("lang", detail: "'\(text)' is no language; write it as en_IE or en-ie")
+        }
+        guard parts.count == 2 else { return parts[0] }
+        return text.contains("_") ? "\(parts[0])_\(parts[1].uppercased())" : "\(parts[0])-\(parts[1])"
+    }
+
+    static func email(_ options: Options) throws(OptionProblem) -> String? {
+        guard let text = options.text("email") else { return nil }
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), !text.contains(where: \.isWhitespace) else {
+            throw OptionProblem("email", detail: "'\(text)' is no e-mail address")
+        }
+        return text
+    }
+
+    /// What is given must not be blank: an empty parameter asks for everything.
+    static func text(_ name: String, _ options: Options) throws(OptionProblem) -> String? {
+        guard let text = options.text(name) else { return nil }
+        guard !text.trimmed().isEmpty else {
+            throw OptionProblem(name, detail: "'\(name)' is empty; write its value or remove it")
+        }
+        return text
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The resources of IBM Lotus / HCL Connections that tell of updates.
+enum ConnectionsResource: String, CaseIterable, Sendable {
+    case `public`, person, status, newsfeed, top, community, saved, search
+
+    /// Of the Updates API, under the News application, and of the Search API.
+    var atomPath: String {
+        switch self {
+        case .public: "/news/atom/stories/public"
+        case .person: "/news/atom/stories/public/person"
+        case .status: "/news/atom/stories/statusupdates"
+        case .newsfeed, .top, .community, .saved: "/news/atom/stories/\(rawValue)"
+        case .search: "/search/atom/search/results"
+        }
+    }
+
+    /// User and group of the activity stream; nil where it has no such view.
+    private var streamView: String? {
+        switch self {
+        case .public, .person, .status: "@public/@all"
+        case .newsfeed: "@me/@all"
+        case .saved: "@me/@saved"
+        case .top, .community, .search: nil
+        }
+    }
+
+    /// Of the later JSON activity stream. The word `basic` in it picks the way of signing in.
+    func streamPath(_ application: ConnectionsApplication?) -> String? {
+        streamView.map { view in
+            let last = self == .status ? "@status" : application?.streamName ?? "@all"
+            return "/connections/opensocial/basic/rest/activitystreams/\(view)/\(last)"
+        }
+    }
+}
+
+/// The applications that updates come from.
+enum ConnectionsApplication: String, CaseIterable, Sendable {
+    case activities, blogs, bookmarks, communities, files, forums, profiles, wikis
+
+    /// What Search and the stream call it: bookmarks go by the application's old name there.
+    var streamName: String { self == .bookmarks ? "dogear" : rawValue }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// What a user may say of how a feed is read.
+struct FeedOptions: Sendable {
+    /// Beside the title.
+    var compared: Set<String> = ["content"]
+    /// Bytes of an entry's content that are kept and compared.
+    var contentLimit = FeedOptions.standardLimit
+
+    static let standardLimit = 2000
+    static let comparable = ["content", "link", "enclosure", "author", "categories", "published", "updated"]
+    /// Bytes of a title.
+    static let titleLimit = 1000
+    /// Bytes of a title that is the beginning of the content.
+    static let derivedTitleLimit = 100
+}
+
+/// Makes items of entries: the key, each key once, and what is compared.
+struct FeedCollector {
+    private let options: FeedOptions
+    /// When the document was received; dates beyond it are in the future. Zero when nobody knows.
+    private let receivedAt: Timestamp
+    private(set) var items: [Item] = []
+    private var keys = Set<String>()
+    private var repeats = 0
+    private var future = 0
+    private var badDates = 0
+    private var badDate: String?
+    /// Places of items without an author: a feed's own stands for them (RFC 4287 §4.2.1).
+    private var authorless: [Int] = []
+
+    init(_ options: FeedOptions, receivedAt: Timestamp) { (self.options, self.receivedAt) = (options, receivedAt) }
+
+    /// Bytes of a content to offer: what is kept, and what a hash needs whatever is kept.
+    var contentLimit: Int { max(options.contentLimit, FeedOptions.standardLimit) }
+
+    /// 1970-01-01 and earlier is what programs write for no date at all.
+    mutating func date(_ bytes: UnsafeBufferPointer<UInt8>) -> Timestamp? {
+        let text = FeedText.trimmed(bytes)
+        if text.isEmpty { return nil }
+        if let time = FeedDate.parse(text), time.milliseconds >= 86_400_000 { return time }
+        badDates += 1
+        if badDate == nil { badDate = String(String(decoding: text, as: UTF8.self).prefix(40)) }
+        return nil
+    }
+
+    mutating func add(_ entry: FeedEntry) {
+        let link = entry.page ?? entry.link
+        let key = FeedLink.key(entry.id ?? entry.about ?? link ?? entry.enclosure ?? hash(entry))
+        guard keys.insert(key).inserted else {
+            repeats += 1
+            return
+        }
+        let content = kept(entry.content ?? "")
+        var item = Item(
+            key: key, title: entry.title ?? FeedCollector.title(entry.content ?? ""), url: address(entry, link))
+        item.time = time(entry)
+        set("author", entry.authors.isEmpty ? nil : .text(entry.authors.joined(separator: ", ")), &item)
+        set("categories", entry.categories.isEmpty ? nil : .list(entry.categories), &item)
+        set("content", content.map(Value.text), &item)
+        set("enclosure", entry.enclosure.map(Value.text), &item)
+        if options.compared.contains("link") { item.fields["link"] = link.map { .text(FeedLink.key($0)) } }
+        set("published", entry.published.map { .text($0.rfc3339) }, &item)
+        set("updated", entry.updated.map { .text($0.rfc3339) }, &item)
+        if entry.authors.isEmpty { authorless.append(items.count) }
+        items.append(item)
+    }
+
+    mutating func setAuthor(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        for index in authorless { set("author", .text(names.joined(separator: ", ")), &items[index]) }
+    }
+
+    private func kept(_ content: String) -> String? {
+        if options.contentLimit == 0 { return nil }
+        return options.contentLimit >= contentLimit
+            ? content : HTMLText.collapse(content, limit: options.contentLimit)
+    }
+
+    private func set(_ name: String, _ value: Value?, _ item: inout Item) {
+        guard let value else { return }
+        if options.compared.contains(name) { item.fields[name] = value } else { item.notes[name] = value }
+    }
+
+    /// Where a person looks at it: a page, else what there is to hear or see.
+    private func address(_ entry: FeedEntry, _ link: String?) -> String? {
+        [link, entry.enclosure].lazy.compactMap { $0 }.first { FeedLink.isPlain(text: $0) || WebURL($0) != nil }
+    }
+
+    /// A date in the future would be "the newest seen" until it comes, so it counts as now; the note keeps it.
+    private mutating func time(_ entry: FeedEntry) -> Timestamp? {
+        guard let time = entry.updated ?? entry.published else { return nil }
+        guard receivedAt.milliseconds > 0, time > receivedAt else { return time }
+        if time > receivedAt.advanced(by: .seconds(86_400)) { future += 1 }
+        return receivedAt
+    }
+
+    /// Of what names itself in no other way. A limit of the user's choice has no part in it.
+    private func hash(_ entry: FeedEntry) -> String {
+        var parts = [
+            entry.title ?? "", HTMLText.collapse(entry.content ?? "", limit: FeedOptions.standardLimit),
+        ]
+        if parts == ["", ""] { parts.append((entry.published ?? entry.updated)?.rfc3339 ?? "") }
+        return "hash:" + Identifier.hex(Digest.of(parts))
+    }
+
+    /// Statuses have no title; their beginning stands for it.
+    private static func title(_ content: String) -> String? {
+        content.isEmpty ? nil : HTMLText.collapse(content, limit: FeedOptions.derivedTitleLimit)
+    }
+
+    var warnings: [String] {
+        var warnings: [String] = []
+        if repeats > 0 {
+            warnings.append("\(counted(repeats, "repeat")) of a key: of equal ones the first entry counts")
+        }
+        if badDates > 0 {
+            warnings.append("\(counted(badDates, "date")) could not be read, the first of them '\(badDate ?? "")'")
+        }
+        if future > 0 { warnings.append("\(counted(future, "date")) in the future: taken as now") }
+        return warnings
+    }
+}

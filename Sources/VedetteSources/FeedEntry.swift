@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// An entry of a feed while it is read, whatever the format.
+struct FeedEntry {
+    /// Where a text of an entry comes from, the best first.
+    enum Body: Int {
+        case content, summary, description, subtitle
+    }
+
+    /// `guid`, `id`, or what stands in their place.
+    var id: String?
+    /// `rdf:about` names a resource of RSS 1.0; a `guid` beside it says more.
+    var about: String?
+    var title: String?
+    /// The alternate link to an HTML page, then to anything, absolute where it can be.
+    var page: String?
+    var link: String?
+    var enclosure: String?
+    var updated: Timestamp?
+    var published: Timestamp?
+    var authors: [String] = []
+    var categories: [String] = []
+    private(set) var content: String?
+    private var source: Body?
+
+    /// True when a text from there would count.
+    func wants(_ source: Body) -> Bool { self.source.map { source.rawValue < $0.rawValue } ?? true }
+
+    mutating func offer(_ text: String, _ source: Body) {
+        guard wants(source), !text.isEmpty else { return }
+        (content, self.source) = (text, source)
+    }
+
+    mutating func addAuthor(_ name: String) {
+        let name = FeedEntry.nameOnly(name)
+        FeedEntry.add(name, to: &authors)
+    }
+
+    mutating func addCategory(_ name: String) {
+        FeedEntry.add(name, to: &categories)
+    }
+
+    /// Each name once; more than a person would read are left out.
+    static func add(_ name: String, to names: inout [String]) {
+        if !name.isEmpty, names.count < 100, !names.contains(name) { names.append(name) }
+    }
+
+    /// RSS 2.0 has `ada@example.org (Ada)`.
+    static func nameOnly(_ author: String) -> String {
+        guard author.hasSuffix(")"), let open = author.firstIndex(of: "("), author[..<open].contains("@") else {
+            return author
+        }
+        let name = String(author[author.index(after: open)...].dropLast()).trimmed()
+        return name.isEmpty ? author : name
+    }
+}
+
+/// Addresses of a feed.
+enum FeedLink {
+    /// True for an absolute http or https address that needs no further look: most links, by far.
+    static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count > 8, bytes.starts(with: "http".utf8) else { return false }
+        let start = bytes[4] == UInt8(ascii: "s") ? 8 : 7
+        guard bytes[4..<start].elementsEqual(start == 8 ? "s://".utf8 : "://".utf8) else { return false }
+        if [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":")].contains(bytes[start]) {
+            return false
+        }
+        var isHost = true
+        for byte in bytes[start...] {
+            if byte <= 0x20 || byte == 0x7F || (isHost && byte == UInt8(ascii: "@")) { return false }
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { isHost = false }
+        }
+        return true
+    }
+
+    static func isPlain(text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isPlain($0) }
+    }
+
+    /// Line breaks inside an address are dropped and spaces encoded, as browsers do (https://url.spec.whatwg.org/#url-parsing).
+    static func cleaned(_ text: String) -> String {
+        var out = ""
+        for scalar in text.trimmed().unicodeScalars {
+            switch scalar {
+            case "\t", "\n", "\r": continue
+            case " ": out += "%20"
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+
+    /// An address as a key: without the parameters that say where a reader came from or in which session, since they change
+    /// from poll to poll.
+    static func key(_ address: String) -> String {
+        guard address.hasPrefix("http"), address.utf8.contains(where: { $0 == 0x3F || $0 == 0x23 || $0 == 0x3B }) else {
+            return address
+        }
+        var parts = address.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if parts.count == 2, isTracking(Substring(parts[1])) { parts.removeLast() }
+        let halves = parts[0].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var page = String(halves[0])
+        if let session = page.lowercased().firstRange(of: ";jsessionid=") {
+            page = String(page.prefix(page.lowercased().distance(from: page.startIndex, to: session.lowerBound)))
+        }
+        if halves.count == 2 {
+            let kept = halves[1].split(separator: "&", omittingEmptySubsequences: false).filter { !isTracking($0) }
+            if !kept.isEmpty { page += "?" + kept.joined(separator: "&") }
+        }
+        return parts.count == 2 ? page + "#" + parts[1] : page
+    }
+
+    private static func isTracking(_ parameter: Substring) -> Bool {
+        let name = parameter.prefix { $0 != "=" }.lowercased()
+        return name.hasPrefix("utm_") || tracking.contains(name)
+    }
+
+    private static let tracking: Set<String> = [
+        "fbclid", "gclid", "dclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid", "_hsenc", "_hsmi", "xtor",
+        "at_medium", "at_campaign", "wt_mc", "wt.mc_id", "cmpid", "ncid", "ocid", "phpsessid", "jsessionid",
+    ]
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// What a feed says of itself.
+struct FeedHead {
+    var isAtom = false
+    var isOldAtom = false
+    var lacksNamespace = false
+    var hasChannel = false
+    var next: String?
+    var archive: String?
+    /// RFC 5005 §2: every entry there is stands in this document.
+    var isComplete = false
+    var authors: [String] = []
+    var schedule = FeedSchedule()
+
+    mutating func take(_ name: FeedName, _ element: borrowing XMLEnd) {
+        switch name {
+        case .ttl: schedule.ttl = Int(element.trimmed)
+        case .hour: schedule.skip(hour: element.trimmed)
+        case .day: schedule.skip(day: element.trimmed)
+        case .updatePeriod: schedule.period = element.trimmed
+        case .updateFrequency: schedule.frequency = Int(element.trimmed)
+        case .name:
+            // They stand in every entry that has none of its own.
+            if authors.count < 5 { FeedEntry.add(HTMLText.collapse(element.bytes, limit: 200), to: &authors) }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/).
+enum FeedJSON {
+    private enum Column: Int, CaseIterable {
+        case id, url, externalURL, title, html, text, summary, published, modified, author, author1, author2, author3
+        case tags, attachment
+
+        var path: JSONPath {
+            let steps: [String] =
+                switch self {
+                case .id, .url, .title, .summary, .tags: ["\(self)"]
+                case .externalURL: ["external_url"]
+                case .html: ["content_html"]
+                case .text: ["content_text"]
+                case .published: ["date_published"]
+                case .modified: ["date_modified"]
+                case .author: ["author", "name"]
+                case .author1: ["authors", "0", "name"]
+                case .author2: ["authors", "1", "name"]
+                case .author3: ["authors", "2", "name"]
+                case .attachment: ["attachments", "0", "url"]
+                }
+            return JSONPath(steps: steps)
+        }
+    }
+
+    private static let document = [["version"], ["next_url"], ["author", "name"], ["authors", "0", "name"]]
+
+    /// Told by the first character: XML never begins with a brace.
+    static func isJSON(_ bytes: [UInt8]) -> Bool {
+        let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        return body.first { $0 > 0x20 } == UInt8(ascii: "{")
+    }
+
+    static func read(_ page: inout PageBody, _ options: FeedOptions) throws(ReadError) -> Page {
+        let reader = JSONReader(
+            items: JSONPath(steps: ["items"]), columns: Column.allCases.map(\.path),
+            document: document.map { JSONPath(steps: $0) })
+        var collector = FeedCollector(options, receivedAt: page.receivedAt)
+        let url = WebURL(page.url)
+        do {
+            let summary = try reader.read(&page.bytes) { row in collector.add(entry(row, url, &collector)) }
+            guard summary.document[0].text?.contains("jsonfeed.org/version/") == true else { throw noFeed }
+            collector.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
+            let next = summary.document[1].text.flatMap { FeedLinks.resolve($0, against: url) }
+            let mended = summary.warnings.map { "lenient: \($0)" }
+            return Page(items: collector.items, next: next.map { NextPage($0) }, warnings: mended + collector.warnings)
+        } catch let error as DocumentError where error.kind == .wrongShape {
+            throw noFeed
+        } catch {
+            throw ReadError(any: error)
+        }
+    }
+
+    private static let noFeed = ReadError(
+        .wrongType, "a feed was expected, but the response is JSON of another kind; JSON Feed names its version")
+
+    private static func entry(
+        _ row: borrowing JSONRow, _ url: WebURL?, _ collector: inout FeedCollector
+    ) -> FeedEntry {
+        func text(_ column: Column) -> String? { row.string(column.rawValue).flatMap { $0.isEmpty ? nil : $0 } }
+        var entry = FeedEntry()
+        entry.id = text(.id)
+        let title = FeedText.plain.read(row.bytes(Column.title.rawValue), limit: FeedOptions.titleLimit)
+        entry.title = title.isEmpty ? nil : title
+        for column in [Column.url, .externalURL] where entry.link == nil {
+            entry.link = text(column).flatMap { FeedLinks.resolve($0, against: url) }
+        }
+        entry.enclosure = text(.attachment).flatMap { FeedLinks.resolve($0, against: url) }
+        for (column, form, source) in bodies where row.kind(column.rawValue) == .string && entry.wants(source) {
+            entry.offer(form.read(row.bytes(column.rawValue), limit: collector.contentLimit), source)
+        }
+        if row.kind(Column.published.rawValue) == .string {
+            entry.published = collector.date(row.bytes(Column.published.rawValue))
+        }
+        if row.kind(Column.modified.rawValue) == .string {
+            entry.updated = collector.date(row.bytes(Column.modified.rawValue))
+        }
+        for column in [Column.author1, .author2, .author3, .author] {
+            if let name = text(column) { entry.addAuthor(name) }
+        }
+        for tag in row[Column.tags.rawValue].elements { entry.addCategory(tag) }
+        return entry
+    }
+
+    private static let bodies: [(Column, FeedText, FeedEntry.Body)] = [
+        (.text, .plain, .content), (.html, .html, .content), (.summary, .plain, .summary),
+    ]
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// Makes addresses absolute: against `xml:base` where it is set, else against the document's own.
+struct FeedLinks {
+    private let url: WebURL?
+    /// The base of the element whose text is a link: its end does not know it.
+    private var held: WebURL?
+    /// The last chain of `xml:base` and what came of it: an entry's links share one.
+    private var chain: [String] = []
+    private var base: WebURL?
+
+    init(url: String) {
+        self.url = WebURL(url)
+        (held, base) = (self.url, self.url)
+    }
+
+    /// What a link leads to, as far as it matters.
+    enum Relation {
+        case alternate, enclosure, next, archive, other
+    }
+
+    /// Without `rel` it is the alternate; `http://www.iana.org/assignments/relation/alternate` is too (RFC 4287 §4.2.7.2).
+    static func relation(_ element: borrowing XMLElement) -> Relation {
+        guard let bytes = element.attributeBytes(FeedName.rel.token) else { return .alternate }
+        if bytes.elementsEqual("alternate".utf8) { return .alternate }
+        let text = String(decoding: FeedText.trimmed(bytes), as: UTF8.self).lowercased()
+        return switch text.split(separator: "/").last ?? "alternate" {
+        case "alternate": .alternate
+        case "enclosure": .enclosure
+        case "next": .next
+        case "prev-archive": .archive
+        default: .other
+        }
+    }
+
+    /// A page for people, rather than the same as JSON.
+    static func isPage(_ element: borrowing XMLElement) -> Bool {
+        guard let bytes = element.attributeBytes(FeedName.type.token) else { return true }
+        if bytes.elementsEqual("text/html".utf8) { return true }
+        let type = String(decoding: bytes, as: UTF8.self).lowercased()
+        return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
+    }
+
+    /// Of a link's `href`.
+    mutating func target(_ element: borrowing XMLElement) -> String? {
+        guard let bytes = element.attributeBytes(FeedName.href.token) else { return nil }
+        let text = FeedText.trimmed(bytes)
+        if FeedLink.isPlain(text) { return String(decoding: text, as: UTF8.self) }
+        return resolve(String(decoding: text, as: UTF8.self), element)
+    }
+
+    mutating func resolve(_ reference: String, _ element: borrowing XMLElement) -> String? {
+        FeedLinks.resolve(reference, against: base(of: element))
+    }
+
+    mutating func hold(_ element: borrowing XMLElement) { held = base(of: element) }
+
+    /// Of a link that is an element's text: what cannot be resolved stays as it is, since it still tells entries apart.
+    func target(ofText bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        let text = FeedText.trimmed(bytes)
+        if text.isEmpty { return nil }
+        let string = String(decoding: text, as: UTF8.self)
+        return FeedLink.isPlain(text) ? string : FeedLinks.resolve(string, against: held) ?? string
+    }
+
+    static func resolve(_ reference: String, against base: WebURL?) -> String? {
+        let reference = FeedLink.cleaned(reference)
+        if reference.isEmpty { return nil }
+        return base.map { $0.resolving(reference)?.text } ?? WebURL(reference)?.text
+    }
+
+    private mutating func base(of element: borrowing XMLElement) -> WebURL? {
+        let bases = element.bases
+        if bases != chain {
+            chain = bases
+            base = bases.reduce(url) { base, next in base.map { $0.resolving(next) ?? base } ?? WebURL(next) }
+        }
+        return base
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// Makes entries of the elements of a feed in RSS or Atom. Only the direct children of an entry count: extensions nest elements
+/// of the same names (`activity:object` has an `id` of its own).
+struct FeedReading {
+    private var links: FeedLinks
+    private(set) var collector: FeedCollector
+    private(set) var head = FeedHead()
+
+    /// The entry that is being read, and the depth of its element.
+    private var entry = FeedEntry()
+    private var entryDepth = 0
+    private var isInEntry = false
+    /// How the element that is being collected is to be understood.
+    private var form = FeedText.plain
+    private var isPermaLink = true
+
+    init(url: String, options: FeedOptions, receivedAt: Timestamp) {
+        links = FeedLinks(url: url)
+        collector = FeedCollector(options, receivedAt: receivedAt)
+    }
+
+    // MARK: Beginnings
+
+    mutating func start(_ element: borrowing XMLElement) throws(DocumentError) -> XMLAction {
+        guard let name = FeedName(rawValue: element.token.rawValue) else {
+            if element.depth == 1 { throw FeedReading.unknownRoot(element.name) }
+            return .skip
+        }
+        if element.depth == 1 { return try root(name, element) }
+        if isInEntry { return startInEntry(name, element) }
+        switch name {
+        case .channel where element.depth == 2:
+            head.hasChannel = true
+            return .enter
+        case .entry, .item: return startEntry(element)
+        case .link: return pageLink(element)
+        case .skipHours, .skipDays: return .enter
+        case .complete:
+            head.isComplete = true
+            return .skip
+        case .author, .person: return head.isAtom || name == .person ? .enter : .skip
+        case .ttl, .hour, .day, .updatePeriod, .updateFrequency, .name: return .text
+        default: return .skip
+        }
+    }
+
+    private mutating func root(_ name: FeedName, _ element: borrowing XMLElement) throws(DocumentError) -> XMLAction {
+        switch name {
+        case .feed:
+            head.isAtom = true
+            head.lacksNamespace = element.namespace == nil
+            head.isOldAtom = element.namespace == FeedNamespaces.atom03
+        case .rss, .rdf: break
+        case .error: throw DocumentError(.wrongShape, "the server answered with an <error> document instead of a feed")
+        default: throw FeedReading.unknownRoot(element.name)
+        }
+        return .enter
+    }
+
+    private static func unknownRoot(_ name: String) -> DocumentError {
+        DocumentError(
+            .wrongShape,
+            "the root element is <\(name)>, which is no feed; Atom's is <feed>, RSS's is <rss> or <rdf:RDF>")
+    }
+
+    private mutating func startEntry(_ element: borrowing XMLElement) -> XMLAction {
+        entry = FeedEntry()
+        entry.about = element.attribute(FeedName.about.token)
+        isInEntry = true
+        entryDepth = element.depth
+        isPermaLink = false
+        return .enter
+    }
+
+    /// RFC 5005: the next page, or the archive before this document.
+    private mutating func pageLink(_ element: borrowing XMLElement) -> XMLAction {
+        switch FeedLinks.relation(element) {
+        case .next: head.next = links.target(element) ?? head.next
+        case .archive: head.archive = links.target(element) ?? head.archive
+        default: break
+        }
+        return .skip
+    }
+
+    private mutating func startInEntry(_ name: FeedName, _ element: borrowing XMLElement) -> XMLAction {
+        if element.depth > entryDepth + 1 { return startNested(name) }
+        switch name {
+        case .link: return startLink(element)
+        case .category:
+            if let term = element.attribute(FeedName.term.token) { entry.addCategory(HTMLText.collapse(term)) }
+            return .text
+        case .author, .person: return head.isAtom || name == .person ? .enter : .text
+        case .title: return startText(element, isContent: false)
+        case .content, .summary: return startText(element, isContent: name == .content)
+        case .description, .encoded, .itunesSummary, .subtitle:
+            form = .html
+            return entry.wants(FeedReading.source(name)) ? .text : .skip
+        case .mediaTitle, .mediaDescription: return .text
+        case .body:
+            form = .html
+            return .markup
+        case .guid:
+            isPermaLink = element.attribute(FeedName.isPermaLink.token) != "false"
+            return .text
+        case .enclosure, .mediaContent:
+            enclosure(element, FeedName.url.token)
+            // `media:content` may hold a title and a description.
+            return name == .mediaContent ? .enter : .skip
+        case .group: return .enter
+        case .id, .updated, .published, .pubDate, .date, .modified, .issued, .created, .creator, .subject,
+            .itunesAuthor:
+            return .text
+        default: return .skip
+        }
+    }
+
+    /// The name of an author, and what YouTube and others keep in `media:group`.
+    private mutating func startNested(_ name: FeedName) -> XMLAction {
+        switch name {
+        case .name, .mediaTitle, .mediaDescription: .text
+        case .mediaContent: .enter
+        default: .skip
+        }
+    }
+
+    private mutating func startText(_ element: borrowing XMLElement, isContent: Bool) -> XMLAction {
+        guard head.isAtom else {
+            form = .html
+            return .text
+        }
+        let type = element.attribute(FeedName.type.token)
+        let isElsewhere = isContent && element.attributeBytes(FeedName.src.token) != nil
+        if isElsewhere, let source = element.attribute(FeedName.src.token), entry.enclosure == nil {
+            entry.enclosure = links.resolve(source, element)
+        }
+        var mode = element.attribute(FeedName.mode.token)
+        if mode == nil, head.isOldAtom, type == nil { mode = "xml" }
+        let action: XMLAction
+        (form, action) = FeedText.atom(type: type, mode: mode, isPresentElsewhere: isElsewhere)
+        return action
+    }
+
+    /// An Atom link's address is an attribute, RSS's is the text.
+    private mutating func startLink(_ element: borrowing XMLElement) -> XMLAction {
+        guard element.attributeBytes(FeedName.href.token) != nil else {
+            links.hold(element)
+            return .text
+        }
+        switch FeedLinks.relation(element) {
+        case .alternate:
+            guard let target = links.target(element) else { return .skip }
+            if entry.page == nil, FeedLinks.isPage(element) { entry.page = target }
+            if entry.link == nil { entry.link = target }
+        case .enclosure: enclosure(element, FeedName.href.token)
+        default: break
+        }
+        return .skip
+    }
+
+    private mutating func enclosure(_ element: borrowing XMLElement, _ attribute: XMLToken) {
+        guard entry.enclosure == nil, let address = element.attribute(attribute), !address.isEmpty else { return }
+        entry.enclosure = links.resolve(address, element)
+    }
+
+    // MARK: Ends
+
+    mutating func end(_ element: borrowing XMLEnd) {
+        guard let name = FeedName(rawValue: element.token.rawValue) else { return }
+        if !isInEntry {
+            head.take(name, element)
+        } else if element.depth == entryDepth {
+            finishEntry()
+        } else {
+            endInEntry(name, element)
+        }
+    }
+
+    private mutating func endInEntry(_ name: FeedName, _ element: borrowing XMLEnd) {
+        switch name {
+        case .id, .guid: takeID(name, element)
+        case .title:
+            let title = form.read(element.bytes, limit: FeedOptions.titleLimit)
+            if entry.title == nil, !title.isEmpty { entry.title = title }
+        case .mediaTitle:
+            let title = HTMLText.collapse(element.bytes, limit: FeedOptions.titleLimit)
+            if element.depth == entryDepth + 2, entry.title == nil, !title.isEmpty { entry.title = title }
+        case .link:
+            guard entry.link == nil, let target = links.target(ofText: element.bytes) else { return }
+            entry.link = target
+        case .updated, .date, .modified: takeDate(\.updated, element)
+        case .published, .pubDate, .issued, .created: takeDate(\.published, element)
+        case .name, .creator, .author, .itunesAuthor:
+            if name != .itunesAuthor || entry.authors.isEmpty {
+                entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
+            }
+        case .category, .subject: entry.addCategory(HTMLText.plain(element.bytes, limit: 200))
+        case .content, .encoded, .body, .summary, .description, .itunesSummary, .subtitle, .mediaDescription:
+            let source = FeedReading.source(name)
+            guard entry.wants(source) else { return }
+            let form = name == .mediaDescription ? FeedText.plain : form
+            entry.offer(form.read(element.bytes, limit: collector.contentLimit), source)
+        default: break
+        }
+    }
+
+    private static func source(_ name: FeedName) -> FeedEntry.Body {
+        switch name {
+        case .content, .encoded, .body: .content
+        case .summary, .description: .summary
+        case .mediaDescription, .itunesSummary: .description
+        default: .subtitle
+        }
+    }
+
+    /// A `guid` says more than an `id` that strayed into RSS; unless it says otherwise, it is an address (RSS 2.0).
+    private mutating func takeID(_ name: FeedName, _ element: borrowing XMLEnd) {
+        let text = element.trimmed
+        guard !text.isEmpty, entry.id == nil || name == .guid else { return }
+        entry.id = text
+    }
+
+    private mutating func takeDate(_ path: WritableKeyPath<FeedEntry, Timestamp?>, _ element: borrowing XMLEnd) {
+        guard entry[keyPath: path] == nil, let time = collector.date(element.bytes) else { return }
+        entry[keyPath: path] = time
+    }
+
+    private mutating func finishEntry() {
+        isInEntry = false
+        if isPermaLink, entry.link == nil, entry.page == nil, let id = entry.id, FeedLink.isPlain(text: id) {
+            entry.link = id
+        }
+        collector.add(entry)
+    }
+
+    /// What is known once the document was read to its end.
+    mutating func finish() throws(DocumentError) {
+        if !head.isAtom, !head.hasChannel, collector.items.isEmpty {
+            throw DocumentError(.wrongShape, "the document has neither a channel nor an item: it is no feed")
+        }
+        collector.setAuthor(head.authors)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteDocument
+
+/// How the text of an element is to be understood (RFC 4287 §3.1 and §4.1.3, Atom 0.3 §3.1.1).
+enum FeedText {
+    case plain
+    case html
+    /// Base64 of a text, plain or HTML.
+    case encoded(isHTML: Bool)
+    /// A picture, a PDF: nothing to read.
+    case none
+
+    /// The form of an Atom element, and whether its child elements are a part of it.
+    static func atom(type: String?, mode: String?, isPresentElsewhere: Bool = false) -> (FeedText, XMLAction) {
+        if isPresentElsewhere { return (.none, .skip) }
+        if mode == nil, type == nil || type == "text" { return (.plain, .text) }
+        if mode == nil, type == "html" { return (.html, .text) }
+        let type = type?.prefix { $0 != ";" }.lowercased().trimmingSpace() ?? "text"
+        let isHTML = type.hasSuffix("html")
+        switch mode?.lowercased() {
+        case "escaped": return (isHTML ? .html : .plain, .text)
+        case "base64": return (isHTML || isText(type) ? .encoded(isHTML: isHTML) : .none, .text)
+        case "xml": return (.html, .markup)
+        default: break
+        }
+        switch type {
+        case "html", "text/html": return (.html, .text)
+        case "xhtml", "application/xhtml+xml": return (.html, .markup)
+        default:
+            if isText(type) { return (.plain, .text) }
+            return type.hasSuffix("/xml") || type.hasSuffix("+xml") ? (.html, .markup) : (.none, .skip)
+        }
+    }
+
+    private static func isText(_ type: String) -> Bool {
+        type == "text" || type.hasPrefix("text/") && type != "text/xml"
+    }
+
+    func read(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
+        switch self {
+        case .plain: HTMLText.collapse(bytes, limit: limit)
+        case .html: HTMLText.plain(bytes, limit: limit)
+        case .encoded(let isHTML):
+            FeedText.base64(bytes).withUnsafeBufferPointer {
+                (isHTML ? FeedText.html : .plain).read($0, limit: limit)
+            }
+        case .none: ""
+        }
+    }
+
+    /// RFC 4648 §4; what is no letter of its alphabet is passed over, as in mail (RFC 2045 §6.8).
+    static func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var out: [UInt8] = []
+        var (buffer, bits) = (UInt32(0), 0)
+        for byte in bytes {
+            guard let value = base64Value(byte) else {
+                if byte == UInt8(ascii: "=") { break }
+                continue
+            }
+            (buffer, bits) = (buffer << 6 | value, bits + 6)
+            guard bits >= 8 else { continue }
+            bits -= 8
+            out.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+        }
+        return out
+    }
+
+    private static func base64Value(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte) - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte) - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte) + 4
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        var (start, end) = (0, bytes.count)
+        while start < end, bytes[start] <= 0x20 { start += 1 }
+        while end > start, bytes[end - 1] <= 0x20 { end -= 1 }
+        return UnsafeBufferPointer(rebasing: bytes[start..<end])
+    }
+}
+
+extension String {
+    fileprivate func trimmingSpace() -> String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+}

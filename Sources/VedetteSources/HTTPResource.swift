@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The response itself: is it there, with which status, how fast, and how long its certificate lasts.
+struct HTTPResource: ObservingKind {
+    static let entry = SourceKindEntry(
+        name: "http", summary: "The response itself: up or down, status, latency, certificate, redirect.",
+        options: [
+            OptionSpec(
+                "expect", .oneOrMany(.text), "Statuses that mean up: `200`, or classes: `2xx`.", standard: "2xx, 3xx"),
+            OptionSpec("contains", .text, "Text that the body must hold, byte for byte."),
+            OptionSpec("lacks", .text, "Text that the body must not hold, byte for byte."),
+            OptionSpec("method", .choice(["GET", "HEAD"]), "How it is asked.", standard: "GET"),
+            OptionSpec("redirects", .integer(0...5), "Redirects that are followed.", standard: "0"),
+            OptionSpec(
+                "body", .choice(["ignore", "compare"]), "`compare` makes a digest of the body a compared field.",
+                standard: "ignore"),
+            OptionSpec("headers", .map(.text), "Response headers that are compared: field to header's name."),
+        ], make: { options throws(OptionProblem) in try HTTPResource(options) })
+
+    private let expected: [StatusPattern]
+    private let contains: [UInt8]?
+    private let lacks: [UInt8]?
+    private let method: String
+    private let redirects: Int
+    private let comparesBody: Bool
+    private let headers: [(field: String, header: String)]
+    let fingerprints: [String: UInt64]
+
+    init(_ options: Options) throws(OptionProblem) {
+        let texts = options.texts("expect").isEmpty ? ["2xx", "3xx"] : options.texts("expect")
+        var expected: [StatusPattern] = []
+        for text in texts {
+            guard let pattern = StatusPattern(text) else {
+                throw HTTPResource.problem(
+                    ["expect", text], "'\(text)' is no status; write three digits such as 204, or a class such as 2xx")
+            }
+            expected.append(pattern)
+        }
+        self.expected = expected
+        contains = options.text("contains").map { Array($0.utf8) }
+        lacks = options.text("lacks").map { Array($0.utf8) }
+        method = options.text("method") ?? "GET"
+        redirects = options.integer("redirects") ?? 0
+        comparesBody = options.text("body") == "compare"
+        for option in ["contains", "lacks"] {
+            if method == "HEAD", options[option] != nil {
+                throw HTTPResource.problem([option], "an answer to HEAD has no body; remove '\(option)' or ask by GET")
+            }
+            if options.text(option) == "" { throw HTTPResource.problem([option], "'\(option)' is empty") }
+        }
+        if method == "HEAD", comparesBody {
+            throw HTTPResource.problem(["body"], "an answer to HEAD has no body; remove 'body' or ask by GET")
+        }
+        headers = try HTTPResource.headers(options)
+        let ways = [method, String(redirects)]
+        var fingerprints = [
+            "state": Digest.of(texts + [options.text("contains") ?? "", "\u{0}", options.text("lacks") ?? ""] + ways)
+        ]
+        for name in ["status", "redirect", "body"] { fingerprints[name] = Digest.of(ways) }
+        for (field, header) in headers { fingerprints[field] = Digest.of([header.lowercased()] + ways) }
+        self.fingerprints = fingerprints
+    }
+
+    private static func headers(_ options: Options) throws(OptionProblem) -> [(field: String, header: String)] {
+        for (field, header) in options.map("headers") {
+            if reserved.contains(field) {
+                throw problem(["headers", field], "'\(field)' is a field of every response; take another name")
+            }
+            if header.isEmpty || !header.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 0x3A }) {
+                throw problem(["headers", field], "'\(header)' is no name of a header")
+            }
+        }
+        return options.map("headers").map { (field: $0.name, header: $0.value) }
+    }
+
+    private static func problem(_ place: [String], _ detail: String) -> OptionProblem {
+        var problem = OptionProblem(detail: detail)
+        problem.path = place
+        return problem
+    }
+
+    private static let reserved: Set<String> = [
+        "key", "title", "state", "url", "status", "status_class", "redirect", "body", "reason", "type", "size",
+        "latency",
+        "certificate_days", "certificate_expires",
+    ]
+
+    var mode: ReadingMode { .list }
+    var identity: UInt64 { 0 }
+
+    var fieldNames: [String]? {
+        [
+            "status", "status_class", "redirect", "reason", "type", "size", "latency", "certificate_days",
+            "certificate_expires",
+        ] + (comparesBody ? ["body"] : []) + headers.map(\.field)
+    }
+
+    func request(base: String, context: PollContext) -> Ask {
+        Ask(
+            method: method, url: base, headers: [Header("Accept", "*/*")], redirects: redirects,
+            inspectsConnection: true)
+    }
+
+    func isDown(_ item: Item) -> Bool { item.state == "down" }
+
+    func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
+        var item = Item(key: context.url, title: context.url, state: "down", url: context.url)
+        switch seen {
+        case .failed(let error):
+            item.notes["reason"] = .text(error.detail)
+        case .response(let response):
+            let reason = refusal(response)
+            if let reason { item.notes["reason"] = .text(reason) } else { item.state = "up" }
+            describe(response, context, &item)
+        }
+        return Page(items: [item])
+    }
+
+    /// Of bytes on disk, for `list FILE` and `replay`: as a 200.
+    func read(_ page: inout PageBody) throws(ReadError) -> Page {
+        let response = Response(
+            status: 200, headers: page.headers, body: page.bytes, digest: Digest.of(page.bytes), url: page.url,
+            received: page.bytes.count)
+        return observe(.response(response), ObservationContext(url: page.url, now: page.receivedAt))
+    }
+
+    /// Why a response means down; nil when it means up.
+    private func refusal(_ response: Response) -> String? {
+        guard expected.contains(where: { $0.matches(response.status) }) else {
+            return "the status is \(response.status), not \(expected.map(\.text).joined(separator: " or "))"
+        }
+        if let contains, !response.body.holds(contains) { return "the body lacks the text of 'contains'" }
+        if let lacks, response.body.holds(lacks) { return "the body holds the text of 'lacks'" }
+        return nil
+    }
+
+    private func describe(_ response: Response, _ context: ObservationContext, _ item: inout Item) {
+        item.fields["status"] = .text(String(response.status))
+        item.notes["status_class"] = .text("\(response.status / 100)xx")
+        if let target = redirect(response, context) { item.fields["redirect"] = .text(target) }
+        if comparesBody { item.fields["body"] = .text(String(Digest.of(response.body), radix: 16)) }
+        for (field, header) in headers { item.fields[field] = response.headers[header].map(Value.text) }
+        item.notes["type"] = response.headers.mediaType.map(Value.text)
+        item.notes["size"] = .text(String(response.received))
+        item.measures["latency"] = .text(String(response.elapsed.wholeMilliseconds))
+        if let expiry = response.certificateExpires {
+            item.notes["certificate_expires"] = .text(expiry.rfc3339)
+            let days = (expiry.seconds(since: context.now) / 86_400).rounded(.down)
+            item.measures["certificate_days"] = .text(String(Int(days)))
+        }
+    }
+
+    /// Where the response points to, or where following redirects ended.
+    private func redirect(_ response: Response, _ context: ObservationContext) -> String? {
+        if (300..<400).contains(response.status), let target = response.headers["Location"] {
+            return WebURL(response.url.isEmpty ? context.url : response.url)?.resolving(target)?.text ?? target
+        }
+        return response.url.isEmpty || response.url == context.url ? nil : response.url
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+import VedetteDocument
+
+/// Strict JSON (RFC 8259) with an array or object at the root, before a program sees it that would take less: two values in a
+/// row, or nothing at all for an empty list.
+public enum JSONBody {
+    public static func check(_ body: inout [UInt8]) throws(ReadError) {
+        do {
+            _ = try JSONReader(items: nil, columns: []).read(&body) { _ in }
+        } catch {
+            throw ReadError(any: error)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// What a page of HTML offers: its feeds (https://www.rssboard.org/rss-autodiscovery), else its text.
+enum HTMLGuess {
+    private static let types = [
+        "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
+        "application/json",
+    ]
+
+    static func proposal(_ body: [UInt8], url: String, charset: String?) -> Proposal {
+        var proposal = Proposal("html", .text, because: "a page of HTML")
+        guard let tree = try? DOMReader().html(body, charset: charset, mustEnd: false) else { return proposal }
+        let title = texts("//title", tree).first.map { HTMLText.collapse($0, limit: 80) } ?? ""
+        if !title.isEmpty { proposal.reason = "a page of HTML, '\(title)'" }
+        proposal.alternates = feeds(tree, WebURL(url))
+        if !texts("//input[@type='password']/@type", tree).isEmpty {
+            proposal.remarks.append("It asks for a password: what is wanted may stand behind it.")
+        }
+        return proposal
+    }
+
+    private static func feeds(_ tree: DOMTree, _ url: WebURL?) -> [String] {
+        guard let path = try? XPath("//link[@href][@rel][@type]"), let nodes = try? tree.nodes(path) else { return [] }
+        let base = texts("//base/@href", tree).first.flatMap { url?.resolving($0) } ?? url
+        var seen = Set<String>()
+        return nodes.prefix(200).compactMap { node in
+            func attribute(_ name: String) -> String {
+                guard let path = try? XPath("@" + name) else { return "" }
+                return (try? tree.texts(path, at: node))?.first ?? ""
+            }
+            let relations = attribute("rel").lowercased().split(whereSeparator: \.isWhitespace)
+            guard relations.contains("alternate"), types.contains(attribute("type").lowercased()) else { return nil }
+            return base?.resolving(attribute("href"))?.text
+        }.filter { seen.insert($0).inserted }
+    }
+
+    private static func texts(_ text: String, _ tree: DOMTree) -> [String] {
+        guard let path = try? XPath(text) else { return [] }
+        return (try? tree.texts(path, at: tree.root)) ?? []
+    }
+}

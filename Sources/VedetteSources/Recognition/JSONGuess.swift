@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// Where the items of a JSON document are.
+struct JSONGuess {
+    let root: JSON
+    let url: String
+    /// The answer's header names a next page.
+    let hasNextLink: Bool
+
+    /// Members of members of members are searched.
+    private static let depth = 4
+
+    var proposals: [Proposal] {
+        let lists = lists
+        var found = lists.compactMap(known)
+        let tables = lists.filter { !$0.rows.isEmpty }.map { JSONTable(path: $0.path, rows: $0.rows) }
+        // Of which most is known, then the longest, then the outermost.
+        let best = tables.filter { $0.key != nil }
+            .sorted { ($0.richness, $0.rows.count, $1.path.count) > ($1.richness, $1.rows.count, $0.path.count) }
+        found += best.map(proposal)
+        if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
+        return found
+    }
+
+    private typealias List = (path: [String], rows: [JSON])
+
+    /// Every array of objects, and empty ones near the root.
+    private var lists: [List] {
+        var found: [List] = []
+        search(root, [], &found)
+        return found
+    }
+
+    private func search(_ value: JSON, _ path: [String], _ found: inout [List]) {
+        if let rows = value.array {
+            if rows.allSatisfy({ $0.members != nil }), !rows.isEmpty || path.count <= 1 { found.append((path, rows)) }
+            return
+        }
+        guard path.count < JSONGuess.depth else { return }
+        for member in value.members ?? [] where !member.name.isEmpty {
+            search(member.value, path + [member.name], &found)
+        }
+    }
+
+    /// The appliances and services that have a kind of their own.
+    private func known(_ list: List) -> Proposal? {
+        guard !list.rows.isEmpty else { return nil }
+        if list.rows.allSatisfy(JSONGuess.isVirtualSystem), list.path.isEmpty {
+            return Proposal("cloudburst", .state, because: "the virtual systems of an IBM CloudBurst appliance")
+        }
+        if list.path == ["list"],
+            list.rows.allSatisfy({ $0["id"]?.string?.hasPrefix("urn:lsid:lconn.ibm.com:") == true })
+        {
+            var proposal = Proposal("connections", .arrivals, because: "the activity stream of Connections")
+            proposal.set("format", .text("json"))
+            return proposal
+        }
+        return nil
+    }
+
+    /// Its machines have a status too, but no pattern.
+    private static func isVirtualSystem(_ row: JSON) -> Bool {
+        row["currentstatus"]?.string?.hasPrefix("RM") == true && row["id"] != nil && row["pattern"] != nil
+    }
+
+    /// A list that happens to be empty: incidents that nobody has.
+    private func empty(_ path: [String]) -> Proposal {
+        var proposal = Proposal("json", .presence, because: "an empty list\(JSONGuess.place(path))")
+        if !path.isEmpty { proposal.set("items", .text(JSONPath(steps: path).description)) }
+        proposal.set("key", .text("id"), "a guess: the list is empty now")
+        proposal.remarks.append("Nothing could be learned from the empty list: probe again when it holds something.")
+        return proposal
+    }
+
+    private static func place(_ path: [String]) -> String {
+        path.isEmpty ? "" : " below '\(JSONPath(steps: path))'"
+    }
+
+    private func proposal(_ table: JSONTable) -> Proposal {
+        let count = table.rows.count
+        let noun = "\(count) object\(count == 1 ? "" : "s")\(JSONGuess.place(table.path))"
+        let isWindow = table.isNewestFirst && (hasNextLink || next != nil)
+        let telling: Proposal.Telling = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
+        var proposal = Proposal("json", telling, because: noun)
+        if !table.path.isEmpty {
+            proposal.set("items", .text(JSONPath(steps: table.path).description), "\(count) of them now")
+        }
+        table.describe(&proposal, isWindow: isWindow)
+        if isWindow {
+            proposal.set("mode", .text("window"), "newest first, with further pages: what slides off is not gone")
+        }
+        if let next {
+            proposal.set("next", .text(next), "the next page's address")
+        } else if let cursor {
+            proposal.set("paging", .map(cursor), "how the next page is asked for")
+        }
+        if hasNextLink {
+            proposal.remarks.append("The next page is named by the Link header, which is followed anyway.")
+        }
+        for pair in verdict { proposal.set("require", .map([pair]), "else the body says that it failed") }
+        return proposal
+    }
+
+    private static let nextNames = [
+        "next", "next_url", "nextUrl", "next_page_url", "nextPageUrl", "nextLink", "@odata.nextLink", "links.next",
+        "links.next.href", "_links.next.href", "_links.next", "paging.next", "pagination.next", "meta.next",
+        "pagination.next_url", "meta.next_page_url",
+    ]
+
+    /// The path of the next page's address, also on the last page, where it is null.
+    private var next: String? {
+        JSONGuess.nextNames.first { name in
+            let steps = name.hasPrefix("@") ? [name] : name.split(separator: ".").map(String.init)
+            guard let value = root.at(steps) else { return false }
+            if case .null = value { return true }
+            guard let text = value.string else { return false }
+            return text.contains("://") || text.hasPrefix("/") || text.hasPrefix("?")
+        }.map { $0.hasPrefix("@") ? JSONPath(steps: [$0]).description : $0 }
+    }
+
+    /// Where a mark of the next page is, and the parameter that takes it.
+    private static let cursors = [
+        ("metadata.continue", "continue"), ("nextPageToken", "pageToken"), ("response_metadata.next_cursor", "cursor"),
+        ("next_cursor", "cursor"), ("nextCursor", "cursor"),
+    ]
+
+    private var cursor: [Proposal.Pair]? {
+        JSONGuess.cursors.first { root.at($0.0.split(separator: ".").map(String.init))?.string != nil }
+            .map { [Proposal.Pair(name: "cursor", value: $0.0), Proposal.Pair(name: "parameter", value: $0.1)] }
+    }
+
+    /// What the body says of its own success, beside the HTTP status.
+    private var verdict: [Proposal.Pair] {
+        let good = ["ok": ["true"], "success": ["true"], "responseStatus": ["200"], "status": ["ok", "OK", "success"]]
+        for name in ["ok", "success", "responseStatus", "status"] {
+            if let text = root.at([name])?.scalar, good[name]?.contains(text) == true {
+                return [Proposal.Pair(name: name, value: text)]
+            }
+        }
+        return []
+    }
+}
+
+extension JSON {
+    func at(_ path: [String]) -> JSON? { path.reduce(self as JSON?) { $0?[$1] } }
+
+    /// The text of a string, number or truth value.
+    var scalar: String? {
+        switch self {
+        case .string(let text), .number(let text): text
+        case .bool(let flag): flag ? "true" : "false"
+        case .null, .array, .object: nil
+        }
+    }
+}

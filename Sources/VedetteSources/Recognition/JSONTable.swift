@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// An array of objects, and which of their members are key, title, state and so on. Names are tried in the order in which
+/// they mean it most, and count only where the values bear them out.
+struct JSONTable {
+    let path: [String]
+    let rows: [JSON]
+    /// Nil where nothing keys each row.
+    let key: [String]?
+    let state: [String]
+    private let title: String?
+    private let link: String?
+    private let time: String?
+
+    init(path: [String], rows: [JSON]) {
+        (self.path, self.rows) = (path, rows)
+        let columns = Columns(rows: rows)
+        key = columns.key
+        state = columns.state
+        title = columns.first(Names.title + columns.names) { !$0.isEmpty }
+        link = columns.first(Names.link) { $0.contains("://") || $0.hasPrefix("/") }
+        time = columns.first(Names.time) { Timestamp(anyForm: $0) != nil }
+    }
+
+    /// How much of an item was found.
+    var richness: Int { [title, link, time].compactMap { $0 }.count + (state.isEmpty ? 0 : 1) }
+
+    /// A time that falls from row to row: the newest come first.
+    private var falling: String? {
+        guard rows.count > 1 else { return nil }
+        return ([time].compactMap { $0 } + Names.time).first { path in
+            let times = rows.compactMap { $0.at(Names.steps(path))?.scalar.flatMap(Timestamp.init(anyForm:)) }
+            guard times.count == rows.count, let first = times.first, let last = times.last else { return false }
+            return first > last && zip(times, times.dropFirst()).allSatisfy { $0 >= $1 }
+        }
+    }
+
+    var isNewestFirst: Bool { falling != nil }
+
+    /// - Parameter isWindow: items are told by when they came.
+    func describe(_ proposal: inout Proposal, isWindow: Bool) {
+        let time = isWindow ? falling ?? time : time
+        if let key {
+            let remark = rows.count > 1 ? "unique in all \(rows.count)" : nil
+            proposal.set("key", key.count == 1 ? .text(key[0]) : .list(key), remark)
+        }
+        if let title {
+            proposal.set("title", .text(title))
+            if isHTML(title) { proposal.set("html", .list(["title"]), "its tags are left out") }
+        }
+        if !state.isEmpty {
+            let seen = Columns(rows: rows).values(state).prefix(4).joined(separator: ", ")
+            proposal.set("state", state.count == 1 ? .text(state[0]) : .list(state), "now: \(seen)")
+        }
+        if let link { proposal.set("link", .text(link)) }
+        if let time { proposal.set("time", .text(time)) }
+        let fields = fields(besides: time)
+        if !fields.isEmpty { proposal.set("fields", .map(fields)) }
+    }
+
+    private func isHTML(_ path: String) -> Bool {
+        rows.contains { $0.at(Names.steps(path))?.string.map { Array($0.utf8).containsEndTag } == true }
+    }
+
+    /// A few more that say something of a row and change seldom.
+    private func fields(besides time: String?) -> [Proposal.Pair] {
+        let used = Set((key ?? []) + state + [title, link, time].compactMap { $0 })
+        let columns = Columns(rows: rows)
+        let found = Names.fields.filter { !used.contains($0.path) && columns.isLabel($0.path) }
+        var seen = Set<String>()
+        return found.filter { seen.insert($0.name).inserted }.prefix(3)
+            .map { Proposal.Pair(name: $0.name, value: $0.path) }
+    }
+}
+
+/// The columns of the rows, looked at for what they could be.
+private struct Columns {
+    let rows: [JSON]
+
+    /// Members that say by their own name that they are one.
+    var names: [String] {
+        (rows.first?.members ?? []).map(\.name).filter { name in
+            !name.contains(".") && ["name", "title"].contains { name.lowercased().hasSuffix($0) }
+        }
+    }
+
+    /// More rows would not tell more.
+    private static let sample = 500
+
+    func value(_ path: String, _ row: JSON) -> String? { row.at(Names.steps(path))?.scalar }
+
+    func first(_ paths: [String], where isGood: (String) -> Bool) -> String? {
+        paths.first { path in
+            let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
+            return texts.count * 2 >= min(rows.count, Columns.sample) && texts.allSatisfy(isGood)
+        }
+    }
+
+    var key: [String]? {
+        let others = (rows.first?.members ?? []).map(\.name).filter { !$0.contains(".") && !$0.contains("\\") }
+        let ids = others.filter { $0.lowercased().hasSuffix("id") }
+        for path in Names.key + ids where isUnique([path]) { return [path] }
+        for pair in Names.keyPairs where isUnique(pair) { return pair }
+        return others.first { isUnique([$0]) && isText($0) }.map { [$0] }
+    }
+
+    private func isUnique(_ paths: [String]) -> Bool {
+        var seen = Set<[String]>()
+        return rows.allSatisfy { row in
+            let parts = paths.compactMap { value($0, row) }.filter { !$0.isEmpty }
+            return parts.count == paths.count && seen.insert(parts).inserted
+        }
+    }
+
+    /// A number would change, and be another item.
+    private func isText(_ path: String) -> Bool { rows.allSatisfy { $0.at([path])?.string != nil } }
+
+    /// The distinct states, in order of appearance.
+    func values(_ paths: [String]) -> [String] {
+        var seen = Set<String>()
+        return rows.map { row in paths.compactMap { value($0, row) }.filter { !$0.isEmpty }.joined(separator: "/") }
+            .filter { !$0.isEmpty && seen.insert($0).inserted }
+    }
+
+    var state: [String] {
+        let named = (rows.first?.members ?? []).map(\.name).filter { name in
+            !name.contains(".") && ["status", "state", "phase"].contains { name.lowercased().hasSuffix($0) }
+        }
+        guard let first = (Names.state + named).first(where: isState) else { return [] }
+        let second = ["conclusion", "result", "lastBuild.result"].first { path in
+            path != first && rows.contains { $0.at(Names.steps(path)) != nil }
+                && (rows.allSatisfy { value(path, $0) == nil } || isState(path))
+        }
+        return second.map { [first, $0] } ?? [first]
+    }
+
+    /// Words, and few of them.
+    private func isState(_ path: String) -> Bool {
+        let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
+        let distinct = Set(texts)
+        guard !texts.isEmpty, distinct.allSatisfy({ !$0.isEmpty && $0.count <= 40 && Int($0) == nil }) else {
+            return false
+        }
+        return distinct.count <= 20 && (texts.count <= 6 || distinct.count * 2 <= texts.count)
+    }
+
+    /// A short text that most rows have and several share.
+    func isLabel(_ path: String) -> Bool {
+        let texts = rows.prefix(Columns.sample).compactMap { row -> String? in row.at(Names.steps(path))?.string }
+        guard texts.count * 2 >= min(rows.count, Columns.sample), !texts.isEmpty else { return false }
+        return texts.allSatisfy { $0.count <= 80 } && (texts.count < 3 || Set(texts).count < texts.count)
+    }
+}
+
+/// What members are called by those who write servers.
+private enum Names {
+    static func steps(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
+
+    static let key = [
+        "id", "uid", "uuid", "guid", "key", "metadata.uid", "_id", "identifier", "name", "metadata.name", "full_name",
+        "slug",
+        "url", "unescapedUrl", "href", "link",
+    ]
+    static let keyPairs = [
+        ["type", "id"], ["kind", "id"], ["namespace", "name"], ["metadata.namespace", "metadata.name"],
+        ["host", "name"],
+    ]
+    static let title = [
+        "display_title", "title", "name", "display_name", "displayName", "metadata.name", "summary", "subject",
+        "full_name", "message", "label", "text", "description", "content",
+    ]
+    static let state = [
+        "currentstatus", "status", "state", "phase", "health", "status.phase", "status.state", "status.health",
+        "status.indicator", "health.status", "lifecycle", "stage", "condition", "color", "conclusion", "result",
+    ]
+    static let link = [
+        "html_url", "web_url", "webUrl", "permalink", "shortlink", "links.html.href", "_links.html.href",
+        "_links.web.href",
+        "link", "url", "href", "unescapedUrl", "self",
+    ]
+    static let time = [
+        "updated_at", "updatedAt", "updated", "modified", "last_modified", "modified_at", "finished", "published_at",
+        "published", "date_published", "created_at", "createdAt", "created", "metadata.creationTimestamp", "time",
+        "timestamp",
+        "date", "started_at",
+    ]
+    static let fields: [(name: String, path: String)] = [
+        ("branch", "head_branch"), ("branch", "branch"), ("branch", "ref"), ("environment", "environment"),
+        ("namespace", "metadata.namespace"), ("project", "project.name"), ("node", "node"), ("owner", "owner.login"),
+        ("owner", "owner"), ("author", "author.name"), ("author", "author.login"), ("author", "user.login"),
+        ("author", "author"), ("actor", "actor.login"), ("assignee", "assignee.login"), ("priority", "priority"),
+        ("severity", "severity"), ("impact", "impact"), ("type", "type"), ("version", "version"),
+    ]
+}
+
+extension [UInt8] {
+    /// `</` and a letter.
+    fileprivate var containsEndTag: Bool {
+        indices.dropLast(2).contains { at in
+            self[at] == UInt8(ascii: "<") && self[at + 1] == UInt8(ascii: "/")
+                && (97...122).contains(self[at + 2] | 0x20)
+        }
+    }
+}

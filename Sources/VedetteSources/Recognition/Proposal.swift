@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// How a resource could be watched: a kind with its options, as a person would write them.
+public struct Proposal: Sendable, Hashable {
+    public indirect enum Value: Sendable, Hashable {
+        case text(String)
+        case list([String])
+        case map([Pair])
+    }
+
+    public struct Pair: Sendable, Hashable {
+        public var name: String
+        public var value: String
+    }
+
+    public struct Option: Sendable, Hashable {
+        public var name: String
+        public var value: Value
+        /// What was seen that speaks for it.
+        public var remark: String?
+    }
+
+    /// How it is told of: which events a first rule may ask for.
+    public enum Telling: Sendable, Hashable {
+        /// Items have a state that changes.
+        case state
+        /// Items come and go.
+        case presence
+        /// Items come.
+        case arrivals
+        /// A text changes.
+        case text
+    }
+
+    public var kind: String
+    public var options: [Option] = []
+    public var telling: Telling
+    /// What it is, as `a feed` or `12 objects below 'items'`.
+    public var reason: String
+    /// What a person should know before using it; sentences.
+    public var remarks: [String] = []
+    /// Addresses that the resource names and that say the same better: the feeds of a page.
+    public var alternates: [String] = []
+
+    init(_ kind: String, _ telling: Telling, because reason: String) {
+        (self.kind, self.telling, self.reason) = (kind, telling, reason)
+    }
+
+    /// Of a kind that a person names, with its own defaults.
+    public init(kind: String) { self.init(kind, .presence, because: "what you say it is") }
+
+    mutating func set(_ name: String, _ value: Value, _ remark: String? = nil) {
+        options.append(Option(name: name, value: value, remark: remark))
+    }
+
+    /// As the configuration would hand them to the kind; nil when the kind has no such option or refuses its type.
+    public func options(for entry: SourceKindEntry) -> Options? {
+        var values: [String: OptionValue] = [:]
+        for option in options {
+            guard let spec = entry.options.first(where: { $0.name == option.name }),
+                let value = Proposal.convert(option.value, spec.type)
+            else { return nil }
+            values[option.name] = value
+        }
+        return Options(values)
+    }
+
+    private static func convert(_ value: Value, _ type: OptionType) -> OptionValue? {
+        switch (value, type) {
+        case (.text(let text), .text): .text(text)
+        case (.text(let text), .choice(let choices)): choices.contains(text) ? .text(text) : nil
+        case (.text(let text), .flag): .flag(text == "true")
+        case (.text(let text), .oneOrMany(let inner)): convert(.text(text), inner).map { .list([$0]) }
+        case (.list(let texts), .oneOrMany(let inner)), (.list(let texts), .list(let inner)): list(texts, inner)
+        case (.map(let pairs), .map(let inner)): map(pairs, inner)
+        default: nil
+        }
+    }
+
+    private static func list(_ texts: [String], _ inner: OptionType) -> OptionValue? {
+        let values = texts.compactMap { convert(.text($0), inner) }
+        return values.count == texts.count ? .list(values) : nil
+    }
+
+    private static func map(_ pairs: [Pair], _ inner: OptionType) -> OptionValue? {
+        let values = pairs.compactMap { pair in convert(.text(pair.value), inner).map { (name: pair.name, value: $0) } }
+        return values.count == pairs.count ? .map(values) : nil
+    }
+}

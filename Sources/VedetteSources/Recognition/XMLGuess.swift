@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// What an XML document is, and where its rows are: the elements that repeat most, if something keys them.
+struct XMLGuess {
+    let tree: DOMTree
+
+    init(_ tree: DOMTree) { self.tree = tree }
+
+    var proposals: [Proposal] {
+        let name = first("local-name(/*)") ?? ""
+        switch name.lowercased() {
+        case "rss", "rdf": return [Proposal("feed", .arrivals, because: "a feed in RSS")]
+        case "feed": return isConnections ? [connections, atom] : [atom]
+        default: return rows.map { proposal($0, root: name) }
+        }
+    }
+
+    private var atom: Proposal { Proposal("feed", .arrivals, because: "a feed in Atom") }
+
+    private var connections: Proposal {
+        Proposal("connections", .arrivals, because: "the updates of IBM or HCL Connections")
+    }
+
+    /// Its ids are Life Science Identifiers of Connections, or its generator is it.
+    private var isConnections: Bool {
+        first("boolean(/*/*[local-name()='entry']/*[local-name()='id'][starts-with(., 'urn:lsid:ibm.com:')])") == "true"
+            || first("boolean(/*/*[local-name()='generator'][contains(., 'Connections')])") == "true"
+    }
+
+    // MARK: Rows
+
+    private struct Row {
+        /// From the root down, as XPath.
+        var path: String
+        var count: Int
+        var key: String
+        var namespace: String
+    }
+
+    private static let keys = [
+        "@id", "@href", "@key", "@uid", "@name", "id", "key", "guid", "uid", "name", "url", "link", "link/@href",
+        "link/@path", "title",
+    ]
+
+    /// Repeated elements, most of them first, the outermost of equally many.
+    private var rows: [Row] {
+        var found: [Row] = []
+        for depth in 2...5 {
+            for (path, namespace, count) in paths(depth) {
+                guard let key = XMLGuess.keys.first(where: { isUnique($0, path, namespace, count) }) else { continue }
+                found.append(
+                    Row(path: path, count: count, key: XMLGuess.prefixed(key, namespace), namespace: namespace))
+            }
+        }
+        return found.sorted { $0.count > $1.count }
+    }
+
+    /// The paths of the elements at one depth, how many stand there, and their namespace. A path whose elements are of
+    /// several namespaces is left out: a person must choose.
+    private func paths(_ depth: Int) -> [(path: String, namespace: String, count: Int)] {
+        guard let all = try? XPath("/*" + String(repeating: "/*", count: depth - 1)), let nodes = try? tree.nodes(all)
+        else { return [] }
+        let steps = (0..<depth).reversed().map {
+            $0 == 0 ? "." : Array(repeating: "..", count: $0).joined(separator: "/")
+        }
+        let words = steps.map { "local-name(\($0)), ' ', namespace-uri(\($0)), ' | '" }.joined(separator: ", ")
+        guard let place = try? XPath("concat(\(words))") else { return [] }
+        var counts: [String: Int] = [:]
+        for node in nodes.prefix(5000) { counts[(try? tree.texts(place, at: node))?.first ?? "", default: 0] += 1 }
+        return counts.sorted { $0.key < $1.key }.compactMap { text, count in
+            let parts = text.split(separator: "|").map { $0.split(separator: " ").map(String.init) }.filter {
+                !$0.isEmpty
+            }
+            let namespace = parts.last?.dropFirst().first ?? ""
+            guard parts.count == depth, parts.allSatisfy({ ($0.dropFirst().first ?? "") == namespace }) else {
+                return nil
+            }
+            let path = parts.map { "/" + XMLGuess.prefixed($0[0], namespace) }.joined()
+            return (path, namespace, count)
+        }
+    }
+
+    private static func prefixed(_ name: String, _ namespace: String) -> String {
+        namespace.isEmpty || name.hasPrefix("@") ? name : "x:" + name
+    }
+
+    private func isUnique(_ key: String, _ path: String, _ namespace: String, _ count: Int) -> Bool {
+        let values = values(path + "/" + XMLGuess.prefixed(key, namespace), namespace)
+        return values.count == count && Set(values).count == count && values.allSatisfy { !$0.isEmpty }
+    }
+
+    private func values(_ path: String, _ namespace: String) -> [String] {
+        guard let path = xpath(path, namespace) else { return [] }
+        return (try? tree.texts(path, at: tree.root)) ?? []
+    }
+
+    private func xpath(_ text: String, _ namespace: String) -> XPath? {
+        guard !namespace.isEmpty else { return try? XPath(text) }
+        guard let namespaces = try? XPathNamespaces([("x", namespace)]) else { return nil }
+        return try? XPath(text, namespaces: namespaces)
+    }
+
+    private func first(_ text: String) -> String? { values(text, "").first }
+
+    // MARK: A row's parts
+
+    private static let titles = ["title", "name", "label", "summary", "@title", "@name", "description"]
+    private static let states = ["status", "state", "phase", "health", "@status", "@state", "@phase"]
+    private static let links = ["link", "url", "@href", "@url", "href"]
+    private static let times = ["updated", "modified", "published", "created", "date", "time", "@updated", "@time"]
+
+    private func proposal(_ row: Row, root: String) -> Proposal {
+        let state = part(XMLGuess.states, row) { $0.count <= 40 }
+        var proposal = Proposal(
+            "xml", state == nil ? .presence : .state,
+            because: "\(row.count) element\(row.count == 1 ? "" : "s") '\(row.path)'")
+        proposal.set("items", .text(row.path), "\(row.count) of them now")
+        proposal.set("key", .text(row.key), row.count > 1 ? "unique in all \(row.count)" : nil)
+        if let title = part(XMLGuess.titles, row, where: { !$0.isEmpty }) { proposal.set("title", .text(title)) }
+        if let state {
+            let seen = Set(values("\(row.path)/\(state)", row.namespace)).sorted().prefix(4)
+            proposal.set("state", .text(state), "now: \(seen.joined(separator: ", "))")
+        }
+        if let link = part(XMLGuess.links, row, where: { $0.contains("://") || $0.hasPrefix("/") }) {
+            proposal.set("link", .text(link))
+        }
+        if let time = part(XMLGuess.times, row, where: { Timestamp(anyForm: $0) != nil }) {
+            proposal.set("time", .text(time))
+        }
+        if let verdict = first("/*/@status"), ["ok", "success"].contains(verdict.lowercased()) {
+            let pair = Proposal.Pair(name: "/*/@status", value: verdict)
+            proposal.set("require", .map([pair]), "else the document says that it failed")
+        }
+        if !row.namespace.isEmpty {
+            proposal.set("namespaces", .map([Proposal.Pair(name: "x", value: row.namespace)]))
+        }
+        return proposal
+    }
+
+    /// The first that at least half of the rows have.
+    private func part(_ names: [String], _ row: Row, where isGood: (String) -> Bool) -> String? {
+        names.map { XMLGuess.prefixed($0, row.namespace) }.first { name in
+            let values = values("\(row.path)/\(name)", row.namespace)
+            return values.count * 2 >= row.count && values.count <= row.count && values.allSatisfy(isGood)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What is asked, with which settings.
+struct ProbeTarget {
+    struct Answer {
+        var page: PageBody
+        var response: Response
+    }
+
+    let url: String
+    private let server: Server?
+    private let kind: String?
+    private let userAgent: String?
+
+    init(_ text: String, server: Server?, kind: String?, userAgent: String?) throws {
+        (self.server, self.kind, self.userAgent) = (server, kind, userAgent)
+        if let server, let base = server.url.flatMap(WebURL.init) {
+            guard let found = base.resolving(text), found.origin == base.origin else {
+                throw Exit(.usage, "'\(text)' is not on the server '\(server.name)', which is \(base.origin)")
+            }
+            url = found.text
+        } else if WebURL(text) != nil || text.hasPrefix("file:///") {
+            url = text
+        } else {
+            throw Exit(.usage, "this is no address: write it whole, as https://host/path, and without a password in it")
+        }
+    }
+
+    private init(_ url: String, like other: ProbeTarget) {
+        (self.url, server, kind, userAgent) = (url, other.server, nil, other.userAgent)
+    }
+
+    /// Without its query, which may hold a secret.
+    var shown: String { String(url.prefix { $0 != "?" }) }
+
+    /// Nil for what leaves the server whose settings are used.
+    func moved(to address: String) -> ProbeTarget? {
+        guard let next = WebURL(address), server == nil || next.origin == WebURL(url)?.origin else { return nil }
+        return ProbeTarget(address, like: self)
+    }
+
+    /// As the source will have it: a permanent move is taken over, unless it leaves the server.
+    func place(movedTo: String?) -> [(key: String, value: String)] {
+        guard let server else { return [("url", movedTo ?? url)] }
+        let place = WebURL(url)
+        let path = place.map { $0.path.isEmpty ? "/" : $0.path } ?? "/"
+        return [("server", server.name), ("path", path + (place?.query.map { "?\($0)" } ?? ""))]
+    }
+
+    private static let accept = """
+        application/json, application/feed+json, application/atom+xml, application/rss+xml, application/xml;q=0.9, \
+        text/xml;q=0.9, text/html;q=0.8, */*;q=0.5
+        """
+
+    /// A kind that is named asks in its own way; else the server may choose.
+    private var ask: Ask {
+        let entry = kind.flatMap { kind in Workshop.sourceKinds.first { $0.name == kind } }
+        let made = entry.flatMap { try? $0.make(Options()) }
+        return made?.request(base: url, context: PollContext(now: SystemClock().now().wall))
+            ?? Ask(url: url, headers: [Header("Accept", ProbeTarget.accept)])
+    }
+
+    private var request: Request {
+        let ask = ask
+        var headers: [Header] = []
+        let agent = userAgent ?? server?.userAgent
+        let own = (agent.map { [Header("User-Agent", $0)] } ?? []) + (server?.headers ?? [])
+        for header in own + ask.headers + [Header("User-Agent", Workshop.userAgent)]
+        where !headers.contains(where: { $0.name.lowercased() == header.name.lowercased() }) {
+            headers.append(header)
+        }
+        var limits = FetchLimits()
+        limits.total = .seconds(60)
+        return Request(
+            method: ask.method, url: ask.url, headers: headers, body: ask.body, credentials: server?.credentials,
+            tls: server?.tls ?? .init(), session: "probe", limits: limits, redirects: ask.redirects,
+            proxy: server?.proxy ?? .environment, reach: server?.allowsPrivate == true ? .anywhere : .likeTheFirst)
+    }
+
+    func fetch(_ fetcher: some Fetcher) async throws -> Answer {
+        let response: Response
+        do throws(FetchError) {
+            response = try await fetcher.fetch(request)
+        } catch {
+            let hint =
+                error.failure.rawValue.hasPrefix("tls-") && error.failure != .tlsPin
+                ? "; `vedette trust \(server?.name ?? url)` shows its certificate" : ""
+            throw Exit(.unavailable, "\(error.failure.rawValue): \(error.detail)\(hint)")
+        }
+        try check(response)
+        let page = PageBody(
+            bytes: response.body, headers: response.headers, url: response.url, receivedAt: SystemClock().now().wall)
+        return Answer(page: page, response: response)
+    }
+
+    private func check(_ response: Response) throws {
+        let isGood = (200..<300).contains(response.status) || kind == "http"
+        if !isGood {
+            let hint =
+                switch response.status {
+                case 401 where server == nil, 403 where server == nil:
+                    "; write a server with its password into the configuration, and name it with --server"
+                case 401, 403: "; check the password of the server '\(server?.name ?? "")'"
+                default: ""
+                }
+            throw Exit(.unavailable, "\(shown) answers \(response.status)\(hint)")
+        }
+        if response.body.isEmpty, kind != "http" {
+            throw Exit(
+                .unavailable,
+                "\(shown) answers with nothing; if a browser sees more, say --user-agent, or --kind http to watch the answer itself"
+            )
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteSources
+
+/// A proposal as YAML: a source, a sink and a rule that `check` takes as they are.
+struct ProposalText {
+    let found: Recognised
+    /// Where it is polled: `url`, or `server` and `path`.
+    let place: [(key: String, value: String)]
+    let name: String
+    var userAgent: String?
+    /// The sink stands in the configuration already.
+    var hasSink = false
+    var remarks: [String] = []
+
+    private var proposal: Proposal { found.proposal }
+
+    var lines: [String] {
+        let remarks = (proposal.remarks + remarks).map { "# \(ProposalText.line($0))" }
+        let sinks = hasSink ? [] : ["sinks:", "  \(ProposalText.sink): {kind: stdout}", ""]
+        return ["# \(ProposalText.line(title))"] + remarks + source + [""] + sinks + rule
+    }
+
+    static let sink = "terminal"
+
+    private var title: String {
+        let count = found.items.count
+        return "\(proposal.reason), read by the kind '\(proposal.kind)' as \(count) item\(count == 1 ? "" : "s")"
+    }
+
+    private var source: [String] {
+        var lines = ["sources:", "  \(name):", "    kind: \(proposal.kind)"]
+        lines += place.map { "    \($0.key): \(ProposalText.scalar($0.value))" }
+        if let userAgent { lines.append("    user_agent: \(ProposalText.scalar(userAgent))") }
+        for option in proposal.options {
+            let remark = option.remark.map { "  # \(ProposalText.line($0))" } ?? ""
+            lines.append("    \(option.name): \(ProposalText.value(option.value))\(remark)")
+        }
+        return lines
+    }
+
+    private var rule: [String] {
+        var lines = ["rules:"]
+        switch proposal.telling {
+        case .state:
+            lines += [
+                "  - name: \(name)-state",
+                "    when: {source: \(name), field: state}  # add 'to: VALUE' for some states",
+            ]
+        case .presence:
+            lines += [
+                "  - name: \(name)-items", "    when:", "      source: \(name)",
+                "      any: [{appears: true}, {disappears: true}]",
+            ]
+        case .text:
+            lines += ["  - name: \(name)-text", "    when: {source: \(name), changes: text}"]
+        case .arrivals:
+            lines += ["  - name: \(name)-new", "    when: {source: \(name), appears: true}"]
+        }
+        return lines + ["    notify: [\(ProposalText.sink)]"]
+    }
+
+    // MARK: Words
+
+    /// A comment ends with its line, and what a server sent may hold anything.
+    private static func line(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isControl ? " " : $0 }).prefix(200))
+    }
+
+    private static func value(_ value: Proposal.Value) -> String {
+        switch value {
+        case .text(let text): scalar(text)
+        case .list(let texts): "[" + texts.map(scalar).joined(separator: ", ") + "]"
+        case .map(let pairs):
+            "{" + pairs.map { "\(scalar($0.name)): \(scalar($0.value))" }.joined(separator: ", ") + "}"
+        }
+    }
+
+    /// As it is where nobody could take it for anything else, and with JSON's quotes, which are YAML's too.
+    private static func scalar(_ text: String) -> String {
+        let isWord =
+            text.utf8.allSatisfy {
+                ($0 | 0x20 >= 97 && $0 | 0x20 <= 122) || (48...57).contains($0) || "_./".utf8.contains($0)
+            }
+            && text.unicodeScalars.first.map { $0.properties.isAlphabetic || $0 == "/" } == true
+        let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+        return isWord && !words.contains(text.lowercased()) ? text : JSON.string(text).text
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isControl: Bool { [.control, .lineSeparator, .paragraphSeparator].contains(generalCategory) }
+}
+
+/// A name for a source at an address: the host without what every host has, and the last word of the path.
+enum ProposedName {
+    /// The same with a number where that name is taken.
+    static func of(_ address: String, kind: String, besides taken: Set<String>) -> String {
+        let name = of(address, kind: kind)
+        guard taken.contains(name) else { return name }
+        let number = (2...(taken.count + 2)).first { !taken.contains("\(name)-\($0)") } ?? 2
+        return "\(name)-\(number)"
+    }
+
+    private static func of(_ address: String, kind: String) -> String {
+        let isFile = address.hasPrefix("file://")
+        let place = (address.split(separator: "://", maxSplits: 1).last ?? "").prefix { !"?#".contains($0) }
+        let host = place.prefix { !"/:".contains($0) }
+        var labels = host.split(separator: ".").map(String.init)
+        if let last = labels.last, Int(last) == nil, labels.count > 1 { labels.removeLast() }
+        labels.removeAll { ["www", "api"].contains($0) }
+        // A number is no name.
+        if !isFile, labels.allSatisfy({ Int($0) != nil }) { labels = [kind] }
+        let file = place.dropFirst(host.count).split(separator: "/").last.map { String($0.prefix { $0 != "." }) } ?? ""
+        let words = ["index", "feed", "rss", "atom", "api", "json", "xml", "list", "all"]
+        let parts = labels + (words.contains(file.lowercased()) ? [] : [file])
+        let name = slug(parts.joined(separator: "-"))
+        return name.isEmpty ? kind : name
+    }
+
+    private static func slug(_ text: String) -> String {
+        let words = text.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+        return String(words.joined(separator: "-").prefix(50))
+    }
+}

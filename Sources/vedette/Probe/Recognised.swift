@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteSources
+
+/// What an answer turned out to be: the first proposal whose kind reads it.
+struct Recognised {
+    let proposal: Proposal
+    let kind: any SourceKind
+    let items: [Item]
+    let warnings: [String]
+    /// There are further pages.
+    let hasMore: Bool
+
+    /// - Parameters:
+    ///   - page: the answer as a kind would read it.
+    ///   - seen: the answer as a kind would observe it; nil for a file, which nobody answered.
+    ///   - wanted: the kind that a person names; nil leaves the choice to the answer.
+    /// - Throws: why the likeliest kind does not read it.
+    static func from(_ page: PageBody, _ seen: Response?, kind wanted: String?) throws(ReadError) -> Recognised {
+        var proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes)
+        if let wanted { proposals = proposals.filter { $0.kind == wanted } + [Proposal(kind: wanted)] }
+        var problem: ReadError?
+        for proposal in proposals {
+            guard let entry = Workshop.sourceKinds.first(where: { $0.name == proposal.kind }),
+                let options = proposal.options(for: entry), let kind = try? entry.make(options)
+            else { continue }
+            do throws(ReadError) {
+                guard let read = try read(page, seen, kind) else { continue }
+                return Recognised(proposal, kind, read, problem, isNamed: wanted != nil)
+            } catch {
+                problem = problem ?? error
+            }
+        }
+        throw problem ?? ReadError(.shape, "nothing that a kind could read")
+    }
+
+    private init(_ proposal: Proposal, _ kind: any SourceKind, _ page: Page, _ problem: ReadError?, isNamed: Bool) {
+        var proposal = proposal
+        if isNamed, proposal.options.isEmpty {
+            let isState = page.items.contains { $0.state != nil }
+            proposal.telling = kind.mode == .window ? .arrivals : isState ? .state : .presence
+        }
+        (self.proposal, self.kind) = (proposal, kind)
+        (items, hasMore) = (page.items, page.next != nil)
+        warnings = (problem.map { [$0.detail] } ?? []) + page.warnings
+    }
+
+    private static func read(_ page: PageBody, _ seen: Response?, _ kind: any SourceKind) throws(ReadError) -> Page? {
+        if let observing = kind as? any ObservingKind {
+            let context = ObservationContext(url: page.url, now: page.receivedAt)
+            return seen.map { observing.observe(.response($0), context) }
+        }
+        var page = page
+        return try kind.read(&page)
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("probe: what is there, and how to watch it", .timeLimit(.minutes(3)))
+struct ProbeTests {
+    private static func fixtures() throws -> [URL] {
+        let places = [ReplayTests.fixtures, ReplayTests.fixtures.appending(path: "presets")]
+        return try places.flatMap { place in
+            try FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: [.isRegularFileKey])
+        }.filter { ["json", "xml", "html", "atom"].contains($0.pathExtension) }
+    }
+
+    @Test("whatever is probed, what is printed passes check, all in one directory")
+    func checks() async throws {
+        let home = try Home()
+        var kinds: [String: Int] = [:]
+        for file in try Self.fixtures() {
+            let result = try await home.vedette("probe", "file://" + file.path)
+            #expect([0, 65].contains(result.code), "\(file.lastPathComponent): \(result.err)")
+            guard result.code == 0 else { continue }
+            let kind = result.lines.first { $0.hasPrefix("    kind: ") }?.dropFirst(10) ?? "none"
+            kinds[String(kind), default: 0] += 1
+            try home.write(result.out, to: file.lastPathComponent + ".yaml")
+        }
+        let check = try await home.vedette("check")
+        #expect(check.code == 0, "\(check.err)")
+        #expect(kinds["cloudburst"] == 4 && (kinds["json"] ?? 0) > 20, "\(kinds)")
+    }
+
+    @Test("a feed is watched with what is printed, over http")
+    func feed() async throws {
+        let lab = try await Lab("feeds", "--feeds", "2")
+        let home = try Home(lab)
+        let result = try await home.vedette("probe", lab["feeds"] + "/feed/0.xml")
+        #expect(result.code == 0, "\(result.err)")
+        #expect(
+            result.lines.contains("    kind: feed") && result.lines.contains("    url: \"\(lab["feeds"])/feed/0.xml\""))
+        #expect(result.err.contains("KEY"), "a few items are shown: \(result.err)")
+        try home.write(result.out)
+        let run = try await home.vedette("run", "--once")
+        #expect(run.code == 0 && run.err.contains("baseline"), "\(run.err)")
+        let second = try await home.vedette("probe", lab["feeds"] + "/feed/0.xml")
+        try home.write(second.out, to: "second.yaml")
+        #expect(!second.out.contains("sinks:"), "the sink is there already")
+        #expect(try await home.vedette("check").out.contains("2 sources, 1 sink, 2 rules"))
+    }
+
+    @Test("a page's own feed is proposed instead of the page")
+    func page() async throws {
+        let site = try await Site([
+            "index.html": """
+            <!DOCTYPE html><html><head><title>News</title><base href="/sub/">
+            <link rel="alternate" type="application/rss+xml" href="../missing.xml">
+            <LINK TYPE="application/atom+xml" REL="feed alternate" HREF="/news.atom"></head><body>Hello</body></html>
+            """,
+            "news.atom": """
+            <?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>News</title><id>f</id>
+            <updated>2026-11-21T10:00:00Z</updated><entry><id>a</id><title>One</title>
+            <updated>2026-11-21T10:00:00Z</updated></entry></feed>
+            """,
+        ])
+        let home = try Home()
+        let result = try await home.vedette("probe", site.url + "/index.html")
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.lines.contains("    url: \"\(site.url)/news.atom\""), "\(result.out)")
+        #expect(result.lines.contains("# The feed of \(site.url)/index.html"))
+        try home.write(result.out)
+        #expect(try await home.vedette("run", "--once").code == 0)
+        let list = try await home.vedette("list", site.url + "/news.atom", "--json")
+        #expect(list.json.first?.text("key") == "a")
+        await site.end()
+    }
+
+    @Test("--server lends its password and certificate; an appliance that answers browsers alone says so")
+    func server() async throws {
+        let world = try await Appliance()
+        let shy = try await world.home.vedette("probe", "/resources/virtualSystems", "--server", "lab")
+        #expect(shy.code == 69 && shy.err.contains("--user-agent"), "\(shy.err)")
+        for options in [["--user-agent", "Mozilla/5.0 Firefox/115.0"], ["--kind", "cloudburst"]] {
+            let result = try await Program.run(
+                ["probe", "/resources/virtualSystems", "--server", "lab"] + options + world.home.places,
+                environment: ["LAB_PASSWORD": Lab.password])
+            #expect(result.code == 0, "\(result.err)")
+            for line in ["    kind: cloudburst", "    server: lab", "    path: /resources/virtualSystems"] {
+                #expect(result.lines.contains(line), "\(line): \(result.out)")
+            }
+            #expect(!(result.out + result.err).contains(Lab.password))
+            try world.home.write(result.out, to: "probed-\(options[0]).yaml")
+            #expect(try await world.home.vedette("check").code == 0)
+        }
+        let alone = try await world.home.vedette("probe", world.lab["appliance"] + "/resources/virtualSystems")
+        #expect(alone.code == 69 && alone.err.contains("vedette trust"), "\(alone.err)")
+        let elsewhere = try await world.home.vedette("probe", "https://example.com/", "--server", "lab")
+        #expect(elsewhere.code == 64 && elsewhere.err.contains("is not on the server 'lab'"), "\(elsewhere.err)")
+    }
+
+    @Test("what cannot be probed is one sentence with the remedy")
+    func refusals() async throws {
+        let site = try await Site(["half.json": "[{\"id\": 1}, {\"id\":", "empty": ""])
+        for (arguments, code, words) in [
+            (["ci.example.com"], 64, "write it whole, as https://host/path"), ([site.url + "/none"], 69, "answers 404"),
+            (["https://me:hunter-two-22@127.0.0.1/"], 64, "without a password in it"),
+            ([site.url + "/empty"], 69, "answers with nothing"), (["http://127.0.0.1:1/"], 69, "refused"),
+            ([site.url + "/half.json", "--kind", "jsn"], 64, "did you mean 'json'?"),
+            ([site.url + "/half.json", "--kind", "json"], 65, "truncated"),
+        ] {
+            let result = try await Program.run(["probe"] + arguments)
+            #expect(result.code == code && result.err.contains(words), "\(arguments): \(result.code): \(result.err)")
+            #expect(result.out.isEmpty && !result.err.contains("hunter-two-22"))
+        }
+        await site.end()
+    }
+}
+
+/// Files behind a web server.
+private final class Site: Sendable {
+    let url: String
+    private let child: Child
+    private let directory: URL
+
+    init(_ files: [String: String]) async throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "vedette-site-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        for (name, text) in files {
+            try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
+        }
+        child = try Child(
+            "/usr/bin/env",
+            ["python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", directory.path])
+        let line = try await child.wait { !$0.isEmpty }[0]
+        guard let port = line.split(separator: " ").compactMap({ Int($0) }).first else {
+            throw Trouble("the web server said: \(line)")
+        }
+        url = "http://127.0.0.1:\(port)"
+    }
+
+    func end() async {
+        await child.destroy()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+@testable import VedetteCore
+
+@Suite("Measures and what is only shown")
+struct MeasureTests {
+    private func host(_ latency: String?, state: String = "up", note: String = "n") -> Item {
+        var item = Item(key: "h", state: state, notes: ["note": .text(note)])
+        item.measures["latency"] = latency.map { .text($0) }
+        return item
+    }
+
+    private let marks: Marks = ["latency": [.above(500), .below(10)]]
+
+    @Test("a measure is stored at every poll and is an event only when it crosses a bound of a rule, either way")
+    func crossing() {
+        var memory = Memory()
+        memory.poll(source(), [host("900")], marks: marks, at: at(0))
+        let steps: [(String, [String])] = [
+            ("950", []), ("501", []), ("500", ["500"]), ("20", []), ("10", []), ("9.5", ["9.5"]), ("3", []),
+            ("700", ["700"]), ("700", []),
+        ]
+        for (number, (value, news)) in steps.enumerated() {
+            let events = memory.poll(source(), [host(value)], marks: marks, at: at(Int64(number + 1)))
+            #expect(events.flatMap(\.changes).compactMap { $0.to?.description } == news, "\(value)")
+            #expect(memory.stored["h"]?.item?.measures["latency"] == .text(value))
+        }
+    }
+
+    @Test("without a rule that names a bound no measure is ever news")
+    func noRule() {
+        var memory = Memory()
+        memory.poll(source(), [host("1")], at: at(0))
+        for value in ["1000", "1", "abc"] {
+            #expect(memory.poll(source(), [host(value)], at: at(15)).isEmpty && memory.last.writes.count == 1)
+        }
+    }
+
+    @Test(
+        "a measure seen for the first time crosses a bound that it lies beyond; one that is absent or no number does not"
+    )
+    func absent() {
+        var memory = Memory()
+        memory.poll(source(), [host(nil)], marks: marks, at: at(0))
+        #expect(memory.poll(source(), [host("100")], marks: marks, at: at(1)).isEmpty)
+        #expect(memory.poll(source(), [host(nil)], marks: marks, at: at(2)).isEmpty)
+        #expect(memory.poll(source(), [host("many")], marks: marks, at: at(3)).isEmpty)
+        let change = memory.poll(source(), [host("501")], marks: marks, at: at(4)).first?.changes
+        #expect(change == [FieldChange(field: "latency", from: "many", to: "501")])
+    }
+
+    @Test("rules' bounds are found by source, wherever in their conditions they stand")
+    func book() {
+        let rules = [
+            Rule(
+                name: "a",
+                when: .all([
+                    .source(["s"], text: "s"), .field("latency", from: nil, to: .above(500)),
+                    .not(.any([.item("days", .below(14)), .item("x", .oneOf(["1"]))])),
+                ]), notify: []),
+            Rule(name: "b", when: .item("latency", .above(900)), notify: []),
+            Rule(name: "c", when: .appears, notify: []),
+        ]
+        let book = MarkBook(rules)
+        #expect(book.marks(for: "s") == ["latency": [.above(500), .above(900)], "days": [.below(14)]])
+        #expect(book.marks(for: "t") == ["latency": [.above(900)]])
+        #expect(MarkBook([rules[2]]).marks(for: "s").isEmpty)
+    }
+
+    private func unmet(_ condition: Condition, from: Value?, to: Value?) throws -> String? {
+        try condition.unmet(
+            by: Event(
+                id: Identifier("e"), kind: .changed, time: at(0), source: "s", sourceKind: "stub", poll: "p",
+                item: Item(key: "1"), changes: [FieldChange(field: "cpu", from: from, to: to)]))
+    }
+
+    @Test("a bound in `to` alone matches when the value crosses it, not at every step beyond it")
+    func toBound() throws {
+        let above = Condition.field("cpu", from: nil, to: .above(90))
+        #expect(try unmet(above, from: "80", to: "91") == nil)
+        #expect(try unmet(above, from: nil, to: "91") == nil)
+        #expect(try unmet(above, from: "none", to: "91") == nil)
+        #expect(
+            try unmet(above, from: "91", to: "99")
+                == "cpu was above 90.0 before, at '91', so it did not cross it")
+        #expect(try unmet(above, from: "99", to: "89") == "to is '89', not above 90.0")
+        #expect(try unmet(.field("cpu", from: nil, to: .below(5)), from: "4", to: "3") != nil)
+        // Who names `from` too asks for what stands there.
+        #expect(try unmet(.field("cpu", from: .above(90), to: .above(95)), from: "91", to: "99") == nil)
+    }
+
+    @Test("an appeared item crosses from absent")
+    func appeared() throws {
+        var event = Event(
+            id: Identifier("e"), kind: .appeared, time: at(0), source: "s", sourceKind: "stub", poll: "p",
+            item: host("501"))
+        #expect(try Condition.field("latency", from: nil, to: .above(500)).unmet(by: event) == nil)
+        event.item = host("499")
+        #expect(try Condition.field("latency", from: nil, to: .above(500)).unmet(by: event) != nil)
+    }
+
+    @Test("words, link, time and measures that changed alone are written, one row, and are no event")
+    func shown() {
+        let base = Item(
+            key: "1", title: "t", url: "u", time: at(1), notes: ["n": "a", "l": .list(["x"])], measures: ["m": "1"])
+        let edits: [(inout Item) -> Void] = [
+            { $0.url = "v" }, { $0.url = nil }, { $0.time = at(2) }, { $0.time = nil }, { $0.notes["n"] = "b" },
+            { $0.notes["l"] = .list(["x", "y"]) }, { $0.notes = [:] }, { $0.measures["m"] = "2" },
+            { ($0.notes, $0.measures) = (["m": "1"], ["n": "a", "l": .list(["x"])]) },
+        ]
+        for (number, edit) in edits.enumerated() {
+            var memory = Memory()
+            memory.poll(source(), [base, Item(key: "2", title: "t")], at: at(0))
+            var other = base
+            edit(&other)
+            #expect(memory.poll(source(), [other, Item(key: "2", title: "t")], at: at(15)).isEmpty)
+            #expect(memory.last.writes.map(\.key) == ["1"], "edit \(number)")
+            #expect(memory.stored["1"]?.item == other && memory.stored["1"]?.stateSince == at(0))
+            #expect(memory.poll(source(), [other, Item(key: "2", title: "t")], at: at(30)).isEmpty)
+            #expect(memory.last.writes.isEmpty)
+        }
+    }
+}
+
+/// Up, or down.
+private struct HostKind: ObservingKind {
+    let mode = ReadingMode.list
+    let identity: UInt64 = 1
+    let fingerprints: [String: UInt64] = [:]
+    let fieldNames: [String]? = nil
+    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
+    func observe(_ seen: Observed, _ context: ObservationContext) -> Page { Page(items: []) }
+    func isDown(_ item: Item) -> Bool { item.state == "down" }
+}
+
+@Suite("Doubt")
+struct DoubtTests {
+    private let up = Item(key: "h", state: "up", measures: ["ms": "5"])
+    private let down = Item(key: "h", state: "down")
+
+    private func stored(_ item: Item) -> [String: StoredItem] {
+        [item.key: StoredItem(item, digest: item.digest, stateSince: at(0))]
+    }
+
+    @Test("what was up is down only when enough polls in a row say so; what is known to be down is not doubted")
+    func doubtful() {
+        let kind = HostKind()
+        #expect(kind.isDoubtful([down], stored: stored(up), polls: 1, fails: 3))
+        #expect(kind.isDoubtful([down], stored: stored(up), polls: 2, fails: 3))
+        #expect(!kind.isDoubtful([down], stored: stored(up), polls: 3, fails: 3))
+        #expect(!kind.isDoubtful([down], stored: stored(up), polls: 1, fails: 1))
+        #expect(!kind.isDoubtful([up], stored: stored(up), polls: 1, fails: 3))
+        #expect(!kind.isDoubtful([down], stored: stored(down), polls: 1, fails: 3))
+        #expect(!kind.isDoubtful([down], stored: [:], polls: 1, fails: 3))
+    }
+
+    @Test("while it is down its last measures stand, so that no outage makes them cross a bound anew")
+    func measures() {
+        let kind = HostKind()
+        #expect(kind.keepingMeasures([down], stored: stored(up))[0].measures == ["ms": "5"])
+        let other = Item(key: "h", state: "up", measures: [:])
+        #expect(kind.keepingMeasures([other], stored: stored(up)) == [other])
+    }
+
+    @Test("doubt is counted like a failure and is none: no event, no problem, and the next good poll says nothing")
+    func health() {
+        var health = Health()
+        health.doubted(at: at(1))
+        #expect(health.failures == 1 && health.problem == nil && !health.isFailing && health.failingSince == nil)
+        #expect(health.pollSucceeded(at: at(2)) == nil && health.failures == 0)
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+@testable import VedetteCore
+
+@Suite("Reachability")
+struct ReachabilityTests {
+    private func origins(_ count: Int) -> [String] { (0..<count).map { "https://h\($0).example:443" } }
+
+    private func watching(_ origins: [String], silent: Set<String> = []) -> Reachability {
+        var reachability = Reachability()
+        reachability.watch(Set(origins), silent: silent)
+        return reachability
+    }
+
+    @Test("three origins that fall silent one after the other are offline; the first answer of anybody ends it")
+    func offline() {
+        let hosts = origins(10)
+        var reachability = watching(hosts)
+        for host in hosts { reachability.answered(host) }
+        for host in hosts[..<2] { reachability.fellSilent(host) }
+        #expect(!reachability.isOffline)
+        reachability.fellSilent(hosts[2])
+        #expect(reachability.isOffline)
+        reachability.fellSilent(hosts[3])
+        #expect(reachability.isOffline)
+        reachability.answered(hosts[7])
+        #expect(!reachability.isOffline)
+    }
+
+    @Test("an answer in between says that there is a network")
+    func interrupted() {
+        let hosts = origins(4)
+        var reachability = watching(hosts)
+        reachability.fellSilent(hosts[0])
+        reachability.fellSilent(hosts[1])
+        reachability.answered(hosts[3])
+        reachability.fellSilent(hosts[2])
+        #expect(!reachability.isOffline)
+    }
+
+    @Test("hosts that have long been dead are no witnesses, however often they are asked")
+    func longDead() {
+        let hosts = origins(6)
+        var reachability = watching(hosts, silent: Set(hosts[..<2]))
+        for _ in 0..<5 { for host in hosts[..<2] { reachability.fellSilent(host) } }
+        reachability.fellSilent(hosts[2])
+        reachability.answered(hosts[3])
+        for _ in 0..<5 { for host in hosts[..<3] { reachability.fellSilent(host) } }
+        #expect(!reachability.isOffline)
+    }
+
+    @Test("where there are two origins both must be silent; with one nothing is concluded")
+    func few() {
+        var two = watching(origins(2))
+        two.fellSilent(origins(2)[0])
+        two.fellSilent(origins(2)[0])
+        #expect(!two.isOffline)
+        two.fellSilent(origins(2)[1])
+        #expect(two.isOffline)
+        var one = watching(origins(1))
+        one.fellSilent(origins(1)[0])
+        #expect(!one.isOffline)
+    }
+
+    @Test("it starts as it was left, and does not stay offline when there is nobody left to tell")
+    func restart() {
+        var reachability = Reachability(isOffline: true)
+        reachability.watch(Set(origins(3)))
+        #expect(reachability.isOffline)
+        reachability.watch(Set(origins(1)))
+        #expect(!reachability.isOffline)
+    }
+
+    @Test(
+        "machines on loopback and files are no witnesses",
+        arguments: [
+            ("http://127.0.0.1:80", false), ("http://127.9.9.9:8080", false), ("http://localhost:80", false),
+            ("https://a.localhost:443", false), ("http://localhost.:80", false), ("http://[::1]:80", false),
+            ("file:///a", false), ("https://127.example:443", true), ("http://192.168.0.1:80", true),
+            ("https://[2001:db8::1]:443", true),
+        ])
+    func beyondUs(origin: String, counts: Bool) {
+        #expect(Reachability.isBeyondUs(origin) == counts)
+        var reachability = watching([origin, "https://a.example:443"])
+        reachability.fellSilent(origin)
+        reachability.fellSilent("https://a.example:443")
+        #expect(reachability.isOffline == counts)
+    }
+
+    @Test("only what is no answer at all is silence")
+    func silence() {
+        let silent = Failure.allCases.filter(Reachability.isSilence)
+        #expect(silent == [.resolve, .refused, .timeout, .closed, .network])
+    }
+}
+
+@Suite("Chorus")
+struct ChorusTests {
+    private func delivery(
+        _ id: String, _ kind: Event.Kind = .failing, rule: String = "r", sink: String = "k", source: String = "a"
+    ) -> Delivery {
+        let event = Event(
+            id: Identifier(id), kind: kind, time: at(0), source: source, sourceKind: "stub", poll: "p",
+            error: Event.Problem(failure: "timeout", detail: "no answer", server: "lab"))
+        return Delivery(
+            message: Message(id: "msg_\(id)", rule: rule, sink: sink, event: event, title: "", text: ""),
+            created: at(0), due: at(0))
+    }
+
+    private func boot(_ seconds: Int64) -> BootTime { BootTime(milliseconds: seconds * 1000) }
+
+    @Test("within a minute one message speaks for the failures of a server, and the others say which one")
+    func oneMessage() {
+        var chorus = Chorus()
+        #expect(chorus.joined(delivery("1"), server: "lab", at: boot(0)).state == .pending)
+        let second = chorus.joined(delivery("2", source: "b"), server: "lab", at: boot(59))
+        #expect(second.state == .suppressed)
+        #expect(second.reason == "a on lab was said less than a minute before, in msg_1")
+        #expect(chorus.joined(delivery("3"), server: "lab", at: boot(60)).state == .pending)
+        #expect(chorus.joined(delivery("4"), server: "lab", at: boot(61)).state == .suppressed)
+    }
+
+    @Test("other servers, rules, sinks and kinds speak for themselves; events of items always do")
+    func apart() {
+        var chorus = Chorus()
+        let deliveries = [
+            delivery("1"), delivery("2", rule: "s"), delivery("3", sink: "l"), delivery("4", .recovered),
+            delivery("5", .stale), delivery("6", .suspect), delivery("7", .suspect), delivery("8", .appeared),
+            delivery("9", .appeared),
+        ]
+        #expect(deliveries.allSatisfy { chorus.joined($0, server: "lab", at: boot(0)).state == .pending })
+        #expect(chorus.joined(delivery("a"), server: "other", at: boot(0)).state == .pending)
+    }
+
+    @Test("a message that was not committed speaks for nobody")
+    func unsaid() {
+        var chorus = Chorus()
+        let first = chorus.joined(delivery("1"), server: "lab", at: boot(0))
+        chorus.unsaid([first])
+        #expect(chorus.joined(delivery("2"), server: "lab", at: boot(1)).state == .pending)
+    }
+
+    @Test("the text of the one message names the server")
+    func text() {
+        #expect(Wording.text(of: delivery("1").message.event) == "server lab · no answer")
+    }
+}

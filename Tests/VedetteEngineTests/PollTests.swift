@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+@testable import VedetteEngine
+
+@Suite("One poll", .timeLimit(.minutes(1)))
+struct PollTests {
+    /// Polls once more: the world stands between two polls, so nothing runs beside it.
+    private func poll(_ world: World) async -> OnceResult? { await world.watcher.runOnce(force: true).first }
+
+    private func events(_ world: World) async -> [String] {
+        await world.journal.events.map { "\($0.kind.word) \($0.item?.key ?? $0.error?.failure ?? "")" }
+    }
+
+    @Test("case 27: validators live and die with the snapshot; without it none are sent")
+    func validators() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        _ = await poll(world)
+        #expect(world.fetcher.requests.map(\.validators.etag) == [nil, "\"v1\""])
+        // The snapshot is lost: the same server is asked as if for the first time.
+        let lost = World([source("a")])
+        lost.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+        try await lost.watcher.restore()
+        _ = await poll(lost)
+        #expect(lost.fetcher.requests.allSatisfy { $0.validators.isEmpty && $0.knownDigest == nil })
+    }
+
+    @Test("case 27: an unexpected 304 is believed no more than once: the second request brings the items")
+    func refetched() async throws {
+        let world = World([source("a")])
+        world.fetcher.answer(url("a")) { request in
+            let isPast = request.headers.contains { $0.name == "Cache-Control" }
+            return .success(FakeFetcher.response(url("a"), isPast ? "1=Ready" : "", status: isPast ? 200 : 304))
+        }
+        try await world.watcher.restore()
+        #expect(await poll(world) == .good(items: 1, isBaseline: true, events: 0))
+        #expect(world.fetcher.requests.count == 2)
+    }
+
+    @Test("case 28: a 304 with a new ETag stores it; what it does not repeat still stands")
+    func newETag() async throws {
+        let world = World([source("a")])
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\""), ("Last-Modified", date)])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        world.fetcher.serve(url("a"), "", status: 304, [("ETag", "\"v2\"")])
+        _ = await poll(world)
+        _ = await poll(world)
+        let sent = world.fetcher.requests.map(\.validators)
+        #expect(sent.map(\.etag) == [nil, "\"v1\"", "\"v2\""] && sent.map(\.lastModified) == [nil, date, date])
+        #expect(await world.journal.events.isEmpty)
+    }
+
+    @Test("case 28: the same ETag with another body: the body is believed")
+    func sameETag() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Starting", [("ETag", "\"v1\"")])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+        _ = await poll(world)
+        #expect(await events(world) == ["changed 1"])
+    }
+
+    @Test("case 29: the same body under a new ETag each time is no event and no commit")
+    func sameBody() async throws {
+        let world = World([source("a")])
+        try await world.watcher.restore()
+        for number in 0..<4 {
+            world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v\(number)\"")])
+            _ = await poll(world)
+        }
+        #expect(world.fetcher.requests.map(\.validators.etag) == [nil, "\"v0\"", "\"v1\"", "\"v2\""])
+        #expect(await world.journal.batches.count == 1)
+        #expect(await world.journal.events.isEmpty)
+    }
+
+    @Test("case 30: of duplicate ids in one document the first is the item, one event, and a warning counts the others")
+    func duplicates() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        world.fetcher.serve(url("a"), "1=Ready\n2=first\n2=second\n2=third")
+        _ = await poll(world)
+        #expect(await events(world) == ["appeared 2"])
+        #expect(await world.journal.events.first?.item?.state == "first")
+        #expect(world.log.all.contains { $0.contains("2 items with a key that was there already") })
+    }
+
+    @Test(
+        "case 33: absence is no deletion: a window that shrinks or empties says nothing; a list waits for a second poll"
+    )
+    func shrinks() async throws {
+        let world = World([source("list"), source("window", mode: .window)])
+        for name in ["list", "window"] { world.fetcher.serve(url(name), "1=a\n2=b\n3=c") }
+        try await world.watcher.restore()
+        _ = await poll(world)
+        for body in ["1=a\n2=b", "1=a\n2=b\n"] {
+            for name in ["list", "window"] { world.fetcher.serve(url(name), body) }
+            _ = await poll(world)
+        }
+        #expect(await events(world) == ["disappeared 3"])
+        for name in ["list", "window"] { world.fetcher.serve(url(name), "\n") }
+        _ = await poll(world)
+        #expect(await events(world) == ["disappeared 3", "suspect empty"])
+        #expect(await world.journal.items(of: "list").count == 2)
+        #expect(await world.journal.items(of: "window").count == 3)
+    }
+
+    @Test("case 34: page 3 of 5 fails: the whole poll is failed, and the next one reads back to what was seen")
+    func thirdPage() async throws {
+        let world = World([source("w", mode: .window)])
+        world.fetcher.serve(url("w"), "e0=")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        for page in 1...5 {
+            let place = page == 1 ? url("w") : url("w") + "?\(page)"
+            let next = page < 5 ? [("Next", url("w") + "?\(page + 1)")] : []
+            world.fetcher.serve(place, page < 5 ? "e\(10 - page)=" : "e5=\ne0=", next)
+        }
+        world.fetcher.serve(url("w") + "?3", "", status: 500)
+        #expect(await poll(world) == .failed(source: "w", detail: "the server answered 500"))
+        #expect(await world.journal.events.isEmpty)
+        #expect(await world.journal.items(of: "w").count == 1)
+        world.fetcher.serve(url("w") + "?3", "e7=", [("Next", url("w") + "?4")])
+        _ = await poll(world)
+        #expect(await events(world) == (5...9).map { "appeared e\($0)" })
+    }
+
+    @Test("case 35: an entry that leaves a window and comes back is no news")
+    func comesBack() async throws {
+        let world = World([source("w", mode: .window)])
+        try await world.watcher.restore()
+        for body in ["b=\na=", "c=\nb=", "b=\na=", "c=\nb=\na="] {
+            world.fetcher.serve(url("w"), body)
+            _ = await poll(world)
+        }
+        #expect(await events(world) == ["appeared c"])
+    }
+
+    @Test("what was learned of one address is not sent to another: a kind that asks for news since a time")
+    func otherAddress() async throws {
+        let world = World([source("a", LineKind(mode: .window, asksSince: true))])
+        try await world.watcher.restore()
+        for _ in 0..<3 {
+            let place = url("a") + "?since=\(world.clock.now().wall.milliseconds)"
+            world.fetcher.serve(place, "1=Ready", [("ETag", "\"v1\"")])
+            _ = await poll(world)
+            _ = await poll(world)
+            world.clock.advance(.seconds(60))
+        }
+        // The second poll of each minute asks the very same address again.
+        let requests = world.fetcher.requests
+        #expect(requests.map { $0.validators.isEmpty } == [true, false, true, false, true, false])
+        #expect(requests.map { $0.knownDigest == nil } == [true, false, true, false, true, false])
+    }
+
+    @Test("a window's page that says it is whole is a list for that poll")
+    func whole() async throws {
+        let world = World([source("w", mode: .window)])
+        try await world.watcher.restore()
+        for body in ["a=\nb=\nc=", "a=\nb=", "b=\na="] {
+            world.fetcher.serve(url("w"), body, [("Whole", "yes")])
+            _ = await poll(world)
+        }
+        #expect(await events(world) == ["disappeared c"])
+    }
+
+    @Test(
+        "a body passes through the kind's program before it is read; without one to run it, or with a bad one, it fails"
+    )
+    func shaping() async throws {
+        let world = World([source("good", LineKind(shaping: "reverse")), source("bad", LineKind(shaping: "?"))])
+        for name in ["good", "bad"] { world.fetcher.serve(url(name), "ydaeR=1") }
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.journal.items(of: "good")["1"]?.item?.state == "Ready")
+        #expect(await world.journal.records["bad"]?.health.problem?.detail == "jq does not know '?'")
+    }
+
+    @Test("a request carries its server's proxy, cookies and manners, and what its kind asks")
+    func settings() async throws {
+        var server = Server(name: "lab", proxy: .url("http://proxy:3128", user: nil, password: nil), cookies: .journal)
+        (server.manners, server.allowsPrivate) = (Manners(concurrency: 2, interval: .seconds(1)), true)
+        let world = World([source("a", StatusKind(), server: server)])
+        world.fetcher.serve(url("a"), "")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        let request = try #require(world.fetcher.requests.first)
+        #expect(request.cookies == .journal && request.manners == server.manners && request.reach == .anywhere)
+        #expect(request.redirects == 0 && request.inspectsConnection && request.session == "lab")
+        guard case .url("http://proxy:3128", nil, nil) = request.proxy else {
+            Issue.record("the proxy is another")
+            return
+        }
+    }
+
+    @Test("case 20: what a public server names on another origin is not to be private, unless the user allows it")
+    func reach() async throws {
+        func reaches(isPublic: Bool, allowed: Bool = false) async throws -> [Request.Reach] {
+            let world = World([source("a", server: Server(name: "a", allowsPrivate: allowed))])
+            world.fetcher.serve(url("a"), "1=", [("Next", "https://b.example/2")], isPublic: isPublic)
+            world.fetcher.serve("https://b.example/2", "2=", [("Next", url("a") + "?3")], isPublic: isPublic)
+            world.fetcher.serve(url("a") + "?3", "3=", isPublic: isPublic)
+            try await world.watcher.restore()
+            _ = await poll(world)
+            return world.fetcher.requests.map(\.reach)
+        }
+        #expect(try await reaches(isPublic: true) == [.likeTheFirst, .publicOnly, .likeTheFirst])
+        #expect(try await reaches(isPublic: false) == [.likeTheFirst, .likeTheFirst, .likeTheFirst])
+        #expect(try await reaches(isPublic: true, allowed: true) == [.anywhere, .anywhere, .anywhere])
+    }
+
+    @Test("a next page may have a body of its own; else the first one is sent again")
+    func bodies() async throws {
+        let world = World([source("a", LineKind(body: Array("first".utf8)))])
+        world.fetcher.serve(url("a"), "1=", [("Next", url("a") + "?2"), ("Next-Body", "second")])
+        world.fetcher.serve(url("a") + "?2", "2=", [("Next", url("a") + "?3")])
+        world.fetcher.serve(url("a") + "?3", "3=")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        let bodies = world.fetcher.requests.map { String(decoding: $0.body ?? [], as: UTF8.self) }
+        #expect(bodies == ["first", "second", "first"])
+    }
+
+    @Test("what changed of an item that is only shown is written, and is no event")
+    func shown() async throws {
+        let world = World([source("a", StatusKind())])
+        world.fetcher.serve(url("a"), "", [("Latency", "10")])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        world.fetcher.serve(url("a"), "", [("Latency", "20")])
+        _ = await poll(world)
+        #expect(await world.journal.items(of: "a")[url("a")]?.item?.measures["latency"] == "20")
+        #expect(await world.journal.events.isEmpty)
+    }
+}

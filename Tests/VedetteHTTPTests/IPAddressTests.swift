@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import VedetteHTTP
+
+@Suite("Addresses (RFC 6890)")
+struct IPAddressTests {
+    @Test(
+        "what no stranger should make us ask is private, in whatever dress",
+        arguments: [
+            "127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.127.255.255",
+            "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.2.1", "192.168.1.1", "198.18.0.1",
+            "198.51.100.7", "203.0.113.9", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1",
+            "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "::7f00:1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1",
+            "2001::1", "2001:db8::1", "2002:7f00:1::1", "3fff::1", "4000::1", "fc00::1", "fd12:3456::1", "fe80::1",
+            "fe80::1%lo", "fec0::1", "ff02::1",
+        ])
+    func isPrivate(_ text: String) throws {
+        #expect(try #require(IPAddress(text)).isPrivate)
+    }
+
+    @Test(
+        "the internet is not",
+        arguments: [
+            "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "169.253.255.255",
+            "172.15.255.255", "172.32.0.0", "192.0.1.1", "192.167.255.255", "198.17.255.255", "198.20.0.0",
+            "223.255.255.255", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1", "2001:4860:4860::8888",
+            "2a00:1450::1", "2606:4700::1111",
+        ])
+    func isPublic(_ text: String) throws {
+        #expect(try #require(IPAddress(text)).isPrivate == false)
+    }
+
+    @Test(
+        "an address is known in every spelling that the resolver takes",
+        arguments: ["0x7f.1", "127.1", "2130706433", "0177.0.0.1", "0x7f000001", "::ffff:127.0.0.1", "::ffff:7f00:1"])
+    func spellings(_ text: String) throws {
+        #expect(IPAddress(spelled: text) == IPAddress("127.0.0.1") && IPAddress("127.0.0.1") != nil)
+    }
+
+    @Test("a name is no address", arguments: ["", "localhost", "a.example", "127.0.0.1.example", "1.2.3.4.5", "%lo"])
+    func names(_ text: String) {
+        #expect(IPAddress(spelled: text) == nil && IPAddress(text) == nil)
+    }
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An HTTPS server on loopback that says in JSON how it was spoken to. It ends with its standard input."""
+
+import argparse
+import http.server
+import json
+import socket
+import ssl
+import sys
+import threading
+
+VERSIONS = {"1.0": ssl.TLSVersion.TLSv1, "1.1": ssl.TLSVersion.TLSv1_1, "1.2": ssl.TLSVersion.TLSv1_2,
+            "1.3": ssl.TLSVersion.TLSv1_3}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        peer = self.connection.getpeercert()
+        name = dict(pair[0] for pair in peer["subject"])["commonName"] if peer else None
+        Handler.served += 1
+        body = json.dumps({"version": self.connection.version(), "client": name, "path": self.path,
+                           "served": Handler.served, "port": self.client_address[1],
+                           "resumed": self.connection.session_reused}).encode()
+        target = self.path.partition("?to=")[2]
+        self.send_response(302 if target else 200)
+        if target:
+            self.send_header("Location", target)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        pass
+
+    def shutdown_request(self, request):
+        """Reads what still comes: else the kernel resets the connection, and the client may never see our alert."""
+        try:
+            request.shutdown(socket.SHUT_WR)
+            request.settimeout(2)
+            while request.recv(65536):
+                pass
+        except OSError:
+            pass
+        self.close_request(request)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--certificate", required=True)
+    parser.add_argument("--key", required=True)
+    parser.add_argument("--client-ca")
+    parser.add_argument("--version", choices=VERSIONS)
+    options = parser.parse_args()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if options.version:
+        if options.version in ("1.0", "1.1"):
+            context.set_ciphers("DEFAULT:@SECLEVEL=0")
+        context.minimum_version = context.maximum_version = VERSIONS[options.version]
+    context.load_cert_chain(options.certificate, options.key)
+    if options.client_ca:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(options.client_ca)
+    Handler.served = 0
+    server = Server(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(json.dumps({"port": server.server_port}), flush=True)
+    sys.stdin.read()
+
+
+main()

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Testing
+import VedetteCore
+
+@testable import VedetteJournal
+
+@Suite("Cookies in the journal")
+struct CookieTests {
+    let scratch = Scratch()
+
+    private func holds(_ word: String) throws -> Bool {
+        for name in try FileManager.default.contentsOfDirectory(atPath: scratch.path) {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.path + "/" + name))
+            if bytes.range(of: Data(word.utf8)) != nil { return true }
+        }
+        return false
+    }
+
+    @Test("a jar comes back after a restart, by its session; another takes its place; an empty one is none")
+    func keeps() async throws {
+        var journal = try scratch.open()
+        #expect(await journal.cookies(of: "lab") == nil)
+        await journal.keep(Array(#"[{"é":1}]"#.utf8), of: "lab")
+        await journal.keep(Array("[2]".utf8), of: "other")
+        try journal.close()
+        journal = try scratch.open()
+        #expect(await journal.cookies(of: "lab") == Array(#"[{"é":1}]"#.utf8))
+        await journal.keep(Array("[3]".utf8), of: "lab")
+        #expect(await journal.cookies(of: "lab") == Array("[3]".utf8))
+        await journal.keep([], of: "lab")
+        #expect(await journal.cookies(of: "lab") == nil)
+        #expect(await journal.cookies(of: "other") == Array("[2]".utf8))
+        try journal.close()
+    }
+
+    @Test("the jar of a server that is gone is deleted, and overwritten in the file")
+    func forgotten() async throws {
+        let journal = try scratch.open()
+        await journal.keep(Array("JSESSIONID=secret-of-gone".utf8), of: "gone")
+        await journal.keep(Array("JSESSIONID=secret-of-kept".utf8), of: "kept")
+        try await journal.forgetCookies(keeping: ["kept"])
+        #expect(await journal.cookies(of: "gone") == nil)
+        #expect(await journal.cookies(of: "kept") != nil)
+        try journal.close()
+        #expect(try !holds("secret-of-gone"))
+        #expect(try holds("secret-of-kept"))
+    }
+}
+
+@Suite("An older journal")
+struct UpgradeTests {
+    let scratch = Scratch()
+
+    /// A journal as the first version left it.
+    private func first() throws {
+        try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: scratch.database)
+        try queue.writeWithoutTransaction { db in
+            try Schema.migrate(db, steps: [Schema.version1])
+            try db.execute(
+                sql: """
+                    insert into source (id, name, count, failing, record) values (1, 'lab', 1, 0,
+                      '{"snapshot":{"identity":1,"good_at":5,"digest":7},"health":{}}');
+                    insert into item (source, key, digest, state_since, body) values (1, '59', 3, 4, '{"key":"59"}');
+                    """)
+        }
+        try queue.close()
+    }
+
+    @Test("its items are still there, and are written anew when they are next read; its validators are not sent")
+    func items() async throws {
+        try first()
+        let journal = try scratch.open()
+        let row = try #require(try await journal.items(of: "lab")["59"])
+        #expect(row.digest == 3 && row.shown == 0 && row.item == Item(key: "59"))
+        let head = try #require(try await journal.sourceRecords().first?.snapshot)
+        #expect(head.digest == 7 && head.asked == nil && !head.isWhole)
+        try journal.close()
+    }
+}
+
+@Suite("The watcher's own events")
+struct WatcherEventTests {
+    let scratch = Scratch()
+
+    @Test("the last word on the machine is found, whatever other events there are, also of a source of that name")
+    func last() async throws {
+        let journal = try scratch.open()
+        #expect(try await journal.lastOfWatcher() == nil)
+        let words: [(Int, Event.Kind)] = [(1, .offline), (2, .online), (3, .failing), (4, .changed)]
+        _ = try await journal.commit([
+            poll(events: words.map { event($0.0, source: Event.watcher, kind: $0.1) } + [event(5)])
+        ])
+        #expect(try await journal.lastOfWatcher()?.kind == .online)
+        try journal.close()
+    }
+
+    @Test("a suppressed delivery is committed with its reason as an end, and is owed to nobody")
+    func suppressed() async throws {
+        let journal = try scratch.open()
+        let cause = event(1)
+        var second = delivery(2, of: cause)
+        (second.state, second.reason) = (.suppressed, "said before")
+        let committed = try await journal.commit([poll(events: [cause], deliveries: [delivery(1, of: cause), second])])
+        #expect(committed[0].deliveries.map(\.state) == [.pending, .suppressed])
+        let owed = try await journal.owed(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
+        #expect(owed.map(\.message.id) == ["msg_1"])
+        try journal.close()
+        let all = try await scratch.reader().deliveries(limit: 9)
+        #expect(all.map(\.state) == [.pending, .suppressed])
+        #expect(all[1].endedAt == second.created && all[1].delivery.reason == "said before")
+    }
+}

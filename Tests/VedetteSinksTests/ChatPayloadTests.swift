@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteSinks
+
+@Suite("Payloads of chats")
+struct ChatPayloadTests {
+    static let golden = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fixtures/chats.ndjson")
+
+    /// One message for each type of event, as the rules word it.
+    static func message(_ kind: Event.Kind) -> Message {
+        var event = Event.changed(url: "https://wca.example.com/systems?id=59&tab=\"x\"")
+        event.kind = kind
+        event.changes.append(FieldChange(field: "owner", from: "ann", to: .list(["bob", "eve"])))
+        switch kind {
+        case .changed, .elapsed, .reminder: break
+        case .appeared, .disappeared: event.changes = []
+        default:
+            (event.item, event.changes) = (nil, [])
+            event.error = Event.Problem(failure: "tls", detail: "the certificate has expired")
+        }
+        var message = Message.of(event, title: Wording.title(of: event), text: Wording.text(of: event))
+        message.tags = ["prod"]
+        message.priority = kind == .failing ? .high : kind == .test ? .low : .normal
+        return message
+    }
+
+    static func posted(_ sample: ChatSample, _ message: Message) async throws -> Request {
+        let fetcher = ScriptedFetcher(status: 200)
+        _ = try await sample.sink(fetcher).deliver(message)
+        return try #require(fetcher.requests.first)
+    }
+
+    static func line(_ sample: ChatSample, _ kind: Event.Kind) async throws -> String {
+        let request = try await posted(sample, message(kind))
+        let body = try JSON(parsing: request.body ?? [])
+        let headers = request.headers.filter { $0.name != "User-Agent" && $0.name != "Content-Type" }
+        return JSON.members([
+            "sink": .string(sample.kind), "event": .string(kind.rawValue), "method": .string(request.method),
+            "url": .string(request.url),
+            "headers": .object(headers.map { JSON.Member(name: $0.name, value: .string($0.value)) }), "body": body,
+        ]).text
+    }
+
+    @Test("each chat gets its golden payload for each type of event", arguments: ChatSample.all)
+    func golden(_ sample: ChatSample) async throws {
+        let expected = try String(contentsOf: Self.golden, encoding: .utf8).split(separator: "\n").map(String.init)
+        for kind in Event.Kind.allCases {
+            let line = try await Self.line(sample, kind)
+            #expect(expected.contains(line), "\(line)")
+        }
+    }
+
+    @Test("Python reads the golden payloads as we do, and none is left over")
+    func python() throws {
+        let script = """
+            import json, sys
+            rows = [json.loads(line) for line in sys.stdin.buffer.read().decode().split("\\n")[:-1]]
+            print(len(rows), len({(row["sink"], row["event"]) for row in rows}), len({row["sink"] for row in rows}))
+            """
+        let (output, status) = try Python.run(script, input: Array(Data(contentsOf: Self.golden)))
+        let count = ChatSample.all.count * Event.Kind.allCases.count
+        #expect(status == 0)
+        #expect(output == "\(count) \(count) \(ChatSample.all.count)\n")
+    }
+
+    @Test("an item without a link, text or change makes a whole message too", arguments: ChatSample.all)
+    func bare(_ sample: ChatSample) async throws {
+        let event = Event.about(.test)
+        let request = try await Self.posted(sample, .of(event, title: " \n", text: "\t"))
+        let text = String(decoding: request.body ?? [], as: UTF8.self)
+        #expect(text.contains(Wording.title(of: event)))
+        #expect(!text.contains("null") || sample.kind == "teams")
+        #expect(!text.contains("\"\"") && !text.contains("[]]"))
+    }
+
+    @Test(
+        "an address that no chat may be led to is left out",
+        arguments: [
+            "javascript:alert(1)", "file:///etc/passwd", "https://", "ftp://x/", "https://a:b@x/", "not a url",
+            "https://x/" + String(repeating: "a", count: 3000),
+        ])
+    func links(_ url: String) {
+        #expect(ChatNote(.of(.changed(url: url))).link == nil)
+    }
+
+    @Test("an address loses what could end it")
+    func encodedLink() {
+        let note = ChatNote(.of(.changed(url: "https://x/ä<b>|\"'`{}\\?a=1&b=%20#c")))
+        #expect(note.link == "https://x/%C3%A4%3Cb%3E%7C%22'%60%7B%7D%5C?a=1&b=%20#c")
+    }
+
+    @Test(
+        "the colour follows the state",
+        arguments: [
+            ("Ready for use", ChatNote.Tone.good), ("completed/failure", .bad), ("completed/success", .good),
+            ("completed/cancelled", .warning), ("DOWN", .bad), ("up", .good), ("Stopped", .neutral),
+            ("update", .neutral),
+            ("inactive", .neutral), ("", .neutral), ("Error: not ready", .bad), ("timed out", .warning),
+        ])
+    func tones(_ state: String, _ tone: ChatNote.Tone) {
+        #expect(ChatNote.Tone(ofState: state) == tone)
+        #expect(tone.hex.utf8.count == 7 && tone.hex.hasPrefix("#"))
+    }
+}

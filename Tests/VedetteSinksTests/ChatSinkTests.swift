@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteSinks
+
+@Suite("Sending to chats")
+struct ChatSinkTests {
+    @Test(
+        "a flood goes out at the pace of the service",
+        arguments: [
+            ("slack", 30, 27.0), ("discord", 30, 50), ("teams", 30, 14), ("googlechat", 30, 29), ("matrix", 30, 100),
+            ("ntfy", 70, 50), ("telegram", 30, 81), ("mattermost", 30, 10), ("gotify", 30, 2),
+        ])
+    func pace(_ kind: String, _ messages: Int, _ seconds: Double) async throws {
+        let (clock, fetcher) = (SteppingClock(), ScriptedFetcher(status: 200))
+        let sink = try ChatSample.of(kind).sink(fetcher, clock: clock)
+        for _ in 0..<messages { #expect(await sink.deliver(.of()) == .delivered) }
+        #expect(fetcher.requests.count == messages)
+        #expect(clock.seconds == seconds)
+    }
+
+    @Test("what 429 asks of one message holds the next one too")
+    func hold() async throws {
+        let (clock, fetcher) = (SteppingClock(), ScriptedFetcher(status: 429, headers: [("Retry-After", "40")]))
+        let sink = try ChatSample.of("slack").sink(fetcher, clock: clock)
+        #expect(await sink.deliver(.of()).isRetry)
+        #expect(clock.seconds == 0)
+        #expect(await sink.deliver(.of()).isRetry)
+        #expect(clock.seconds == 40)
+    }
+
+    @Test("a rest beyond a minute gives the place back and sends nothing")
+    func longRest() async throws {
+        let (clock, fetcher) = (SteppingClock(), ScriptedFetcher(status: 429, headers: [("Retry-After", "900")]))
+        let sink = try ChatSample.of("telegram").sink(fetcher, clock: clock)
+        _ = await sink.deliver(.of())
+        let outcome = await sink.deliver(.of())
+        #expect(outcome == .retry(reason: "waits for the receiver's rate limit", after: .seconds(900)))
+        #expect(fetcher.requests.count == 1)
+        #expect(clock.seconds == 0)
+    }
+
+    @Test("Discord's own count of what is left is kept")
+    func remaining() async throws {
+        let headers = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset-After", "1.5")]
+        let clock = SteppingClock()
+        let sink = try ChatSample.of("discord").sink(ScriptedFetcher(status: 200, headers: headers), clock: clock)
+        #expect(await sink.deliver(.of()) == .delivered)
+        #expect(await sink.deliver(.of()) == .delivered)
+        #expect(clock.seconds == 1.5)
+    }
+
+    @Test("who is stopped while it waits for its turn stays owed")
+    func cancelled() async throws {
+        let fetcher = ScriptedFetcher(status: 200)
+        let sink = try ChatSample.of("googlechat").sink(fetcher)
+        #expect(await sink.deliver(.of()) == .delivered)
+        let waiting = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await sink.deliver(.of())
+        }
+        waiting.cancel()
+        #expect(await waiting.value == .retry(reason: "stopped before its turn", after: nil))
+        #expect(fetcher.requests.count == 1)
+    }
+
+    @Test(
+        "an address that turns bad later rests the sink before anything is sent",
+        arguments: ["slack", "mattermost", "discord", "teams", "googlechat"])
+    func rotated(_ kind: String) async throws {
+        for bad in ["https://hooks.slack.com/x\r\nX: y", "", "https://outlook.office.com/webhook/s3cret"] {
+            let url = ChatSample.of(kind).options["url"]
+            guard case .secret(let good)? = url else { continue }
+            let secret = Secret(good.value) { bad }
+            let fetcher = ScriptedFetcher(status: 200)
+            let sink = try ChatSample.of(kind).sink(fetcher, more: ["url": .secret(secret)])
+            #expect(secret.refresh())
+            guard case .paused(let reason) = await sink.deliver(.of()) else {
+                // Those that may stand on any host cannot tell a wrong one.
+                #expect(bad.hasPrefix("https://outlook") && ["slack", "discord", "googlechat"].contains(kind))
+                continue
+            }
+            #expect(reason.hasPrefix("the sink's url ") && !reason.contains("s3cret"))
+            #expect(fetcher.requests.isEmpty)
+        }
+    }
+
+    @Test("a refusal reads the secret anew: another one is tried, the same one rests the sink")
+    func renewed() async throws {
+        for (now, isRetry) in [("syt_newSecretToken", true), ("syt_old", false)] {
+            let secret = Secret("syt_old") { now }
+            let fetcher = ScriptedFetcher(status: 401, body: #"{"errcode":"M_UNKNOWN_TOKEN"}"#)
+            let sink = try ChatSample.of("matrix").sink(fetcher, more: ["token": .secret(secret)])
+            let outcome = await sink.deliver(.of())
+            #expect(outcome.isRetry == isRetry)
+            #expect(outcome.reason?.contains("syt") == false)
+            _ = await sink.deliver(.of())
+            #expect(fetcher.requests.last?.headers.contains { $0.value == "Bearer " + now } == true)
+        }
+    }
+
+    @Test("a token that turns bad later rests the sink", arguments: ["matrix", "gotify", "telegram", "ntfy"])
+    func rotatedToken(_ kind: String) async throws {
+        let good = kind == "telegram" ? "1:AAtelegramS3cretTelegramS3cret" : "good"
+        let secret = Secret(good) { "bad\r\nX: y" }
+        let fetcher = ScriptedFetcher(status: 200)
+        let sink = try ChatSample.of(kind).sink(fetcher, more: ["token": .secret(secret)])
+        #expect(secret.refresh())
+        guard case .paused(let reason) = await sink.deliver(.of()) else {
+            Issue.record("not paused")
+            return
+        }
+        #expect(!reason.contains("bad"))
+        #expect(fetcher.requests.isEmpty)
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteSinks
+
+@Suite("command")
+struct CommandTests {
+    func sink(_ command: [String], _ more: [String: OptionValue] = [:]) throws -> any Sink {
+        let services = SinkServices(fetcher: ScriptedFetcher(status: 200), clock: StillClock(), userAgent: "v")
+        let options = ["command": OptionValue.list(command.map(OptionValue.text))].merging(more) { $1 }
+        return try CommandKind.entry.make(Options(options))("run", services)
+    }
+
+    /// A command that proves what it was given by what it says.
+    func said(_ script: String, _ more: [String: OptionValue] = [:], _ message: Message = .of()) async throws -> String
+    {
+        let outcome = try await sink(["sh", "-c", script + "; exit 1", "sh", "$(id) `id` ; *"], more).deliver(message)
+        return outcome.reason ?? "nothing"
+    }
+
+    @Test("the exit status says what becomes of the delivery")
+    func statuses() async throws {
+        #expect(try await sink(["true"]).deliver(.of()) == .delivered)
+        let dead = try await sink(["sh", "-c", "echo first; echo why >&2; exit 3"]).deliver(.of())
+        #expect(dead == .rejected(reason: "the command failed with exit status 3: why"))
+        let later = try await sink(["sh", "-c", "exit 75"]).deliver(.of())
+        #expect(later == .retry(reason: "the command asked for another attempt", after: nil))
+        #expect(try await sink(["sh", "-c", "kill -9 $$"]).deliver(.of()).isRetry)
+        for missing in [["/none/such"], ["sh", "-c", "exit 127"]] {
+            guard case .paused = try await sink(missing).deliver(.of()) else {
+                Issue.record("\(missing)")
+                continue
+            }
+        }
+    }
+
+    @Test("the event is on stdin, and in the environment; arguments stay what they are", arguments: hostileTitles)
+    func given(_ title: String) async throws {
+        let message = Message.of(.changed(title: title), title: title)
+        let script = """
+            import json, os, sys
+            event = json.loads(sys.stdin.buffer.read())
+            title = event["data"]["item"]["title"]
+            assert os.environb[b"VEDETTE_NAME"] == title.split("\\0")[0].encode()[:32768].decode(errors="ignore").encode()
+            assert os.environ["VEDETTE_TYPE"] == event["type"] and os.environ["VEDETTE_MESSAGE_ID"] == "msg_0199"
+            assert os.environ["VEDETTE_FROM"] == "Starting" and os.environ["OWN"] == "x=y"
+            assert sys.argv[1:] == ["$(id) `id` ; *", ""] and "HOME" in os.environ and os.getcwd() == "/"
+            """
+        let outcome = try await sink(
+            ["python3", "-c", script, "$(id) `id` ; *", ""],
+            ["environment": .map([("OWN", .text("x=y"))]), "directory": .text("/")]
+        ).deliver(message)
+        #expect(outcome == .delivered)
+    }
+
+    @Test("a flood of output blocks nobody and is cut; what it says in a terminal's language is escaped")
+    func output() async throws {
+        let flood = try await said("head -c 10000000 /dev/zero | tr '\\0' x")
+        #expect(flood.utf8.count < 300 && flood.hasSuffix("…"))
+        #expect(try await said("printf '\\033[2J'") == #"the command failed with exit status 1: \x1b[2J"#)
+        #expect(try await said("exec <&-; echo $$ >/dev/null") == "the command failed with exit status 1")
+    }
+
+    @Test("one that hangs is ended with its children when its time is over")
+    func late() async throws {
+        let pipe = FileManager.default.temporaryDirectory.appending(path: "vedette-\(UUID().uuidString)").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        // The grandchild holds the pipe open for as long as it lives.
+        let outcome = try await sink(
+            ["sh", "-c", "exec 9>\(pipe); sleep 600 & echo >&9; wait"], ["timeout": .duration(.seconds(1))]
+        ).deliver(.of())
+        #expect(outcome == .retry(reason: "the command took longer than 1 s", after: nil))
+        var byte: UInt8 = 0
+        #expect(read(reader, &byte, 1) == 1)
+        var watched = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&watched, 1, 10_000) == 1 && watched.revents & Int16(POLLHUP) != 0)
+        try FileManager.default.removeItem(atPath: pipe)
+    }
+
+    @Test("a cancelled delivery ends its program and stays owed")
+    func cancelled() async throws {
+        let sink = try sink(["sleep", "600"])
+        let delivery = Task { await sink.deliver(.of()) }
+        delivery.cancel()
+        #expect(await delivery.value == .retry(reason: "stopped before the command ended", after: nil))
+    }
+
+    @Test("wrong options are refused where they stand")
+    func wrong() throws {
+        let wrong: [(String, [String: OptionValue])] = [
+            ("command", ["command": .list([])]), ("command", ["command": .list([.text("")])]),
+            ("directory", ["directory": .text("tmp")]), ("timeout", ["timeout": .duration(.zero)]),
+            ("environment", ["environment": .map([("VEDETTE_X", .text("1"))])]),
+            ("environment", ["environment": .map([("A=B", .text("1"))])]),
+            ("command", ["command": .list([.text("a=b")]), "directory": .text("/")]),
+        ]
+        for (name, options) in wrong {
+            let problem = try #require(throws: OptionProblem.self) { try sink(["true"], options) }
+            #expect(problem.path.first == name)
+        }
+    }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+import VedetteText
+
+@testable import VedetteSinks
+
+@Suite("Bodies of webhooks")
+struct WebhookBodyTests {
+    static let url = "https://ops.example.com/in"
+
+    func sink(_ fetcher: ScriptedFetcher, _ options: [String: OptionValue]) throws -> any Sink {
+        let services = SinkServices(fetcher: fetcher, clock: StillClock(), userAgent: "vedette/1.0")
+        let all = options.merging(["url": .text(Self.url)]) { mine, _ in mine }
+        return try WebhookKind.entry.make(Options(all))("hook", services)
+    }
+
+    func request(_ options: [String: OptionValue], _ message: Message = .of()) async throws -> Request {
+        let fetcher = ScriptedFetcher(status: 200)
+        #expect(try await sink(fetcher, options).deliver(message) == .delivered)
+        return try #require(fetcher.requests.first)
+    }
+
+    func template(_ text: String) throws -> OptionValue {
+        .template(try MustacheTemplate(text, names: .message))
+    }
+
+    func header(_ request: Request, _ name: String) -> String? { request.headers.first { $0.name == name }?.value }
+
+    @Test("binary mode is the data alone, with the attributes in headers")
+    func binary() async throws {
+        let event = Event.changed(key: "ä \"5\"%\n€")
+        let request = try await request(["mode": .text("binary")], .of(event))
+        #expect(request.body == event.json["data"]?.bytes)
+        #expect(header(request, "Content-Type") == "application/json")
+        #expect(header(request, "ce-specversion") == "1.0")
+        #expect(header(request, "ce-id") == "0199a")
+        #expect(header(request, "ce-type") == "io.vedette.item.changed")
+        #expect(header(request, "ce-source") == "/sources/lab-systems")
+        #expect(header(request, "ce-subject") == "%C3%A4%20%225%22%25%0A%E2%82%AC")
+        #expect(header(request, "ce-time") == "2026-11-21T10:00:00.000Z")
+        #expect(header(request, "ce-data") == nil && header(request, "ce-datacontenttype") == nil)
+    }
+
+    @Test("a key of 100 KB stays out of the headers and in the data")
+    func longKey() async throws {
+        let event = Event.changed(key: String(repeating: "k", count: 100_000))
+        let request = try await request(["mode": .text("binary")], .of(event))
+        #expect(header(request, "ce-subject") == nil)
+        #expect(request.headers.allSatisfy { $0.value.utf8.count <= 2048 })
+    }
+
+    @Test("batch mode is an array of the event")
+    func batch() async throws {
+        let request = try await request(["mode": .text("batch")])
+        #expect(header(request, "Content-Type") == "application/cloudevents-batch+json; charset=utf-8")
+        #expect(try JSON(parsing: request.body ?? []) == .array([Event.changed().json]))
+    }
+
+    @Test("a JSON text stays valid and the title stays one string", arguments: ChatHostileTests.texts)
+    func json(_ title: String) async throws {
+        let body = try template(#"{"text": "{{item.title}}", "to": "{{change.to}}"}"#)
+        let request = try await request(["body": body], .of(.changed(title: title)))
+        let json = try JSON(parsing: request.body ?? [])
+        #expect(json.members?.map(\.name) == ["text", "to"])
+        #expect(json["text"]?.string == title)
+        #expect(header(request, "Content-Type") == "application/json")
+    }
+
+    @Test("a text that makes no JSON of an event is dead, and nothing is sent")
+    func noJSON() async throws {
+        let fetcher = ScriptedFetcher(status: 200)
+        let sink = try sink(fetcher, ["body": try template(#"{"text": {{item.title}}}"#)])
+        guard case .rejected(let reason) = await sink.deliver(.of()) else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(reason.contains("quotes"))
+        #expect(fetcher.requests.isEmpty)
+    }
+
+    @Test("a body written as a map is JSON whatever its strings hold", arguments: ChatHostileTests.texts)
+    func tree(_ title: String) async throws {
+        let tree = OptionValue.map([
+            ("text", try template("{{item.title}}!")), ("n", .integer(7)), ("on", .flag(true)),
+            ("list", .list([.text("{{raw}}"), .map([("state", try template("{{item.state}}"))])])),
+        ])
+        let request = try await request(["body": tree], .of(.changed(title: title)))
+        let expected = JSON.members([
+            "text": .string(title + "!"), "n": .number(7), "on": .bool(true),
+            "list": .array([.string("{{raw}}"), .members(["state": .string("Ready for use")])]),
+        ])
+        #expect(try JSON(parsing: request.body ?? []) == expected)
+    }
+
+    @Test("XML, forms and paths keep a stranger's values inside, as Python reads them")
+    func otherFormats() async throws {
+        let script = """
+            import json, sys, urllib.parse, xml.etree.ElementTree as tree
+            for line in sys.stdin.buffer.read().decode().split("\\n")[:-1]:
+                row = json.loads(line)
+                root = tree.fromstring(row["xml"])
+                assert [child.tag for child in root] == ["t"] and not list(root[0]), row
+                clean = "".join("\\ufffd" if c < " " and c not in "\\t\\n\\r" or c in "\\ufffe\\uffff" else c for c in row["title"])
+                assert (root[0].text or "") == clean and root.get("a") is not None, row
+                form = urllib.parse.parse_qs(row["form"], keep_blank_values=True, strict_parsing=True)
+                assert form == {"a": [row["title"]], "b": ["1"]}, row
+                url = urllib.parse.urlsplit(row["url"])
+                assert url.netloc == "ops.example.com" and url.path.count("/") == 3, row
+                assert urllib.parse.unquote(url.path.split("/")[2]) == row["title"], row
+            print("good")
+            """
+        var lines: [UInt8] = []
+        for title in ChatHostileTests.texts where title.utf8.count < 100_000 {
+            let message = Message.of(.changed(title: title))
+            let xml = try await body(#"<r a="{{item.title}}"><t>{{item.title}}</t></r>"#, "xml", message)
+            let form = try await body("a={{item.title}}&b=1", "form", message)
+            let url = try await url("/{{item.title}}/x", message)
+            let row = JSON.members([
+                "title": .string(title), "xml": .string(xml), "form": .string(form), "url": .string(url),
+            ])
+            lines += row.bytes + [10]
+        }
+        let (output, status) = try Python.run(script, input: lines)
+        #expect(output == "good\n")
+        #expect(status == 0)
+    }
+
+    private func body(_ text: String, _ format: String, _ message: Message) async throws -> String {
+        let settings = try WebhookSettings(
+            Options(["url": .text(Self.url), "body": try template(text), "format": .text(format)]))
+        return String(decoding: try settings.body.content(message).bytes, as: UTF8.self)
+    }
+
+    private func url(_ path: String, _ message: Message) async throws -> String {
+        let fetcher = ScriptedFetcher(status: 200)
+        _ = try await sink(fetcher, ["path": try template(path)]).deliver(message)
+        return fetcher.requests.first?.url ?? ""
+    }
+
+    @Test(
+        "a path that a value could lead elsewhere is refused for that message",
+        arguments: [
+            ("/s/{{item.title}}", ".."), ("/s/{{item.title}}/x", "."), ("{{item.title}}", "@evil.example/"),
+            ("{{item.title}}", "/x"), (".evil.example/{{item.title}}", "x"), ("/{{item.title}}{{item.title}}", "."),
+        ])
+    func badPath(_ path: String, _ title: String) async throws {
+        let fetcher = ScriptedFetcher(status: 200)
+        let outcome = try await sink(fetcher, ["path": try template(path)]).deliver(.of(.changed(title: title)))
+        guard case .rejected = outcome else {
+            Issue.record("\(fetcher.requests.map(\.url))")
+            return
+        }
+        #expect(fetcher.requests.isEmpty)
+    }
+
+    @Test("a token is a bearer's, and goes with the own origin only")
+    func bearer() async throws {
+        let request = try await request(["token": .secret(Secret("t0k3n"))])
+        #expect(request.headers.contains { $0.name == "Authorization" && $0.value == "Bearer t0k3n" && $0.isSecret })
+    }
+
+    @Test("options that contradict each other are refused where they stand")
+    func contradictions() throws {
+        let wrong: [([String: OptionValue], String)] = [
+            (["format": .text("xml")], "format"), (["body": .map([]), "format": .text("xml")], "format"),
+            (["body": .text("x"), "mode": .text("batch")], "mode"), (["body": .duration(.zero)], "body"),
+            (["path": try template("/x"), "url": .text("https://x/?a=1")], "path"),
+            (["token": .secret(Secret("t")), "headers": .headers([Header("authorization", "x")])], "headers"),
+            (["headers": .headers([Header("ce-id", "x")])], "headers"), (["token": .secret(Secret("a b"))], "token"),
+            (["timeout": .duration(.seconds(60))], "timeout"), (["sign": .secret(Secret("whsec_s3cret"))], "sign"),
+            (["sign": .list([.secret(Secret("whsec_" + String(repeating: "A", count: 88)))])], "sign"),
+        ]
+        for (options, name) in wrong {
+            let problem = try #require(throws: OptionProblem.self) {
+                try sink(ScriptedFetcher(status: 200), options)
+            }
+            #expect(problem.path.first == name, "\(problem)")
+            #expect(!problem.detail.contains("s3cret"))
+        }
+    }
+}
+
+@Suite("Standard Webhooks")
+struct SignatureTests {
+    static let key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    @Test("the specification's own vector comes out")
+    func vector() throws {
+        let header = try Signature(keys: [Secret(Self.key)]).header(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek", time: 1_614_265_330, body: Array(#"{"test": 2432232314}"#.utf8))
+        #expect(header.name == "webhook-signature")
+        #expect(header.value == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test(
+        "base64 is that of RFC 4648 §10",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func base64(_ plain: String, _ text: String) {
+        #expect(Base64.text(of: Array(plain.utf8)) == text)
+        #expect(Base64.bytes(of: text) == Array(plain.utf8))
+        #expect(Base64.bytes(of: String(text.prefix { $0 != "=" })) == Array(plain.utf8))
+    }
+
+    @Test("what is no base64 is none", arguments: ["A", "A===", "Zm9v=", "Zg==Zg==", "Zm-_", "Zm 9v", "ä"])
+    func noBase64(_ text: String) { #expect(Base64.bytes(of: text) == nil) }
+
+    @Test("a receiver with Python's hmac verifies 1,000 messages, with the old key and with the new one")
+    func receiver() async throws {
+        let keys = [Self.key, "whsec_" + Base64.text(of: Array(0..<64))]
+        let fetcher = ScriptedFetcher(status: 200)
+        let services = SinkServices(fetcher: fetcher, clock: StillClock(), userAgent: "v")
+        let options = Options([
+            "url": .text("https://x/"), "sign": .list(keys.map { .secret(Secret($0)) }),
+            "mode": .text("batch"),
+        ])
+        let sink = try WebhookKind.entry.make(options)("hook", services)
+        for i in 0..<1000 {
+            let title = hostileTitles[i % (hostileTitles.count - 1)] + String(repeating: "é", count: i % 100)
+            #expect(await sink.deliver(.of(.changed(title: title), id: "msg_\(i)")) == .delivered)
+        }
+        let script = """
+            import base64, hashlib, hmac, json, sys
+            keys = [base64.b64decode(key[6:]) for key in \(JSON.array(keys.map(JSON.string)).text)]
+            seen = set()
+            for line in sys.stdin.buffer.read().decode().split("\\n")[:-1]:
+                head, body = json.loads(line); body = base64.b64decode(body)
+                signed = ("%s.%s." % (head["webhook-id"], head["webhook-timestamp"])).encode() + body
+                given = head["webhook-signature"].split(" ")
+                right = ["v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode() for key in keys]
+                assert given == right, head
+                seen.add(head["webhook-id"])
+            print(len(seen))
+            """
+        let lines = fetcher.requests.flatMap { request in
+            let head = request.headers.map { JSON.Member(name: $0.name, value: .string($0.value)) }
+            return JSON.array([.object(head), .string(Base64.text(of: request.body ?? []))]).bytes + [10]
+        }
+        let (output, status) = try Python.run(script, input: lines)
+        #expect(output == "1000\n")
+        #expect(status == 0)
+    }
+
+    @Test("a key that turns bad later rests the sink and is not shown")
+    func rotated() async throws {
+        let key = Secret(Self.key) { "whsec_s3cret" }
+        let fetcher = ScriptedFetcher(status: 200)
+        let services = SinkServices(fetcher: fetcher, clock: StillClock(), userAgent: "v")
+        let sink = try WebhookKind.entry.make(Options(["url": .text("https://x/"), "sign": .secret(key)]))(
+            "h", services)
+        #expect(key.refresh())
+        guard case .paused(let reason) = await sink.deliver(.of()) else {
+            Issue.record("not paused")
+            return
+        }
+        #expect(!reason.contains("s3cret"))
+        #expect(fetcher.requests.isEmpty)
+    }
+}
