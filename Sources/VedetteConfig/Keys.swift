@@ -157,7 +157,8 @@ public enum Keys {
 
     public static let remind = [
         KeySpec("every", "duration", "So long after the last word.", required: true),
-        KeySpec("until", "text or list", "Values of the rule's field that end it.", standard: "until it is no longer so"),
+        KeySpec(
+            "until", "text or list", "Values of the rule's field that end it.", standard: "until it is no longer so"),
     ]
 
     public static let escalation = [
@@ -175,7 +176,9 @@ public enum Keys {
         KeySpec("change", "map", "An item changed: field to value, or to [from, to]."),
         KeySpec("appears", "map", "An item is new: its fields."),
         KeySpec("disappears", "map", "An item is gone: its fields."),
-        KeySpec("source_state", "failing | recovered | stale | suspect | offline | online", "The source's own health changed."),
+        KeySpec(
+            "source_state", "failing | recovered | stale | suspect | offline | online",
+            "The source's own health changed."),
         KeySpec("source", "text", "Of which source.", standard: "one of the rule's"),
         KeySpec("at", "time of day", "When it happens.", standard: "12:00"),
         KeySpec("lasts", "duration", "How long it stays so.", standard: "0s"),
@@ -204,7 +207,9 @@ public enum Keys {
         KeySpec("appears", "true", "An item is new."),
         KeySpec("disappears", "true", "An item is gone."),
         KeySpec("changes", "text or list", "One of these fields changed."),
-        KeySpec("source_state", "failing | recovered | stale | suspect | offline | online, or list", "The source's own health changed."),
+        KeySpec(
+            "source_state", "failing | recovered | stale | suspect | offline | online, or list",
+            "The source's own health changed."),
         KeySpec("all", "list of maps", "Each of these holds."),
         KeySpec("any", "list of maps", "One of these holds."),
         KeySpec("not", "map", "This does not hold."),

@@ -24,7 +24,7 @@ actor Committer {
     func commit(_ record: PollRecord) async throws(JournalError) -> Committed {
         let result = await withCheckedContinuation { continuation in
             waiting.append((record, continuation))
-            touched[record.record.name] = nil
+            if let name = record.record?.name { touched[name] = nil }
             startWriting()
         }
         return try result.get()

@@ -47,6 +47,9 @@ public actor Courier {
         work()
     }
 
+    /// Sinks that rules may speak to from now on; no known one is replaced.
+    public func add(sinks: [String: any Sink]) { self.sinks.merge(sinks) { known, _ in known } }
+
     /// Another set of sinks. What is owed to one that went away ends with that reason; a changed one is tried again if it
     /// rested. The old sinks are closed when the attempts under way through them are over; nobody waits for that.
     /// - Parameter kept: names whose sink is the same as before.

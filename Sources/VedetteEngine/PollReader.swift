@@ -141,7 +141,8 @@ extension PollReader {
         if let gap, source.kind.mode == .list { return PollResult(.failed(.pageGap, detail: gap.detail)) }
         var items = reading.walk.items
         let followed = await follow(of: &items, ask, isPublic: reading.isPublic)
-        var observation = Observation(items: items, mode: reading.walk.readingMode)
+        var observation = reading.walk.observation
+        observation.items = items
         // A window's first page stands for the window; a list of several pages has no body of its own.
         if source.kind.mode == .window || reading.walk.pages == 1 {
             (observation.validators, observation.digest) = (first.headers.validators, first.digest)

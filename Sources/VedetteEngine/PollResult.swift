@@ -38,6 +38,15 @@ struct PollResult: Sendable {
         self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
     }
 
+    /// The source was seen as it is: what waits for that is confirmed.
+    var isGood: Bool {
+        switch outcome {
+        case .unchanged: true
+        case .read(let difference): !difference.isSuspect
+        case .doubtful, .failed, .cancelled: false
+        }
+    }
+
     /// Whether the host answered anything at all; nil when the poll does not tell.
     var isAnswered: Bool? {
         guard let silence, !wasAnswered else { return true }

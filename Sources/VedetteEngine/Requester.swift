@@ -22,7 +22,7 @@ struct Requester: Sendable {
         let server = source.server
         return Request(
             method: ask.method, url: ask.url, headers: headers(ask), body: ask.body, credentials: server.credentials,
-            tls: server.tls, session: server.name.isEmpty ? "source " + source.name : server.name, lane: lane,
+            tls: server.tls, session: source.session, lane: lane,
             redirects: ask.redirects, proxy: server.proxy, cookies: server.cookies, manners: server.manners,
             reach: server.allowsPrivate ? .anywhere : .likeTheFirst, inspectsConnection: ask.inspectsConnection)
     }

@@ -22,12 +22,15 @@ public struct Surroundings: Sendable {
     public var executor: any SerialExecutor
     /// Runs the programs of kinds that shape what they read.
     public var shaper: (any Shaper)?
+    /// What clocks on the wall show, for quiet times and digests.
+    public var civil: any CivilTime
 
     public init(
         fetcher: any Fetcher, journal: any Journal, clock: any Clock, chance: any Chance, log: any Log,
-        userAgent: String, executor: any SerialExecutor, shaper: (any Shaper)? = nil
+        userAgent: String, executor: any SerialExecutor, shaper: (any Shaper)? = nil, civil: any CivilTime
     ) {
         (self.fetcher, self.journal, self.clock, self.chance) = (fetcher, journal, clock, chance)
         (self.log, self.userAgent, self.executor, self.shaper) = (log, userAgent, executor, shaper)
+        self.civil = civil
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
+public import VedetteCore
 
 /// One source and what a watcher remembers of it; it belongs to the watcher's actor.
 final class WatchedSource {
@@ -71,6 +71,9 @@ extension Moment {
 }
 
 extension Source {
+    /// Its cookie jar: its server's, else its own.
+    public var session: String { server.name.isEmpty ? "source " + name : server.name }
+
     /// What its failures are told together with: its server, else its host.
     var neighbourhood: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
 

@@ -20,7 +20,13 @@ public actor Watcher {
     let surroundings: Surroundings
     let courier: Courier
     let committer: Committer
-    var rules: RuleSet
+    var rules: RuleEngine
+    /// The wall time of the start less its boot time: what rules count on never jumps.
+    let steadyOffset: Int64
+    /// Rules are asked about the time that passed; no two such steps at once.
+    var isTicking = false
+    /// The journal did not take the last such step.
+    var restUntil: BootTime?
     var entries: [String: WatchedSource] = [:]
     /// Origins whose last attempt timed out.
     var suspects = Set<String>()
@@ -50,7 +56,9 @@ public actor Watcher {
     public init(_ watch: Watch, _ surroundings: Surroundings, courier: Courier) {
         (self.surroundings, self.courier) = (surroundings, courier)
         committer = Committer(journal: surroundings.journal, log: surroundings.log, executor: surroundings.executor)
-        rules = watch.rules
+        rules = RuleEngine(watch.rules, civil: surroundings.civil)
+        let now = surroundings.clock.now()
+        steadyOffset = now.wall.milliseconds - now.boot.milliseconds
         marks = MarkBook(watch.rules.rules)
         for (number, source) in watch.sources.enumerated() {
             let entry = WatchedSource(source, number: number)
@@ -72,6 +80,7 @@ public actor Watcher {
         }
         network.restore(isOffline: try await surroundings.journal.lastOfWatcher()?.kind == .offline)
         watchOrigins()
+        try await restoreRules(records)
         for entry in byNumber { schedule(entry, at: firstDue(entry, now: now)) }
     }
 
@@ -79,6 +88,7 @@ public actor Watcher {
     public func run() async {
         while !isStopping {
             startDue()
+            tick()
             if let touchDue, touchDue <= surroundings.clock.now().boot { await flushTouches() }
             await sleepUntilNext()
         }
@@ -102,7 +112,6 @@ public actor Watcher {
         let hasNew = watch.sources.contains { entries[$0.name] == nil }
         let records = hasNew ? try await surroundings.journal.sourceRecords() : []
         let remembered = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
-        rules = watch.rules
         marks = MarkBook(watch.rules.rules)
         let names = Set(watch.sources.map(\.name))
         for entry in byNumber where !entry.isRemoved && !names.contains(entry.source.name) { remove(entry) }
@@ -115,6 +124,7 @@ public actor Watcher {
             }
         }
         watchOrigins()
+        await reloadRules(watch.rules)
         wakeUp()
     }
 
@@ -194,7 +204,7 @@ public actor Watcher {
         guard !isStopping else { return }
         let now = surroundings.clock.now().boot
         // With every place taken, a finished poll wakes us.
-        let candidates = [hasPlace ? scheduler.next : nil, touchDue].compactMap { $0 }
+        let candidates = [hasPlace ? scheduler.next : nil, touchDue, tickDue].compactMap { $0 }
         let deadline = max(now.advanced(by: Watcher.tick), candidates.min() ?? now.advanced(by: .seconds(3600)))
         wakeAt = deadline
         let clock = surroundings.clock
@@ -219,7 +229,7 @@ public actor Watcher {
 
     var watched: [WatchedSource] { byNumber.filter { !$0.isRemoved } }
 
-    private func wakeUp() {
+    func wakeUp() {
         wakeAt = nil
         sleeper?.cancel()
     }
@@ -243,7 +253,7 @@ public actor Watcher {
         } else if !isStopping {
             if entry.mustRestart || entry.isAccepted { entry.change { $0.due = nil } }
             entry.mustRestart = false
-            schedule(entry, at: entry.due(now: surroundings.clock.now()))
+            schedule(entry, at: due(entry, now: surroundings.clock.now()))
         }
         if !isStopping { startWaitingSuspects() }
         if !hadPlace { wakeUp() }

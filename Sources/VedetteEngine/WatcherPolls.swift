@@ -56,7 +56,10 @@ extension Watcher {
             surroundings.log.log(.notice, word.kind == .offline ? "the network is gone" : "the network is back")
             verdict.add(word)
         }
-        guard verdict.isTouch else { return try await commit(verdict, word?.kind, of: entry, poll: poll, at: now) }
+        let isGood = result.isGood
+        guard verdict.isTouch, !isGood || !confirms(entry.source.name, at: now) else {
+            return try await commit(verdict, word?.kind, isGood: isGood, of: entry, poll: poll, at: now)
+        }
         entry.take(verdict.record, at: now)
         entry.lastResult = verdict.onceResult(isBaseline: false)
         touched(entry)
@@ -87,10 +90,11 @@ extension Watcher {
 
     /// - Parameter word: what the commit says of the machine itself.
     private func commit(
-        _ verdict: Settlement, _ word: Event.Kind?, of entry: WatchedSource, poll: String, at now: Moment
+        _ verdict: Settlement, _ word: Event.Kind?, isGood: Bool, of entry: WatchedSource, poll: String, at now: Moment
     ) async throws(JournalError) {
-        let record = record(of: verdict, entry.source, poll: poll, at: now)
-        let committed = try await write(record, word)
+        var record = record(of: verdict, entry.source, poll: poll, at: now)
+        let step = judge(&record, entry.source, isGood: isGood, at: now)
+        let committed = try await write(record, word, step)
         let wasBaseline = entry.record.snapshot == nil || verdict.isNewBaseline
         entry.take(verdict.record, at: now)
         entry.isDirty = false
@@ -103,29 +107,26 @@ extension Watcher {
     }
 
     private func record(of verdict: Settlement, _ source: Source, poll: String, at now: Moment) -> PollRecord {
-        let (chance, log) = (surroundings.chance, surroundings.log)
+        let chance = surroundings.chance
         var record = PollRecord(
             record: verdict.record, isNewBaseline: verdict.isNewBaseline, writes: verdict.writes,
             deletions: verdict.deletions)
         record.events = verdict.events.map {
             $0.event(id: chance.identifier(at: now.wall), source: source, poll: poll, at: now.wall)
         }
-        for event in record.events {
-            let deliveries = rules.deliveries(
-                of: event, at: now.wall, broken: { log.log(.error, "rule '\($0)' was not judged: \($1)") },
-                identifier: { chance.identifier(at: now.wall) })
-            record.deliveries += deliveries.map { chorus.joined($0, server: source.neighbourhood, at: now.boot) }
-        }
         return record
     }
 
-    private func write(_ record: PollRecord, _ word: Event.Kind?) async throws(JournalError) -> Committed {
+    private func write(
+        _ record: PollRecord, _ word: Event.Kind?, _ step: RuleEngine.Step
+    ) async throws(JournalError) -> Committed {
         do throws(JournalError) {
             let committed = try await committer.commit(record)
             if let word { network.said(word) }
             return committed
         } catch {
             // Nobody was told.
+            rules.undo(step)
             chorus.unsaid(record.deliveries)
             if word != nil { network.said(nil) }
             throw error
@@ -159,6 +160,7 @@ extension Watcher {
             }
         }
         await flushTouches()
+        await tickNow()
         await committer.finish()
         return all.compactMap(\.lastResult)
     }

@@ -88,7 +88,8 @@ extension HTTPClient {
         watch()
         startWaiting()
         let longest: Int64 = running.isEmpty ? 60_000 : HTTPClient.watchInterval
-        guard let start = lanes.nextStart else { return Int32(longest) }
+        // Who was cancelled while his origin rests stays in the lanes, but wakes nobody.
+        guard !waiting.isEmpty, let start = lanes.nextStart else { return Int32(longest) }
         return Int32(min(longest, max(1, start - SystemTime.monotonic())))
     }
 

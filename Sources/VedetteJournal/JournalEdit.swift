@@ -62,11 +62,14 @@ public struct JournalEdit: Sendable {
     }
 
     /// - Parameter words: `verb argument`, for the watcher.
-    private func edit<Answer>(saying words: [String], _ change: (Database) throws -> Answer) throws(JournalError) -> Answer {
+    private func edit<Answer>(saying words: [String], _ change: (Database) throws -> Answer) throws(JournalError)
+        -> Answer
+    {
         let files = JournalFiles(directory: directory)
         guard files.identity != nil else { throw JournalError.missing(files) }
         let answer = try JournalStore.result(files) {
-            let queue = try DatabaseQueue(path: files.database, configuration: JournalStore.configuration(readonly: false))
+            let queue = try DatabaseQueue(
+                path: files.database, configuration: JournalStore.configuration(readonly: false))
             var answer: Answer?
             try queue.writeWithoutTransaction { db in
                 guard try Schema.check(db, files) == Schema.steps.count else { throw JournalError.missing(files) }

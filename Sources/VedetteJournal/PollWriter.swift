@@ -42,10 +42,14 @@ struct PollWriter {
     }
 
     mutating func write(_ poll: PollRecord) throws -> Committed {
-        let source = try Sources.write(poll.record, with: upsertSource)
-        if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
-        for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
-        for item in poll.writes { try write(item, of: source) }
+        if let record = poll.record {
+            let source = try Sources.write(record, with: upsertSource)
+            if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
+            for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
+            for item in poll.writes { try write(item, of: source) }
+        }
+        try RuleMemories.write(poll.memories, db)
+        if !poll.endedSilences.isEmpty { _ = try Silences.end(poll.endedSilences, db) }
         return Committed(
             events: try poll.events.map { try write($0) }, deliveries: try poll.deliveries.map { try write($0) })
     }

@@ -125,6 +125,7 @@ indirect enum BodyTemplate: Sendable {
         case .text(let text): self = .constant(.string(text))
         case .flag(let flag): self = .constant(.bool(flag))
         case .integer(let number): self = .constant(.number(number))
+        case .json(let json): self = .constant(json)
         case .list(let values):
             let parts = values.compactMap(BodyTemplate.init)
             guard parts.count == values.count else { return nil }

@@ -57,10 +57,15 @@ struct Connections: SourceKind {
         return query.since.map { max($0, minute) } ?? minute
     }
 
+    private func asked(_ name: String, _ url: String) -> Timestamp? {
+        WebURL(url)?.parameter(name).flatMap { Timestamp(rfc3339: $0) }
+    }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         var read =
             query.isStream
             ? try ConnectionsStream.read(&page) : try ConnectionsAtom.read(page, takesBefore: query.resource != .search)
+        if let name = query.sinceName { read.since = asked(name, page.url) }
         if page.number == 1, query.ignoresEmail {
             read.warnings.append("'userid' and 'email' are both given: 'userid' wins, as in the API")
         }

@@ -5,6 +5,7 @@ import VedetteCore
 import VedetteEngine
 import VedetteHTTP
 import VedetteJournal
+import VedetteText
 
 /// A watcher with everything it works with: the only place where concrete types meet.
 struct House: Sendable {
@@ -21,12 +22,13 @@ struct House: Sendable {
     /// Opens the journal, takes its lock, and takes up what earlier runs left.
     init(_ configuration: Configuration, journal directory: String, log: StderrLog) async throws {
         journal = try SQLiteJournal.open(directory: directory)
-        client = try HTTPClient()
+        client = try HTTPClient(cookies: journal)
         self.log = log
         services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
         let surroundings = Surroundings(
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, chance: SystemChance(), log: log,
-            userAgent: Workshop.userAgent, executor: client.executor, shaper: JQShaper())
+            userAgent: Workshop.userAgent, executor: client.executor, shaper: JQShaper(),
+            civil: ZoneTime())
         var policy = RetryPolicy()
         policy.giveUp = configuration.settings.giveUp
         rack = SinkRack().replaced(by: configuration.sinks, services).rack
@@ -39,13 +41,15 @@ struct House: Sendable {
     /// All or nothing; a sink that is written as before goes on undisturbed.
     func reload(_ configuration: Configuration, rack: SinkRack) async throws(JournalError) -> SinkRack {
         let (fresh, kept) = rack.replaced(by: configuration.sinks, services)
-        await courier.reload(sinks: fresh.sinks, keeping: kept)
+        // New sinks first, since a new rule may speak at once; old ones are let go of last, since the watcher may refuse.
+        await courier.add(sinks: fresh.sinks)
         do throws(JournalError) {
             try await watcher.reload(House.watch(configuration))
         } catch {
-            await courier.reload(sinks: rack.sinks, keeping: kept)
+            await courier.reload(sinks: rack.sinks, keeping: Set(rack.sinks.keys))
             throw error
         }
+        await courier.reload(sinks: fresh.sinks, keeping: kept)
         return fresh
     }
 
@@ -67,6 +71,8 @@ struct House: Sendable {
 
     private func prune(olderThan age: Duration, _ configuration: Configuration) async throws(JournalError) {
         let now = clock.now().wall
+        let kept = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
+        try await journal.forgetCookies(keeping: Set(kept))
         try await journal.prune(
             eventsBefore: now.advanced(by: .zero - age), keeping: Set(configuration.sources.map(\.name)),
             abandoned: now.advanced(by: .seconds(-7 * 86_400)))
@@ -78,6 +84,8 @@ struct House: Sendable {
             for request in try await journal.takeRequests() {
                 switch request.verb {
                 case AcceptCommand.verb: await watcher.accept(request.argument)
+                case "silences": await watcher.silencesChanged()
+                case "retry": await courier.retry(sink: request.argument)
                 default: log.log(.warning, "a command asked for '\(request.verb)', which this version does not know")
                 }
             }

@@ -14,7 +14,8 @@ struct Vedette: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
             CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,
-            ProbeCommand.self, TrustCommand.self,
+            ProbeCommand.self, TrustCommand.self, ExplainCommand.self, TestCommand.self, SnoozeCommand.self,
+            MuteCommand.self, SilencesCommand.self, OutboxCommand.self, SchemaCommand.self,
         ])
 
     static func main() async {

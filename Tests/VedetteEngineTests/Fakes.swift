@@ -199,6 +199,8 @@ actor FakeJournal: Journal {
     private var stored: [String: [String: StoredItem]] = [:]
     private(set) var events: [Event] = []
     private(set) var deliveries: [Int64: (delivery: Delivery, state: DeliveryState)] = [:]
+    private(set) var memories: [RuleMemory.Key: RuleMemory] = [:]
+    private var quiet: [Silence] = []
     private(set) var batches: [[String]] = []
     private(set) var touches: [[String]] = []
     private(set) var failsCommits = false
@@ -221,22 +223,26 @@ actor FakeJournal: Journal {
 
     func sourceRecords() -> [SourceRecord] { Array(records.values) }
     func items(of source: String) -> [String: StoredItem] { stored[source] ?? [:] }
+    func ruleMemories() -> [RuleMemory] { Array(memories.values) }
+    func silences() -> [Silence] { quiet }
+    func add(_ silence: Silence) { quiet.append(silence) }
     func lastOfWatcher() -> Event? { events.last { $0.kind.isAboutWatcher } }
 
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
-        for poll in polls {
-            #expect(committing.insert(poll.record.name).inserted, "\(poll.record.name) is committed twice at once")
-        }
-        defer { for poll in polls { committing.remove(poll.record.name) } }
+        let names = polls.compactMap(\.record?.name)
+        for name in names { #expect(committing.insert(name).inserted, "\(name) is committed twice at once") }
+        defer { for name in names { committing.remove(name) } }
         if isHeld { await withCheckedContinuation { holders.append($0) } }
         if failsCommits { throw JournalError(.full, "the disk is full") }
-        batches.append(polls.map(\.record.name))
+        batches.append(names)
         return polls.map(write)
     }
 
     private func write(_ poll: PollRecord) -> Committed {
-        let name = poll.record.name
-        records[name] = poll.record
+        for (key, memory) in poll.memories { memories[key] = memory }
+        quiet.removeAll { poll.endedSilences.contains($0.id) }
+        let name = poll.record?.name ?? ""
+        if let record = poll.record { records[name] = record }
         if poll.isNewBaseline { stored[name] = [:] }
         for key in poll.deletions {
             #expect(stored[name]?[key] != nil, "\(key) is deleted but was never stored")

@@ -108,6 +108,11 @@ func everything(to sinks: String...) -> RuleSet {
     ])
 }
 
+/// UTC everywhere.
+struct Greenwich: CivilTime {
+    func offset(at time: Timestamp, in zone: String?) -> Int { 0 }
+}
+
 /// A watcher and a courier with fakes all around.
 struct World {
     let clock: ManualClock
@@ -125,7 +130,7 @@ struct World {
         (self.journal, self.clock) = (journal, clock)
         let surroundings = Surroundings(
             fetcher: fetcher, journal: journal, clock: clock, chance: Dice(), log: log, userAgent: "test/1",
-            executor: QueueExecutor(), shaper: FakeShaper())
+            executor: QueueExecutor(), shaper: FakeShaper(), civil: Greenwich())
         courier = Courier(surroundings, sinks: ["k": sink])
         watcher = Watcher(Watch(sources: sources, rules: rules), surroundings, courier: courier)
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 
-/// Certificates for tests, made by the openssl program as they are wanted, and gone with the last who has them.
-final class Certificates: Sendable {
-    private let folder: URL
+/// Certificates for tests, made by the openssl program when they are first wanted, and gone with this process.
+struct Certificates: Sendable {
+    private static let folder = FileManager.default.temporaryDirectory
+        .appending(path: "vedette-certificates-\(ProcessInfo.processInfo.processIdentifier)")
 
     /// An authority that nobody knows, a server's certificate for 127.0.0.1 signed by it, a client's, a client's of a
     /// stranger, and a self-signed server's.
@@ -24,8 +26,8 @@ final class Certificates: Sendable {
     }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "vedette-certificates-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: Certificates.folder, withIntermediateDirectories: true)
+        atexit { try? FileManager.default.removeItem(at: Certificates.folder) }
         try make("ca", subject: "Test Authority", extensions: "basicConstraints=critical,CA:TRUE")
         try make("self", subject: "self", extensions: "subjectAltName=IP:127.0.0.1")
         try make("stranger", subject: "stranger")
@@ -35,9 +37,7 @@ final class Certificates: Sendable {
         try sign("expired", subject: "expired", extensions: "subjectAltName=IP:127.0.0.1", days: "-1")
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func path(_ name: String) -> String { folder.appending(path: name).path }
+    private func path(_ name: String) -> String { Certificates.folder.appending(path: name).path }
 
     private static let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 

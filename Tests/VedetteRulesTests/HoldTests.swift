@@ -92,21 +92,26 @@ struct HoldTests {
 
     @Test("stays: an item that is in the value already counts from when it came into it")
     func found() {
-        let rule = Rule.when(.becomes("Starting")) { $0.hold = .seconds(1800) }
+        var rule = Rule.when(.becomes("Starting")) { $0.hold = .seconds(1800) }
+        rule.seeks = true
         var stage = Stage(rule)
-        let item = Item(key: "59", title: "prod-1", state: "Starting")
-        let event = Event(
-            id: Identifier("e"), kind: .elapsed, time: stage.now.wall, source: "lab", sourceKind: "json", poll: "p",
-            item: item)
-        stage.take(
-            stage.engine.found(
-                rule, event, since: stage.now.wall.advanced(by: .seconds(-1200)), at: stage.now))
+        stage.find("59", "Starting", since: .seconds(-1200))
+        stage.find("60", "Started", since: .seconds(-1200))
         stage.pass(.seconds(599))
         stage.poll()
         #expect(stage.said.isEmpty)
         stage.pass(.seconds(1))
         stage.poll()
-        #expect(stage.said == ["out: prod-1: still Starting"])
+        #expect(stage.said == ["out: 59: still Starting"])
+        stage.restart()
+        stage.find("59", "Starting", since: .seconds(-3000))
+        stage.poll()
+        #expect(stage.said.count == 1, "what was said is not said again because it is found again")
+        stage.item("59", "Started", was: "Starting")
+        stage.item("59", "Starting", was: "Started")
+        stage.pass(.seconds(1800))
+        stage.poll()
+        #expect(stage.said.count == 2)
     }
 
     @Test("a jump of the wall clock moves nothing")

@@ -57,6 +57,16 @@ struct Stage {
         return event
     }
 
+    /// An item that is there already.
+    mutating func find(_ key: String, _ state: String, since: Duration) {
+        let item = Item(key: key, title: key, state: state)
+        let stored = StoredItem(item, digest: item.digest, stateSince: now.wall.advanced(by: since))
+        let source = Source(
+            name: "lab", kindName: "json", kind: NoKind(), server: Server(name: ""), url: "https://lab.example.org",
+            pace: Pace(every: .seconds(60)))
+        take(engine.found([stored], of: source, at: now, identifier: numbers.next))
+    }
+
     /// A good poll, after its events.
     mutating func poll(_ source: String = "lab") { take(engine.polled(source, at: now, identifier: numbers.next)) }
 
@@ -103,6 +113,15 @@ struct Stage {
             rows[key] = row.flatMap { RuleMemory(key: key, json: $0.json) }
         }
     }
+}
+
+private struct NoKind: SourceKind {
+    var mode: ReadingMode { .list }
+    var identity: UInt64 { 0 }
+    var fingerprints: [String: UInt64] { [:] }
+    var fieldNames: [String]? { nil }
+    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 }
 
 private final class Numbers: Sendable {

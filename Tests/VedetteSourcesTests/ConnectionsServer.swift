@@ -45,6 +45,13 @@ struct ConnectionsServer {
         }
     }
 
+    /// Shown only now, though its time is past.
+    mutating func addLate(updated: Int64) {
+        stories.append(Story(number: made, updated: updated))
+        stories.sort { $0.updated > $1.updated }
+        made += 1
+    }
+
     /// In place: the id stays, the time grows, and so the story moves to the top.
     mutating func edit(at index: Int) {
         now += 1
@@ -110,6 +117,10 @@ struct ConnectionsPolls {
     private var stored: [String: StoredItem] = [:]
     private(set) var gaps: [String] = []
 
+    /// Keys that the window shows.
+    var shown: Set<String> { Set(stored.values.filter { $0.absentSince == nil }.map(\.key)) }
+    var count: Int { head?.count ?? 0 }
+
     init(_ options: [String: OptionValue] = [:]) throws {
         source = Source(
             name: "updates", kindName: "connections", kind: try Connections(Options(options)), server: Server(name: ""),
@@ -137,7 +148,7 @@ struct ConnectionsPolls {
             case .gap(let detail): gaps.append(detail)
             }
         }
-        let observation = Observation(items: walk.items, mode: .window)
+        let observation = walk.observation
         let difference = Differ(source: source, now: now).compare(head, stored: stored, with: observation)
         for key in difference.deletions { stored[key] = nil }
         for item in difference.writes { stored[item.key] = item }

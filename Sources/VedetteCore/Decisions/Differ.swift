@@ -8,6 +8,10 @@ public struct Observation: Sendable {
     public var validators: Validators
     /// Of the only page's body as received; nil when there were several.
     public var digest: UInt64?
+    /// Of a window: only what changed after this time was asked for. See `Page.since`.
+    public var since: Timestamp?
+    /// All that changed after that time was read.
+    public var isWholeSince = false
     /// Of the request that brought validators and digest.
     public var asked: UInt64?
 
@@ -47,6 +51,8 @@ public struct Differ: Sendable {
     static let rememberedWindows = 5
     /// However busy a window is, no more keys than these are remembered (I8).
     static let mostRemembered = 10_000
+    /// A window that is read by increments goes on showing so many items.
+    static let mostShown = 200
 
     var source: Source
     var now: Timestamp
@@ -101,6 +107,10 @@ public struct Differ: Sendable {
         var difference = Difference(head: head(of: new))
         difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
         difference.head.oldest = difference.head.oldest ?? old.oldest
+        // All of that time on was read, though nothing may be as old: what shows up late in it is news.
+        if let since = new.since, new.isWholeSince {
+            difference.head.oldest = min(difference.head.oldest ?? since, since)
+        }
         let fresh = freshFields(old)
         var keys = Set<String>(minimumCapacity: new.items.count)
         let slid = slidBack(new, old: old, stored: stored)
@@ -115,7 +125,8 @@ public struct Differ: Sendable {
         }
         let absence = Absence(
             mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
-            wasWhole: old.isWhole || source.kind.mode == .list)
+            wasWhole: old.isWhole || source.kind.mode == .list,
+            shown: new.since.map { shown(before: $0, stored, room: Differ.mostShown - new.items.count) } ?? [])
         judge(absence, stored: stored, present: keys, into: &difference)
         difference.events = ordered(difference.events)
         return difference
@@ -221,13 +232,25 @@ public struct Differ: Sendable {
         var isBelieved: Bool
         /// The last observation was a list too: what was absent from that one waits for its second good poll.
         var wasWhole: Bool
+        /// Of a window: what was not asked for and is shown as before.
+        var shown: Set<String>
+    }
+
+    /// The newest of the items that an increment leaves out, as many as there is room for.
+    private func shown(before since: Timestamp, _ stored: [String: StoredItem], room: Int) -> Set<String> {
+        let present = stored.values.filter { $0.absentSince == nil }.compactMap(\.item)
+        let older = present.filter { ($0.time ?? since) <= since }
+        let newestFirst = older.sorted { ($0.time ?? since, $0.key) > ($1.time ?? since, $1.key) }
+        return Set(newestFirst.prefix(max(0, room)).map(\.key))
     }
 
     private func judge(
         _ absence: Absence, stored: [String: StoredItem], present: Set<String>, into difference: inout Difference
     ) {
         var remembered: [StoredItem] = []
-        let absent = stored.values.filter { !present.contains($0.key) }
+        let shown = absence.shown.subtracting(present)
+        difference.head.count += shown.count
+        let absent = stored.values.filter { !present.contains($0.key) && !shown.contains($0.key) }
         for before in absent.sorted(by: { $0.key < $1.key }) {
             switch absence.mode {
             // A window's document that is whole from now on: what had left the window before is no news.

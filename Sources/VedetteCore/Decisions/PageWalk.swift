@@ -26,6 +26,10 @@ public struct PageWalk: Sendable {
     public private(set) var items: [Item] = []
     public private(set) var pages = 0
     public private(set) var repeats = 0
+    /// Of the first page: see `Page.since`.
+    public private(set) var since: Timestamp?
+    /// The last page was read: nothing that was asked for lies beyond.
+    public private(set) var isAtEnd = false
     /// The one page said that it is all there is.
     public private(set) var isWhole = false
 
@@ -48,12 +52,21 @@ public struct PageWalk: Sendable {
     /// What the pages were: a window whose document is whole is a list.
     public var readingMode: ReadingMode { isWhole ? .list : mode }
 
+    /// What was read, without what belongs to a response.
+    public var observation: Observation {
+        var observation = Observation(items: items, mode: readingMode)
+        (observation.since, observation.isWholeSince) = (since, isAtEnd)
+        return observation
+    }
+
     public mutating func pageRead(_ page: Page) -> Step {
         pages += 1
         let isNews = mode == .window && bringsNews(page)
         for item in page.items {
             if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
         }
+        if pages == 1 { since = page.since }
+        isAtEnd = page.next == nil
         isWhole = pages == 1 && page.isComplete && page.next == nil
         guard let next = page.next else { return .done }
         if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }

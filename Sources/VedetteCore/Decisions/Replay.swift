@@ -49,12 +49,12 @@ public struct Replay: Sendable {
             var body = page
             (body.number, body.receivedAt) = (i + 1, now)
             switch walk.pageRead(try source.kind.read(&body)) {
-            case .done: return Observation(items: walk.items, mode: walk.readingMode)
+            case .done: return walk.observation
             case .gap(let detail): throw ReadError(.pageGap, detail)
             case .fetch: continue
             }
         }
-        return Observation(items: walk.items, mode: walk.readingMode)
+        return walk.observation
     }
 
     private mutating func take(_ difference: Difference) {

@@ -11,6 +11,12 @@ public protocol Journal: Sendable {
     /// The last event about the watcher itself: whether the machine was offline.
     func lastOfWatcher() async throws(JournalError) -> Event?
 
+    /// What rules remember between an event and a message.
+    func ruleMemories() async throws(JournalError) -> [RuleMemory]
+
+    /// What somebody asked not to hear of.
+    func silences() async throws(JournalError) -> [Silence]
+
     /// Commits what polls changed, all of it in one transaction (I1), and returns it with `seq`s and delivery ids.
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
 
@@ -52,9 +58,10 @@ public struct JournalError: Error, Sendable, Hashable {
     public init(_ reason: Reason, _ detail: String) { (self.reason, self.detail) = (reason, detail) }
 }
 
-/// All that one poll changed.
+/// All that one poll changed, or what rules made of the time that passed.
 public struct PollRecord: Sendable {
-    public var record: SourceRecord
+    /// Nil when there was no poll.
+    public var record: SourceRecord?
     /// True when the snapshot starts anew: every stored item of the source is dropped first.
     public var isNewBaseline: Bool
     public var writes: [StoredItem]
@@ -62,9 +69,13 @@ public struct PollRecord: Sendable {
     public var events: [Event]
     /// Deliveries name their event by its id.
     public var deliveries: [Delivery]
+    /// What rules remember now; nil for what they forgot.
+    public var memories: [RuleMemory.Key: RuleMemory?] = [:]
+    /// Silences that a state ended.
+    public var endedSilences: [Int64] = []
 
     public init(
-        record: SourceRecord, isNewBaseline: Bool = false, writes: [StoredItem] = [], deletions: [String] = [],
+        record: SourceRecord?, isNewBaseline: Bool = false, writes: [StoredItem] = [], deletions: [String] = [],
         events: [Event] = [], deliveries: [Delivery] = []
     ) {
         (self.record, self.isNewBaseline, self.writes) = (record, isNewBaseline, writes)

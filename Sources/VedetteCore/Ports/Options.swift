@@ -148,9 +148,11 @@ public struct SinkServices: Sendable {
     public var clock: any Clock
     /// The User-Agent of this program.
     public var userAgent: String
+    /// For sinks with buttons; nil where no watcher lives to heed it, as for a single test message.
+    public var silencer: (any Silencer)?
 
-    public init(fetcher: any Fetcher, clock: any Clock, userAgent: String) {
-        (self.fetcher, self.clock, self.userAgent) = (fetcher, clock, userAgent)
+    public init(fetcher: any Fetcher, clock: any Clock, userAgent: String, silencer: (any Silencer)? = nil) {
+        (self.fetcher, self.clock, self.userAgent, self.silencer) = (fetcher, clock, userAgent, silencer)
     }
 }
 

@@ -137,13 +137,16 @@ public struct Page: Sendable {
     public var freshFor: Duration?
     /// A window's document says that it is whole (RFC 5005 `fh:complete`): what is absent is gone.
     public var isComplete: Bool
+    /// Of a window: the request asked only for what changed after this time. What is older was not left out, and so has
+    /// not gone.
+    public var since: Timestamp?
 
     public init(
         items: [Item], next: NextPage? = nil, warnings: [String] = [], freshFor: Duration? = nil,
-        isComplete: Bool = false
+        isComplete: Bool = false, since: Timestamp? = nil
     ) {
         (self.items, self.next, self.warnings, self.freshFor) = (items, next, warnings, freshFor)
-        self.isComplete = isComplete
+        (self.isComplete, self.since) = (isComplete, since)
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stored events against other rules: what would have been said, and when. Time moves from event to event; every source is
-/// taken to have been polled well whenever something waits for that.
+/// Stored or replayed events against rules: what would have been said, and when. Time moves from event to event.
 public struct Rehearsal: Sendable {
     private var engine: RuleEngine
     private var now: Timestamp?
@@ -11,39 +10,43 @@ public struct Rehearsal: Sendable {
 
     /// What became due before the event, and what the event makes; in order.
     public mutating func happened(_ event: Event) -> [Delivery] {
-        var deliveries = pass(until: event.time)
+        let before = pass(until: event.time)
         sources.insert(event.source)
-        let time = time(event.time)
-        deliveries += engine.happened(event, at: time, identifier: identifier()).deliveries
-        return deliveries + engine.polled(event.source, at: time, identifier: identifier()).deliveries
+        return before + engine.happened(event, at: time(event.time), identifier: Rehearsal.identifier).deliveries
     }
 
-    /// What becomes due until then.
-    public mutating func pass(until end: Timestamp) -> [Delivery] {
+    /// A good poll of that source, after its events.
+    public mutating func polled(_ source: String, at now: Timestamp) -> [Delivery] {
+        pass(until: now) + engine.polled(source, at: time(now), identifier: Rehearsal.identifier).deliveries
+    }
+
+    /// What becomes due until then. Where polls are not known, each source is taken to have been polled well whenever
+    /// something waits for that.
+    public mutating func pass(until end: Timestamp, confirming: Bool = false) -> [Delivery] {
         var deliveries: [Delivery] = []
         guard var at = now else {
             now = end
             return []
         }
-        while let next = next(after: at), next <= end {
+        while let next = next(after: at, confirming), next <= end {
             at = next
-            let time = time(at)
-            deliveries += engine.ticked(at: time, identifier: identifier()).deliveries
+            deliveries += engine.ticked(at: time(at), identifier: Rehearsal.identifier).deliveries
+            guard confirming else { continue }
             for source in sources.sorted() {
-                deliveries += engine.polled(source, at: time, identifier: identifier()).deliveries
+                deliveries += engine.polled(source, at: time(at), identifier: Rehearsal.identifier).deliveries
             }
         }
         now = max(at, end)
         return deliveries
     }
 
-    private func next(after at: Timestamp) -> Timestamp? {
-        let pulls = sources.compactMap { engine.nextPull(of: $0) }
+    private func next(after at: Timestamp, _ confirming: Bool) -> Timestamp? {
+        let pulls = confirming ? sources.compactMap { engine.nextPull(of: $0) } : []
         // A deadline that has passed and did not go is waiting for something else.
         return (pulls + [engine.nextTick(at: time(at))].compactMap { $0 }).filter { $0 > at }.min()
     }
 
     private func time(_ at: Timestamp) -> RuleTime { RuleTime(steady: at, wall: at) }
 
-    private func identifier() -> () -> Identifier { { Identifier("rehearsal") } }
+    private static func identifier() -> Identifier { Identifier("rehearsal") }
 }

@@ -16,19 +16,24 @@ extension RuleEngine {
     }
 
     /// An item that is in the value a `stays` rule waits for, although nothing told of it: seen first, or the rule is new.
-    public mutating func found(
-        _ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime
-    ) -> Step {
+    /// - Parameter since: when it came into it, on the wall clock.
+    mutating func found(_ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime) {
         let key = RuleMemory.Key(rule: rule.name, slot: .held, name: Subject(event).text)
-        if memories[key] == nil {
+        let said = RuleMemory.Key(rule: rule.name, slot: .standing, name: key.name)
+        if memories[key] == nil, memories[said] == nil, isMet(rule, by: event) {
             var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
             let age = max(0, now.wall.milliseconds - since.milliseconds)
             memory.due = Timestamp(
                 milliseconds: now.steady.advanced(by: rule.gates.hold).milliseconds.addingClamped(-age))
             put(memory)
         }
-        defer { step = Step() }
-        return step
+    }
+
+    /// As if the item had just come into the value.
+    private func isMet(_ rule: Rule, by event: Event) -> Bool {
+        var appeared = event
+        appeared.kind = .appeared
+        do throws(PatternError) { return try rule.when.unmet(by: appeared) == nil } catch { return false }
     }
 
     /// A match that was true for long enough.

@@ -22,11 +22,13 @@ extension RuleEngine {
 
     /// What is said now will be said again, or to others, while it is so.
     private mutating func stand(_ rule: Rule, _ event: Event, at now: RuleTime) {
-        guard rule.gates.remind != nil || !rule.gates.escalate.isEmpty, event.kind != .digest else { return }
+        let speaksAgain = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
+        guard speaksAgain || rule.seeks, event.kind != .digest else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .standing, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
         memory.due = rule.nextWord(memory)
-        if memory.due != nil { put(memory) }
+        // Of a rule that seeks what is so, it is remembered that it was said: what it finds again is no news.
+        if memory.due != nil || rule.seeks { put(memory) }
     }
 
     /// A later event of a subject that something is remembered of.
@@ -124,7 +126,7 @@ extension RuleEngine {
             }
         }
         memory.due = rule.nextWord(memory)
-        if memory.due == nil { forget(memory.key) } else { put(memory) }
+        if memory.due == nil, !rule.seeks { forget(memory.key) } else { put(memory) }
     }
 
     /// Of a rule that is gone or says something else now: what it held is not said.

@@ -18,6 +18,16 @@ public struct RuleEngine: Sendable {
         /// Rules that could not be judged, with the reason.
         public var broken: [(rule: String, detail: String)] = []
 
+        /// Makes one of two that follow each other.
+        public mutating func add(_ later: Step) {
+            deliveries += later.deliveries
+            for (key, change) in later.changes { changes[key] = .some(change) }
+            before.merge(later.before) { first, _ in first }
+            endedSilences += later.endedSilences
+            abandoned += later.abandoned
+            broken += later.broken
+        }
+
         public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && endedSilences.isEmpty }
     }
 
@@ -55,8 +65,51 @@ public struct RuleEngine: Sendable {
 
     // MARK: What happens
 
-    /// An event of a poll, in the order in which it is committed.
+    /// All that one poll brings: its events in the order in which they are committed, and, when it was a good one, that
+    /// it confirms what is still so.
+    public mutating func polled(
+        _ source: String, _ events: [Event], isGood: Bool, at now: RuleTime, identifier: () -> Identifier
+    ) -> Step {
+        for event in events { consider(event, at: now, identifier) }
+        if isGood { confirm(source, at: now, identifier) }
+        return taken()
+    }
+
+    /// Items that no event told of, since they were there already when the source was first seen or the rule was new.
+    public mutating func found(
+        _ items: [StoredItem], of source: Source, at now: RuleTime, identifier: () -> Identifier
+    ) -> Step {
+        let seekers = seekers(of: source.name)
+        guard !seekers.isEmpty else { return Step() }
+        for stored in items where stored.absentSince == nil {
+            guard let item = stored.item else { continue }
+            for rule in seekers {
+                let event = EventSketch(.elapsed, item: item)
+                    .event(id: identifier(), source: source, poll: "", at: now.wall)
+                found(rule, event, since: rule.field == "state" ? stored.stateSince : now.wall, at: now)
+            }
+        }
+        return taken()
+    }
+
+    /// The rules that seek what is so already in a source.
+    public func seekers(of source: String) -> [Rule] {
+        rules.rules.filter { $0.seeks && $0.when.sources?.contains(source) != false }
+    }
+
+    /// An event of a poll.
     public mutating func happened(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        consider(event, at: now, identifier)
+        return taken()
+    }
+
+    /// A good poll of that source, after its events: it confirms what is still so.
+    public mutating func polled(_ source: String, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        confirm(source, at: now, identifier)
+        return taken()
+    }
+
+    private mutating func consider(_ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
         note(event)
         reconsider(event, at: now, identifier)
         for verdict in rules.verdicts(on: event) {
@@ -64,11 +117,9 @@ public struct RuleEngine: Sendable {
             guard verdict.answer == .matched else { continue }
             matched(verdict.rule, event, at: now, identifier)
         }
-        return taken()
     }
 
-    /// A good poll of that source, after its events: it confirms what is still so.
-    public mutating func polled(_ source: String, at now: RuleTime, identifier: () -> Identifier) -> Step {
+    private mutating func confirm(_ source: String, at now: RuleTime, _ identifier: () -> Identifier) {
         for key in heldKeys(of: source) {
             guard let memory = memories[key], let due = memory.due, due <= now.steady, let event = memory.event,
                 let rule = rule(of: key)
@@ -76,7 +127,6 @@ public struct RuleEngine: Sendable {
             forget(key)
             release(rule, event, at: now, identifier)
         }
-        return taken()
     }
 
     /// Time passed: everything that is due and waits for no poll.
@@ -133,7 +183,11 @@ public struct RuleEngine: Sendable {
 
     /// Takes a step back whose commit failed: its poll will be made again.
     public mutating func undo(_ failed: Step) {
-        for (key, before) in failed.before { if let before { put(before) } else { forget(key) } }
+        for (key, before) in failed.before {
+            // Another step may have changed it since.
+            guard memories[key] == failed.changes[key].flatMap({ $0 }) else { continue }
+            if let before { put(before) } else { forget(key) }
+        }
         step = Step()
     }
 

@@ -72,7 +72,8 @@ struct ExplainCommand: AsyncParsableCommand {
         for attempt in try await reader.attempts(of: delivery.id) {
             let reason = attempt.reason.map { ": \($0)" } ?? ""
             try Output.print(
-                TerminalText.safe("        attempt \(attempt.attempts), \(attempt.at.relative(to: now))\(reason)", limit: 1000))
+                TerminalText.safe(
+                    "        attempt \(attempt.attempts), \(attempt.at.relative(to: now))\(reason)", limit: 1000))
         }
     }
 }

@@ -82,7 +82,8 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var places: Places
         @OptionGroup var choice: Choice
 
-        @Argument(help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
+        @Argument(
+            help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
         var ids: [Int64] = []
 
         func run() async throws {
@@ -99,7 +100,8 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var places: Places
         @OptionGroup var choice: Choice
 
-        @Argument(help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
+        @Argument(
+            help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
         var ids: [Int64] = []
 
         func run() async throws {

@@ -5,6 +5,7 @@ import Foundation
 import VedetteConfig
 import VedetteCore
 import VedetteSinks
+import VedetteText
 
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,19 +38,27 @@ struct ReplayCommand: AsyncParsableCommand {
         let (source, rules, files) = try subject()
         var time = try start()
         let step = try every.map(duration) ?? source.pace.every
-        var replay = Replay(source)
+        var replay = Replay(source, marks: MarkBook(rules.rules).marks(for: source.name))
+        var rehearsal = Rehearsal(rules, civil: ZoneTime())
         var seq: Int64 = 0
         var problem: Exit?
         for (number, file) in files.enumerated() {
-            let (events, failure) = replay.poll(try await shaped(pages(file, url: source.url), by: source.kind), at: time)
+            let (events, failure) = replay.poll(
+                try await shaped(pages(file, url: source.url), by: source.kind), at: time)
             if let failure {
                 Output.diagnose("poll \(number + 1): \(failure.failure.rawValue): \(failure.detail)")
                 problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
             }
+            try show(rehearsal.pass(until: time))
             for sketch in events {
                 seq += 1
-                try show(sketch, of: source, rules: rules, poll: number + 1, seq: seq, at: time)
+                var event = sketch.event(
+                    id: SystemChance().identifier(at: time), source: source, poll: "p-\(number + 1)", at: time)
+                event.seq = seq
+                try Output.print(json ? event.json.text : style.eventLine.text(event))
+                try show(rehearsal.happened(event))
             }
+            if failure == nil { try show(rehearsal.polled(source.name, at: time)) }
             time = time.advanced(by: step)
         }
         if let problem { throw problem }
@@ -103,16 +112,11 @@ struct ReplayCommand: AsyncParsableCommand {
         return shaped
     }
 
-    private func show(
-        _ sketch: EventSketch, of source: Source, rules: RuleSet, poll: Int, seq: Int64, at time: Timestamp
-    ) throws {
-        var event = sketch.event(
-            id: SystemChance().identifier(at: time), source: source, poll: "p-\(poll)", at: time)
-        event.seq = seq
-        try Output.print(json ? event.json.text : style.eventLine.text(event))
-        for delivery in rules.deliveries(of: event, at: time, identifier: { SystemChance().identifier(at: time) }) {
+    private func show(_ deliveries: [Delivery]) throws {
+        for delivery in deliveries {
             let message = delivery.message
-            let line = "    → \(message.sink) (\(message.rule)): \(message.title)"
+            let reason = delivery.state == .suppressed ? " (suppressed: \(delivery.reason ?? ""))" : ""
+            let line = "    → \(message.sink) (\(message.rule)): \(message.title)\(reason)"
             if json { Output.diagnose(line) } else { try Output.print(line) }
         }
     }

@@ -41,7 +41,8 @@ struct SnoozeCommand: ParsableCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("How long: 30m, 1h, 2d.", valueName: "duration"))
     var duration: String?
 
-    @Option(help: ArgumentHelp("Until a time (RFC 3339), or until the item has this state.", valueName: "time or state"))
+    @Option(
+        help: ArgumentHelp("Until a time (RFC 3339), or until the item has this state.", valueName: "time or state"))
     var until: String?
 
     func run() throws {
@@ -89,7 +90,8 @@ struct SilencesCommand: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "What is silent, and until when.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "What is silent, and until when.")
 
         @OptionGroup var places: Places
 

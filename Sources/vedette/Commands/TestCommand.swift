@@ -61,7 +61,8 @@ struct TestCommand: AsyncParsableCommand {
                 counts[name, default: (0, 0)].sent += isSent ? 1 : 0
                 counts[name, default: (0, 0)].suppressed += isSent ? 0 : 1
                 let reason = isSent ? "" : " (suppressed: \(delivery.reason ?? ""))"
-                try Output.print("\(LocalTime.text(delivery.created, now: end))  \(name): \(delivery.message.title)\(reason)")
+                try Output.print(
+                    "\(LocalTime.text(delivery.created, now: end))  \(name): \(delivery.message.title)\(reason)")
             }
         }
         while true {
@@ -69,10 +70,10 @@ struct TestCommand: AsyncParsableCommand {
             guard let last = page.last else { break }
             after = last.seq
             for event in page where event.time >= start && event.time <= end {
-                try show(rehearsal.happened(event))
+                try show(rehearsal.pass(until: event.time, confirming: true) + rehearsal.happened(event))
             }
         }
-        try show(rehearsal.pass(until: end))
+        try show(rehearsal.pass(until: end, confirming: true))
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             Output.diagnose("\(name): \(count.sent) sent, \(count.suppressed) suppressed")
         }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Rules at work: with each poll, and as time passes.
+extension Watcher {
+    /// After a step that the journal did not take, so long is waited.
+    private static let tickRest = Duration.seconds(5)
+    /// Deadlines on the wall clock are looked at this often, for that clock may be set.
+    private static let longestTickSleep = Duration.seconds(60)
+
+    func ruleTime(_ now: Moment) -> RuleTime {
+        RuleTime(steady: Timestamp(milliseconds: now.boot.milliseconds.addingClamped(steadyOffset)), wall: now.wall)
+    }
+
+    private func boot(_ steady: Timestamp) -> BootTime {
+        BootTime(milliseconds: steady.milliseconds.addingClamped(-steadyOffset))
+    }
+
+    // MARK: With a poll
+
+    /// What rules make of a poll goes into its record.
+    func judge(_ record: inout PollRecord, _ source: Source, isGood: Bool, at now: Moment) -> RuleEngine.Step {
+        let chance = surroundings.chance
+        let identifier = { chance.identifier(at: now.wall) }
+        var step = rules.polled(
+            source.name, record.events, isGood: isGood, at: ruleTime(now), identifier: identifier)
+        if record.isNewBaseline || entries[source.name]?.record.snapshot == nil {
+            step.add(rules.found(record.writes, of: source, at: ruleTime(now), identifier: identifier))
+        }
+        say(step)
+        (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
+        record.deliveries = step.deliveries.map {
+            chorus.joined($0, server: source.neighbourhood, at: now.boot)
+        }
+        return step
+    }
+
+    /// Something of that source waits for this good poll, though nothing changed.
+    func confirms(_ source: String, at now: Moment) -> Bool {
+        rules.nextPull(of: source).map { $0 <= ruleTime(now).steady } ?? false
+    }
+
+    /// When a source is polled next: earlier than usual where a rule waits to have something confirmed.
+    func due(_ entry: WatchedSource, now: Moment) -> BootTime {
+        let usual = entry.due(now: now)
+        guard let pull = rules.nextPull(of: entry.source.name).map(boot), pull > now.boot, pull < usual else {
+            return usual
+        }
+        // The server's word beats every wish.
+        guard let asked = entry.record.notBefore, asked > now.wall else { return pull }
+        return usual
+    }
+
+    private func say(_ step: RuleEngine.Step) {
+        for (rule, detail) in step.broken {
+            surroundings.log.log(.error, "rule '\(rule)' was not judged: \(detail)")
+        }
+        for sentence in step.abandoned { surroundings.log.log(.notice, sentence) }
+    }
+
+    // MARK: As time passes
+
+    /// When rules are to be asked next.
+    var tickDue: BootTime? {
+        guard !isTicking else { return nil }
+        let now = surroundings.clock.now()
+        return rules.nextTick(at: ruleTime(now)).map {
+            min(max(boot($0), restUntil ?? now.boot), now.boot.advanced(by: Watcher.longestTickSleep))
+        }
+    }
+
+    /// Lets rules say what became due, without waiting for the commit.
+    func tick() {
+        let now = surroundings.clock.now()
+        guard !isTicking, restUntil.map({ $0 <= now.boot }) ?? true, let next = rules.nextTick(at: ruleTime(now)),
+            boot(next) <= now.boot
+        else { return }
+        Task { await self.tickNow() }
+    }
+
+    func tickNow() async {
+        guard !isTicking else { return }
+        isTicking = true
+        let now = surroundings.clock.now()
+        let chance = surroundings.chance
+        let step = rules.ticked(at: ruleTime(now)) { chance.identifier(at: now.wall) }
+        await commit(step)
+        isTicking = false
+        wakeUp()
+    }
+
+    private func commit(_ step: RuleEngine.Step) async {
+        say(step)
+        guard !step.isEmpty else { return }
+        var record = PollRecord(record: nil)
+        (record.deliveries, record.memories) = (step.deliveries, step.changes)
+        record.endedSilences = step.endedSilences
+        do throws(JournalError) {
+            let committed = try await committer.commit(record)
+            let owed = committed.deliveries.filter(\.state.isOwed)
+            if !owed.isEmpty { await courier.owe(owed) }
+        } catch {
+            rules.undo(step)
+            restUntil = surroundings.clock.now().boot.advanced(by: Watcher.tickRest)
+            surroundings.log.log(.error, "what rules say was not written: \(error.detail)")
+        }
+    }
+
+    // MARK: Start, reload, silences
+
+    func restoreRules(_ records: [SourceRecord]) async throws(JournalError) {
+        let kept = try await surroundings.journal.ruleMemories()
+        let silences = try await surroundings.journal.silences()
+        let failing = Set(records.filter(\.health.isFailing).map(\.name))
+        await commit(
+            rules.restore(kept, silences: silences, failing: failing, at: ruleTime(surroundings.clock.now())))
+        try await seek(among: records.filter { $0.snapshot != nil }.map(\.name))
+    }
+
+    func reloadRules(_ set: RuleSet) async {
+        await commit(rules.reload(set, at: ruleTime(surroundings.clock.now())))
+        do throws(JournalError) {
+            try await seek(among: watched.filter { $0.record.snapshot != nil }.map(\.source.name))
+        } catch {
+            surroundings.log.log(.warning, "what new rules wait for was not looked for: \(error.detail)")
+        }
+    }
+
+    /// What is so already when a rule is new.
+    private func seek(among names: [String]) async throws(JournalError) {
+        for name in names where !rules.seekers(of: name).isEmpty {
+            guard let source = entries[name]?.source else { continue }
+            let items = try await surroundings.journal.items(of: name).values.sorted { $0.key < $1.key }
+            let now = surroundings.clock.now()
+            let chance = surroundings.chance
+            await commit(
+                rules.found(items, of: source, at: ruleTime(now)) { chance.identifier(at: now.wall) })
+        }
+    }
+
+    /// Another command, or a button, changed what is silent.
+    public func silencesChanged() async {
+        do throws(JournalError) {
+            rules.silence(try await surroundings.journal.silences())
+        } catch {
+            surroundings.log.log(.warning, "what is silent was not read: \(error.detail)")
+        }
+    }
+}
