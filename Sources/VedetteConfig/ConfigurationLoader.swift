@@ -57,7 +57,11 @@ public struct ConfigurationLoader: Sendable {
     private func findDirectory(_ findings: Findings) -> String? {
         if let directory {
             if isDirectory(directory) { return directory }
-            findings.error(Place(file: directory), "this directory does not exist; name another one with --config")
+            findings.error(
+                Place(file: directory),
+                FileManager.default.fileExists(atPath: directory)
+                    ? "this is a file; name its directory with --config"
+                    : "this directory does not exist; name another one with --config")
             return nil
         }
         let candidates = [userDirectory, "/etc/vedette"].compactMap { $0 }

@@ -52,7 +52,7 @@ public enum Keys {
             "proxy", "none, URL or map", "Who carries the requests.", standard: "the environment's `https_proxy` …"),
         KeySpec("cookies", "none | memory | journal", "How long cookies live.", standard: "memory"),
         KeySpec("rate", "map", "At most so many requests in a time."),
-        KeySpec("concurrency", "number", "Requests in flight at once.", standard: "8"),
+        KeySpec("concurrency", "number", "Requests in flight at once, 1 to 8.", standard: "8"),
         KeySpec(
             "allow_private", "true | false", "Redirects and links may lead from a public host to a private address.",
             standard: "false"),

@@ -58,7 +58,7 @@ struct ServerReader {
 
     private func manners(_ map: MapReader) -> Manners {
         var manners = Manners()
-        manners.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...64) }
+        manners.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...8) }
         guard let node = map["rate"], let rate = MapReader(node, "'rate'", keys: Keys.rate, findings) else {
             return manners
         }

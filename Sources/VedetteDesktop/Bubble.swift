@@ -14,6 +14,27 @@ struct Bubble: Sendable, Hashable {
 
     enum Urgency: UInt8, Sendable, Hashable { case low, normal, critical }
 
+    /// Its raw value is the action's key on the bus.
+    enum Button: String, Sendable, Hashable {
+        case open, snooze, mute
+
+        var label: String {
+            switch self {
+            case .open: "Open"
+            case .snooze: "Snooze 1 h"
+            case .mute: "Mute rule"
+            }
+        }
+    }
+
+    /// What `Snooze 1 h` and `Mute rule` are about.
+    struct Subject: Sendable, Hashable {
+        var rule: String
+        var source: String
+        /// The item's key.
+        var item: String?
+    }
+
     var key: Key
     var title: String
     var body: String
@@ -22,10 +43,12 @@ struct Bubble: Sendable, Hashable {
     var category: String
     /// What the `Open` button opens; http or https.
     var link: String?
+    /// nil where there is nothing to silence: such a bubble has no button for it.
+    var subject: Subject?
+    /// Name or path; nil for Vedette's own.
+    var icon: String?
 
-    init(
-        key: Key, title: String, body: String, urgency: Urgency = .normal, category: String, link: String? = nil
-    ) {
+    init(key: Key, title: String, body: String, urgency: Urgency = .normal, category: String, link: String? = nil) {
         (self.key, self.title, self.body) = (key, title, body)
         (self.urgency, self.category, self.link) = (urgency, category, link)
     }
@@ -36,10 +59,28 @@ struct Bubble: Sendable, Hashable {
             key: event.item.map { .item(source: event.source, key: $0.key) } ?? .source(event.source),
             title: message.title, body: message.text, urgency: Urgency(message.priority),
             category: Bubble.category(of: event.kind), link: event.item?.url.flatMap(Bubble.webLink))
+        if event.kind != .test {
+            subject = Subject(rule: message.rule, source: event.source, item: event.item?.key)
+        }
     }
 
-    /// The URL, if it is one that a browser opens and that no command line misreads: anything else of a stranger's (`file:`, `-x`,
-    /// a custom scheme) would start programs of their choice.
+    var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute]) }
+
+    /// What a press of the button at that time asks not to hear of.
+    func silence(by button: Button, at now: Timestamp) -> Silence? {
+        guard let subject else { return nil }
+        switch button {
+        case .open: return nil
+        case .snooze:
+            return Silence(
+                rule: subject.rule, source: subject.source, item: subject.item,
+                until: now.advanced(by: .seconds(3600)), created: now)
+        case .mute: return Silence(rule: subject.rule, created: now)
+        }
+    }
+
+    /// The URL, if it is one that a browser opens and that no command line misreads: anything else of a stranger's
+    /// (`file:`, `-x`, a custom scheme) would start programs of their choice.
     static func webLink(_ url: String) -> String? {
         let lower = url.lowercased()
         guard lower.hasPrefix("https://") || lower.hasPrefix("http://"), url.utf8.count <= 8192,

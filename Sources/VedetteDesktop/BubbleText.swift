@@ -12,10 +12,11 @@ enum BubbleText {
     }
 
     /// - Parameter isMarkup: the daemon reads `<b>`, `<a>` and `&…;` in bodies (capability `body-markup`), so text that
-    ///   only looks like these is escaped. It is cut before, so that no entity is cut in two.
+    ///   only looks like these is escaped. It is cut before, so that no entity is cut in two. From a daemon that does
+    ///   not say so the tags are kept away altogether: some read them all the same.
     static func body(_ text: String, isMarkup: Bool) -> String {
         let text = cut(clean(text, lineBreak: "\n"), to: bodyLimit)
-        return isMarkup ? escape(text) : text
+        return isMarkup ? escape(text) : strip(text)
     }
 
     /// Without control characters, and without the bidirectional ones that let a title pose as another.
@@ -54,5 +55,27 @@ enum BubbleText {
             }
         }
         return out
+    }
+
+    /// Without the tags of the Desktop Notifications specification. Looks back from each `>`, so that no tag is left
+    /// where one was taken from the middle of another: `<<b>img>`.
+    private static func strip(_ text: String) -> String {
+        var out = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == ">", let start = out.lastIndex(of: "<"), isTag(out[out.index(after: start)...]) {
+                out.removeSubrange(start...)
+            } else {
+                out.append(scalar)
+            }
+        }
+        return String(out)
+    }
+
+    private static let tags: Set = ["b", "i", "u", "a", "img"]
+
+    /// - Parameter inside: what stands between `<` and `>`.
+    private static func isTag(_ inside: Substring.UnicodeScalarView) -> Bool {
+        let name = inside.drop { $0 == "/" }.prefix { !$0.properties.isWhitespace && $0 != "/" }
+        return tags.contains(String(name).lowercased())
     }
 }

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 public import VedetteCore
 
 /// Bubbles of the desktop: one per item, replaced in place.
 public enum DesktopKind {
     public static let entry = SinkKindEntry(
-        name: "desktop", summary: "Shows each message as a desktop notification.", options: [],
-        make: { _ throws(OptionProblem) in
-            { _, services in DesktopSink(clock: services.clock) }
+        name: "desktop", summary: "Shows each message as a desktop notification.",
+        options: [
+            OptionSpec(
+                "icon", .text, "A name in the icon theme, or the absolute path of a picture.", standard: "Vedette's own"
+            )
+        ],
+        make: { options throws(OptionProblem) in
+            let icon = try options.text("icon").map(Icon.checked)
+            return { _, services in
+                DesktopSink(clock: services.clock, icon: icon, silencer: services.silencer)
+            }
         })
 }
 
@@ -16,46 +23,43 @@ public enum DesktopKind {
 /// Closing it needs nothing: bubbles stay, and their thread sleeps until the process ends.
 public final class DesktopSink: Sink {
     private let clock: any VedetteCore.Clock
+    private let icon: String?
+    private let silencer: (any Silencer)?
     private let notifier: Notifier
-    private let outage = Mutex(Outage())
 
     /// After this long a missing daemon is asked again.
     static let pause = Duration.seconds(30)
 
-    public init(clock: any VedetteCore.Clock) {
-        (self.clock, notifier) = (clock, .shared)
+    /// - Parameters:
+    ///   - icon: name or absolute path; nil for Vedette's own.
+    ///   - silencer: takes what the buttons ask for; without one there are none but `Open`.
+    public init(clock: any VedetteCore.Clock, icon: String? = nil, silencer: (any Silencer)? = nil) {
+        (self.clock, self.icon, self.silencer, notifier) = (clock, icon, silencer, .shared)
     }
 
     public func deliver(_ message: Message) async -> Outcome {
-        let bubble = bubble(for: message)
-        // A stopped daemon holds the notifier's thread for up to 25 s. A stream, because waiting for one ends at once
-        // when this task is cancelled; the bubble may then still appear.
+        // A stopped daemon holds the notifier's thread for seconds. A stream, because waiting for one ends at once when
+        // this task is cancelled; the bubble may then still appear.
         let (outcomes, outcome) = AsyncStream<Outcome>.makeStream()
         Task {
-            outcome.yield(await show(bubble, of: message))
+            let problem = await show(message)
+            outcome.yield(problem.map { .retry(reason: $0.description, after: DesktopSink.pause) } ?? .delivered)
             outcome.finish()
         }
         var iterator = outcomes.makeAsyncIterator()
         return await iterator.next() ?? .retry(reason: "stopped before the bubble was shown", after: nil)
     }
 
-    private func bubble(for message: Message) -> Bubble {
-        let (time, now) = (message.event.time, clock.now().wall)
-        return outage.withLock { outage in
-            outage.outlasted(eventAt: time, now: now) ? outage.summary(adding: message.title) : Bubble(message)
+    private func show(_ message: Message) async -> DesktopProblem? {
+        guard !message.isOldNews(at: clock.now().wall) else {
+            return await notifier.show(missed: message.title, icon: icon)
         }
-    }
-
-    private func show(_ bubble: Bubble, of message: Message) async -> Outcome {
-        let problem = await notifier.show(bubble)
-        let now = clock.now().wall
-        return outage.withLock { outage in
-            guard let problem else {
-                outage.ended(now: now)
-                return .delivered
-            }
-            outage.refused(eventAt: message.event.time, now: now)
-            return .retry(reason: problem.description, after: DesktopSink.pause)
+        var bubble = Bubble(message)
+        bubble.icon = icon
+        if silencer == nil { bubble.subject = nil }
+        return await notifier.show(bubble) { [bubble, clock, silencer] button in
+            if button == .open, let link = bubble.link { Browser.open(link) }
+            if let silence = bubble.silence(by: button, at: clock.now().wall) { silencer?.silence(silence) }
         }
     }
 }

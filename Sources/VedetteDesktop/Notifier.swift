@@ -14,27 +14,25 @@ actor Notifier {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var bus: SessionBus?
-    /// The unique name of the daemon that `bubbles` and `capabilities` belong to.
+    /// The unique name of the daemon that `bubbles` belong to.
     private var daemon: String?
-    private var capabilities: Set<String>?
     private var bubbles: [Bubble.Key: Shown] = [:]
     private var uses = 0
-    private let icon = Icon.name()
+    private var missed = Missed()
 
     private init() {
         executor = GLibExecutor()
         executor.start()
     }
 
+    /// - Parameter pressed: called on the notifier's thread, while the bubble is on the screen.
     /// - Returns: why it could not be shown; nil when the daemon has it.
-    func show(_ bubble: Bubble) -> DesktopProblem? {
+    func show(_ bubble: Bubble, pressed: @escaping @Sendable (Bubble.Button) -> Void = { _ in }) -> DesktopProblem? {
         do throws(DesktopProblem) {
             let capabilities = try capabilitiesOfDaemon()
             let shown = bubbles[bubble.key] ?? Shown(bubble.key, of: self)
-            if let error = shown.show(bubble, capabilities: capabilities, icon: icon) {
-                self.capabilities = nil
-                throw .noDaemon(error.words)
-            }
+            shown.pressed = pressed
+            if let error = shown.show(bubble, capabilities: capabilities) { throw .noDaemon(error.words) }
             keep(shown)
             return nil
         } catch {
@@ -42,32 +40,52 @@ actor Notifier {
         }
     }
 
-    /// The user, the daemon or its timer closed the bubble: its id is free, the next one is new.
-    func closed(_ key: Bubble.Key) { bubbles[key] = nil }
-
-    func opened(_ key: Bubble.Key) {
-        if let link = bubbles[key]?.link { Browser.open(link) }
+    /// One more in the summary of what is old.
+    func show(missed title: String, icon: String?) -> DesktopProblem? {
+        // Counted when the daemon has it: what is tried again is one message still.
+        var missed = missed
+        missed.add(title)
+        var bubble = missed.bubble
+        bubble.icon = icon
+        if let problem = show(bubble) { return problem }
+        self.missed = missed
+        return nil
     }
 
-    /// Asks who the daemon is before each bubble: a new one knows none of the old ids, and some take any id that they
-    /// are told to replace, which may by now be another program's bubble.
+    /// The user, the daemon or its timer closed the bubble: its id is free, the next one is new.
+    func closed(_ key: Bubble.Key) {
+        bubbles[key] = nil
+        if key == .missed { missed = Missed() }
+    }
+
+    func pressed(_ button: Bubble.Button, on key: Bubble.Key) { bubbles[key]?.pressed(button) }
+
+    /// The bus says that a daemon has gone. The word may be late: then the one that is known now is another.
+    func gone(_ name: String) {
+        if name == daemon { forget(for: nil) }
+    }
+
+    /// A new daemon knows none of the old ids, and what it says of one is about another program's bubble.
+    private func forget(for name: String?) {
+        bubbles = [:]
+        daemon = name
+    }
+
+    /// Asks who the daemon is before each bubble, as some take any id that they are told to replace, and the word of a
+    /// new one may still be on its way. Asks the daemon itself, since one that is stopped is found out by that sooner
+    /// than by a bubble, which it would show when it goes on: then there would be two.
     private func capabilitiesOfDaemon() throws(DesktopProblem) -> Set<String> {
         let bus = try connected()
+        let capabilities = try bus.capabilities()
         let current = try bus.daemon()
-        if current == nil || current != daemon {
-            bubbles = [:]
-            capabilities = nil
-        }
-        if let capabilities { return capabilities }
-        let fresh = try bus.capabilities()
-        (capabilities, daemon) = (fresh, try bus.daemon())
-        return fresh
+        if current == nil || current != daemon { forget(for: current) }
+        return capabilities
     }
 
     private func connected() throws(DesktopProblem) -> SessionBus {
         if let bus, !bus.isClosed { return bus }
         disconnect()
-        let fresh = try SessionBus()
+        let fresh = try SessionBus(of: self)
         notify_init("Vedette")
         bus = fresh
         return fresh
@@ -75,8 +93,7 @@ actor Notifier {
 
     /// In this order: libnotify's notifications look for its proxy when they go, and would make a new one.
     private func disconnect() {
-        bubbles = [:]
-        (capabilities, daemon) = (nil, nil)
+        forget(for: nil)
         if notify_is_initted() != 0 { notify_uninit() }
         bus?.release()
         bus = nil
@@ -89,7 +106,7 @@ actor Notifier {
         if bubbles.count > Notifier.keptBubbles,
             let oldest = bubbles.values.min(by: { $0.lastUse < $1.lastUse })
         {
-            bubbles[oldest.key] = nil
+            closed(oldest.key)
         }
     }
 }

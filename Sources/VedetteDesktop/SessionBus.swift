@@ -4,29 +4,42 @@ import CNotify
 
 /// This process's connection to the session bus, which libnotify shares. To be used on the notifier's thread.
 struct SessionBus {
+    private static let bus = "org.freedesktop.DBus"
+    private static let busPath = "/org/freedesktop/DBus"
     private static let notifications = "org.freedesktop.Notifications"
     /// A daemon that is asked for its name or capabilities answers at once or is stopped.
     private static let patience: CInt = 5000
 
     private let connection: OpaquePointer
+    private let watch: CUnsignedInt
 
-    init() throws(DesktopProblem) {
+    /// - Parameter notifier: is told when a daemon goes; it outlives every connection.
+    init(of notifier: Notifier) throws(DesktopProblem) {
         let (connection, error) = callingGLib { g_bus_get_sync(G_BUS_TYPE_SESSION, nil, $0) }
         guard let connection else { throw .noBus(error?.words ?? "unknown reason") }
         // By default GLib ends the process with SIGTERM when the bus goes, for instance at log-out.
         g_dbus_connection_set_exit_on_close(connection, 0)
         self.connection = connection
+        watch = g_dbus_connection_signal_subscribe(
+            connection, SessionBus.bus, SessionBus.bus, "NameOwnerChanged", SessionBus.busPath,
+            SessionBus.notifications, G_DBUS_SIGNAL_FLAGS_NONE,
+            { _, _, _, _, _, change, notifier in
+                guard let change, let notifier, let name = SessionBus.text(1, of: change), !name.isEmpty else { return }
+                Unmanaged<Notifier>.fromOpaque(notifier).takeUnretainedValue().assumeIsolated { $0.gone(name) }
+            }, Unmanaged.passUnretained(notifier).toOpaque(), nil)
     }
 
     var isClosed: Bool { g_dbus_connection_is_closed(connection) != 0 }
 
-    func release() { g_object_unref(UnsafeMutableRawPointer(connection)) }
+    func release() {
+        g_dbus_connection_signal_unsubscribe(connection, watch)
+        g_object_unref(UnsafeMutableRawPointer(connection))
+    }
 
     /// The unique name of the running daemon, which no other will ever have on this bus; nil when none runs.
     func daemon() throws(DesktopProblem) -> String? {
         let (reply, error) = call(
-            "org.freedesktop.DBus", "/org/freedesktop/DBus", "GetNameOwner",
-            cn_one_string(SessionBus.notifications))
+            SessionBus.bus, SessionBus.busPath, "GetNameOwner", cn_one_string(SessionBus.notifications))
         guard let reply else {
             if error?.isMissingName == true { return nil }
             throw .noBus(error?.words ?? "unknown reason")
@@ -71,5 +84,15 @@ struct SessionBus {
         let value: OpaquePointer = g_variant_get_child_value(reply, 0)
         defer { g_variant_unref(value) }
         return read(value)
+    }
+
+    /// The text at a place of the tuple that a signal carries.
+    private static func text(_ place: Int, of tuple: OpaquePointer) -> String? {
+        guard place < g_variant_n_children(tuple), let value = g_variant_get_child_value(tuple, gsize(place)) else {
+            return nil
+        }
+        defer { g_variant_unref(value) }
+        return g_variant_classify(value) == G_VARIANT_CLASS_STRING
+            ? String(cString: g_variant_get_string(value, nil)) : nil
     }
 }

@@ -6,8 +6,8 @@ import CNotify
 final class Shown {
     let key: Bubble.Key
     let notifier: Notifier
-    /// What the button opens.
-    var link: String?
+    /// Told of a press. The sink's that showed it last.
+    var pressed: @Sendable (Bubble.Button) -> Void = { _ in }
     /// Grows with every use, for letting go of the one that is longest out of use.
     var lastUse = 0
     private let notification: UnsafeMutablePointer<NotifyNotification>
@@ -28,23 +28,27 @@ final class Shown {
 
     /// Blocks until the daemon has answered, up to 25 s.
     /// - Returns: the words of the error, if there was one.
-    func show(_ bubble: Bubble, capabilities: Set<String>, icon: String) -> GLibError? {
+    func show(_ bubble: Bubble, capabilities: Set<String>) -> GLibError? {
         let body = BubbleText.body(bubble.body, isMarkup: capabilities.contains("body-markup"))
-        notify_notification_update(notification, BubbleText.title(bubble.title), body, icon)
+        notify_notification_update(notification, BubbleText.title(bubble.title), body, bubble.icon ?? Icon.standard)
         notify_notification_set_urgency(notification, NotifyUrgency(UInt32(bubble.urgency.rawValue)))
         notify_notification_set_category(notification, bubble.category)
         notify_notification_clear_actions(notification)
-        link = bubble.link
-        if link != nil, capabilities.contains("actions") {
-            addAction("default")
-            addAction("open")
+        if capabilities.contains("actions") {
+            // What a click on the bubble itself does.
+            if bubble.link != nil { addAction("default", .open) }
+            for button in bubble.buttons { addAction(button.rawValue, button) }
         }
         return callingGLib { notify_notification_show(notification, $0) }.error
     }
 
-    private func addAction(_ name: String) {
+    private func addAction(_ name: String, _ button: Bubble.Button) {
         notify_notification_add_action(
-            notification, name, "Open", { _, _, shown in Shown.with(shown) { $0.opened($1) } }, context, nil)
+            notification, name, button.label,
+            { _, name, shown in
+                let button = name.flatMap { Bubble.Button(rawValue: String(cString: $0)) } ?? .open
+                Shown.with(shown) { $0.pressed(button, on: $1) }
+            }, context, nil)
     }
 
     private static func with(

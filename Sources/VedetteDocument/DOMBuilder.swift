@@ -86,6 +86,14 @@ final class DOMBuilder {
         return failure == nil
     }
 
+    /// A text of more than ten million bytes makes libxml2 drop all that follows, without a word to its error handler.
+    func checkWhole() {
+        guard failure == nil, let parser else { return }
+        let hasGivenUp =
+            isHTML ? parser.pointee.disableSAX != 0 : parser.pointee.errNo == Int32(XML_ERR_NO_MEMORY.rawValue)
+        if hasGivenUp { fail(.tooLarge, "the document has a text longer than ten million bytes") }
+    }
+
     /// An illness that libxml2 names; the rules are those of `XMLEngine`. HTML is all illness: only a limit ends it.
     func report(code: Int, isFatal: Bool, message: String) {
         let isLimit = code == Int(XML_ERR_INTERNAL_ERROR.rawValue) || code == Int(XML_ERR_NO_MEMORY.rawValue)

@@ -51,6 +51,7 @@ public struct DOMReader: Sendable {
         defer { xmlFreeParserCtxt(parser) }
         _ = cx_use_tree_options(parser)
         feed(text, parser, builder)
+        builder.checkWhole()
         let document = parser.pointee.myDoc
         parser.pointee.myDoc = nil
         if builder.failure == nil, builder.rootClosed, let document { return document }
@@ -86,6 +87,7 @@ public struct DOMReader: Sendable {
         let document = page.bytes.withUnsafeBytes { buffer in
             cx_read_html(parser, buffer.bindMemory(to: CChar.self).baseAddress, Int32(buffer.count))
         }
+        builder.checkWhole()
         if builder.failure == nil, let document { return document }
         xmlFreeDoc(document)
         throw builder.failure ?? DocumentError(.syntax, "the HTML document could not be read")

@@ -41,7 +41,7 @@ public struct JSONRow: ~Copyable {
 
     public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }
 
-    /// The bytes of a cell as UTF-8, escapes undone, without allocation: a string without its quotes, a number as written, an
+    /// The bytes of a cell as UTF-8, escapes undone, control characters and all, without allocation: a string without its quotes, a number as written, an
     /// array or object as its JSON text. Empty when missing. Do not keep them beyond the row.
     public func bytes(_ column: Int) -> UnsafeBufferPointer<UInt8> {
         let cell = cell(column)
@@ -55,12 +55,21 @@ public struct JSONRow: ~Copyable {
     public func string(_ column: Int) -> String? {
         switch kind(column) {
         case .missing, .null: nil
-        default: String(decoding: bytes(column), as: UTF8.self)
+        default: decoded(column)
         }
     }
 
+    /// Escapes may write control characters (RFC 8259 §7), which no text of ours holds: they are left out, as in XML.
+    private func decoded(_ column: Int) -> String {
+        let bytes = bytes(column)
+        guard cell(column).unescaped != 0, bytes.contains(where: XMLIllness.isControl) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        return String(decoding: bytes.filter { !XMLIllness.isControl($0) }, as: UTF8.self)
+    }
+
     public subscript(_ column: Int) -> JSONCell {
-        var text: String { String(decoding: bytes(column), as: UTF8.self) }
+        var text: String { decoded(column) }
         return switch kind(column) {
         case .missing: .missing
         case .null: .null

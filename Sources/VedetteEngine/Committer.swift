@@ -11,7 +11,7 @@ actor Committer {
         [(record: PollRecord, continuation: CheckedContinuation<Result<Committed, JournalError>, Never>)] = []
     /// The newest record of each source whose poll changed nothing, to be written after the commits at hand: one writer
     /// for both, so that an old record never overwrites a newer one.
-    private var touched: [String: SourceRecord] = [:]
+    private var touched: [String: Touch] = [:]
     private var isWriting = false
     private var finishers: [CheckedContinuation<Void, Never>] = []
 
@@ -30,8 +30,8 @@ actor Committer {
         return try result.get()
     }
 
-    func touch(_ records: [SourceRecord]) {
-        for record in records { touched[record.name] = record }
+    func touch(_ touches: [Touch]) {
+        for touch in touches { touched[touch.record.name] = touch }
         if !touched.isEmpty { startWriting() }
     }
 
@@ -71,12 +71,12 @@ actor Committer {
     }
 
     private func writeTouched() async {
-        let records = Array(touched.values)
+        let touches = Array(touched.values)
         touched = [:]
         do throws(JournalError) {
-            try await journal.touch(records)
+            try await journal.touch(touches)
         } catch {
-            log.log(.warning, "due times were not written: \(error.detail)")
+            log.log(.warning, "due times and measures were not written: \(error.detail)")
         }
     }
 }

@@ -7,25 +7,63 @@ struct LinkCache: Sendable {
     /// However many links a list names, no more answers are kept (I8).
     static let most = 10_000
 
+    /// A link that failed is asked anew after this.
+    static let rest = Duration.seconds(300)
+
     private struct Answer: Sendable {
-        var notes: Fields
+        /// Nil when it never said anything.
+        var notes: Fields?
         var until: BootTime
     }
 
     private var answers: [ItemLink: Answer] = [:]
+    /// In which order they were asked: by time, those of one poll would be alike.
+    private var turns: [ItemLink: Int] = [:]
+    private var turn = 0
+    /// Origins that asked for silence (Retry-After).
+    private var silences: [String: BootTime] = [:]
 
     /// What it said last, also when that is no longer fresh.
     func notes(of link: ItemLink) -> Fields? { answers[link]?.notes }
 
-    func isFresh(_ link: ItemLink, at now: BootTime) -> Bool { answers[link].map { $0.until > now } ?? false }
+    /// Whether it need not or must not be asked.
+    func rests(_ link: ItemLink, at now: BootTime) -> Bool {
+        if let until = answers[link]?.until, until > now { return true }
+        return !silences.isEmpty && WebURL(link.url).flatMap { silences[$0.origin] }.map { $0 > now } ?? false
+    }
+
+    /// Its place in the order of asking; nil when it was never asked.
+    func lastTurn(of link: ItemLink) -> Int? { turns[link] }
+
+    mutating func ask(_ link: ItemLink) {
+        turn += 1
+        turns[link] = turn
+    }
 
     mutating func keep(_ notes: Fields, of link: ItemLink, at now: BootTime) {
+        set(Answer(notes: notes, until: now.advanced(by: link.lifetime)), of: link)
+    }
+
+    mutating func failed(_ link: ItemLink, at now: BootTime) {
+        set(Answer(notes: notes(of: link), until: now.advanced(by: LinkCache.rest)), of: link)
+    }
+
+    /// Asks nothing of that origin for so long.
+    mutating func silence(_ origin: String, for time: Duration, at now: BootTime) {
+        silences = silences.filter { $0.value > now }
+        silences[origin] = now.advanced(by: time)
+    }
+
+    private mutating func set(_ answer: Answer, of link: ItemLink) {
         guard answers[link] != nil || answers.count < LinkCache.most else { return }
-        answers[link] = Answer(notes: notes, until: now.advanced(by: link.lifetime))
+        answers[link] = answer
     }
 
     /// Lets go of what no item names any more.
-    mutating func keepOnly(_ links: Set<ItemLink>) { answers = answers.filter { links.contains($0.key) } }
+    mutating func keepOnly(_ links: Set<ItemLink>) {
+        answers = answers.filter { links.contains($0.key) }
+        turns = turns.filter { links.contains($0.key) }
+    }
 }
 
 /// Follows the links of items. An answer adds notes to its item; none is ever a reason for a poll to fail.
@@ -44,7 +82,7 @@ struct LinkReader: Sendable {
 
     private enum Answer: Sendable {
         case said([(link: ItemLink, notes: Fields)])
-        case failed(String)
+        case failed([ItemLink], String, silence: (origin: String, time: Duration)?)
         case cancelled
     }
 
@@ -52,31 +90,58 @@ struct LinkReader: Sendable {
     /// - Returns: what went wrong, a sentence each.
     func refresh(_ cache: inout LinkCache, _ links: [ItemLink]) async -> [String] {
         let now = clock.now().boot
-        let stale = Dictionary(grouping: links.filter { !cache.isFresh($0, at: now) }, by: \.url)
+        let stale = stale(links, cache, at: now)
         var warnings: [String] = []
-        // In the order in which the items name them.
-        var (urls, seen) = ([String](), Set<String>())
-        for link in links where stale[link.url] != nil && seen.insert(link.url).inserted { urls.append(link.url) }
-        if urls.count > LinkReader.mostPerPoll {
-            warnings.append("\(urls.count - LinkReader.mostPerPoll) linked resources wait for the next poll")
+        if stale.count > LinkReader.mostPerPoll {
+            warnings.append("\(stale.count - LinkReader.mostPerPoll) linked resources wait for the next poll")
         }
-        let batch = urls.prefix(LinkReader.mostPerPoll).map { stale[$0] ?? [] }
+        let batch = Array(stale.prefix(LinkReader.mostPerPoll))
+        for link in batch.joined() { cache.ask(link) }
         for answer in await answers(to: batch) {
             switch answer {
             case .said(let notes): for note in notes { cache.keep(note.notes, of: note.link, at: now) }
-            case .failed(let warning): warnings.append(warning)
+            case .failed(let links, let warning, let silence):
+                for link in links { cache.failed(link, at: now) }
+                if let silence { cache.silence(silence.origin, for: silence.time, at: now) }
+                warnings.append(warning)
             case .cancelled: break
             }
         }
         return warnings
     }
 
+    /// By address, those first that have waited longest, in the order in which the items name them: else the last of many
+    /// would never have their turn.
+    private func stale(_ links: [ItemLink], _ cache: LinkCache, at now: BootTime) -> [[ItemLink]] {
+        var places: [String: Int] = [:]
+        var stale: [[ItemLink]] = []
+        var seen = Set<ItemLink>()
+        for link in links where seen.insert(link).inserted && !cache.rests(link, at: now) {
+            if let place = places[link.url] {
+                stale[place].append(link)
+            } else {
+                places[link.url] = stale.count
+                stale.append([link])
+            }
+        }
+        let turns = stale.map { $0.compactMap(cache.lastTurn).max() ?? 0 }
+        return stale.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }.map { stale[$0] }
+    }
+
     private func answers(to batch: [[ItemLink]]) async -> [Answer] {
         await withTaskGroup(of: Answer.self) { group in
             var answers: [Answer] = []
-            for (i, links) in batch.enumerated() {
-                if i >= LinkReader.atOnce, let answer = await group.next() { answers.append(answer) }
+            var silent = Set<String>()
+            var running = 0
+            for links in batch {
+                if running >= LinkReader.atOnce, let answer = await group.next() {
+                    answers.append(answer)
+                    running -= 1
+                    if case .failed(_, _, let silence?) = answer { silent.insert(silence.origin) }
+                }
+                guard let url = links.first?.url, !silent.contains(WebURL(url)?.origin ?? "") else { continue }
                 group.addTask { await answer(to: links) }
+                running += 1
             }
             for await answer in group { answers.append(answer) }
             return answers
@@ -86,23 +151,20 @@ struct LinkReader: Sendable {
     /// - Parameter links: of one address.
     private func answer(to links: [ItemLink]) async -> Answer {
         guard let link = links.first else { return .said([]) }
-        switch await fetched(link) {
-        case .success(let response): return await LinkReader.read(links, response, with: kind, at: clock.now().wall)
-        case .failure(let error) where error.failure == .cancelled: return .cancelled
-        case .failure(let error): return .failed("\(link.name) was not read: \(error.detail)")
-        }
-    }
-
-    private func fetched(_ link: ItemLink) async -> Result<Response, FetchError> {
+        let response: Response
         do throws(FetchError) {
-            let response = try await fetcher.fetch(try requester.link(link.url, ask, isPublic: isPublic))
-            if let failure = Failure(status: response.status) {
-                throw FetchError(failure, PollReader.sentence(status: response.status, failure))
-            }
-            return .success(response)
+            response = try await fetcher.fetch(try requester.link(link.url, ask, isPublic: isPublic))
         } catch {
-            return .failure(error)
+            if error.failure == .cancelled { return .cancelled }
+            return .failed(links, "\(link.name) was not read: \(error.detail)", silence: nil)
         }
+        guard let failure = Failure(status: response.status) else {
+            return await LinkReader.read(links, response, with: kind, at: clock.now().wall)
+        }
+        let sentence = PollReader.sentence(status: response.status, failure)
+        let asked = response.headers.retryAfter(at: clock.now().wall).map(Pace.clamped(retryAfter:))
+        let silence = asked.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
+        return .failed(links, "\(link.name) was not read: \(sentence)", silence: silence)
     }
 
     @concurrent
@@ -116,7 +178,7 @@ struct LinkReader: Sendable {
             do throws(ReadError) {
                 said.append((link, try kind.read(link, &body)))
             } catch {
-                return .failed("\(link.name) was not read: \(error.detail)")
+                return .failed(links, "\(link.name) was not read: \(error.detail)", silence: nil)
             }
         }
         return .said(said)

@@ -19,6 +19,7 @@ struct PollReader: Sendable {
     var links = LinkCache()
     /// The snapshot's items, asked for only when the body changed.
     let storedItems: @Sendable () async throws(JournalError) -> [String: StoredItem]
+    var limits = PollLimits()
 
     var requester: Requester { Requester(source: source, lane: lane, userAgent: userAgent) }
 
@@ -30,14 +31,29 @@ struct PollReader: Sendable {
         var request = requester.first(ask)
         // What was learned of another address says nothing about this one.
         if let head = usableHead, head.asked == asked, let digest = head.digest {
-            (request.knownDigest, request.validators) = (digest, head.validators)
+            request.knownDigest = digest
+            // Other methods have no such conditions (RFC 9110 §13.2.1).
+            if ask.method == "GET" || ask.method == "HEAD" { request.validators = head.validators }
         }
-        switch await fetchFirst(request) {
+        let start = clock.now().boot
+        var result = await fetchFirst(request)
+        // The page is as before, but another follows it now: only the whole response lets its kind say which.
+        if case .success(let response) = result, response.isUnchanged, hasUnknownNext(response) {
+            request = requester.first(ask)
+            result = await fetchFirst(request)
+        }
+        switch result {
         case .failure(let error): return PollResult(error)
         case .success(let response):
             if let early = early(response, to: request) { return early }
-            return try await readPages(from: response, ask: ask, asked: asked)
+            return try await readPages(from: response, ask: ask, asked: asked, since: start)
         }
+    }
+
+    /// A list's first page says in a header that it is not the last. Where that is so neither validators nor digest are
+    /// kept, so what they stand for is a page without it.
+    private func hasUnknownNext(_ response: Response) -> Bool {
+        source.kind.mode == .list && response.headers.nameNextPage
     }
 
     /// A result for which no body needs to be read.
@@ -119,22 +135,40 @@ extension PollReader {
         var freshFor: Duration?
         /// A response came from the internet: what it names is not to be on our own network.
         var isPublic = false
+        var limits: PollLimits
+        /// After this no further page is asked for.
+        var deadline: BootTime
+        /// Of all pages.
+        var bytes = 0
 
         mutating func take(_ page: Page) {
             warnings += page.warnings
             if walk.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
             step = walk.pageRead(page)
         }
+
+        /// Each page may be within every limit of a document, and all of them together are too much.
+        mutating func bound(at now: BootTime) {
+            guard case .fetch = step else { return }
+            if bytes >= limits.bytes {
+                step = .gap("after page \(walk.pages) there are \(bytes) bytes and no more are read")
+            } else if now >= deadline {
+                step = .gap("page \(walk.pages) came after \(limits.time) and no more are read")
+            }
+        }
     }
 
-    private func readPages(from first: Response, ask: Ask, asked: UInt64) async throws(JournalError) -> PollResult {
+    private func readPages(
+        from first: Response, ask: Ask, asked: UInt64, since start: BootTime
+    ) async throws(JournalError) -> PollResult {
         let isBaseline = head?.identity != source.identity
         let stored = isBaseline ? [:] : try await storedItems()
         let walk = PageWalk(
             mode: source.kind.mode, url: first.url, known: isBaseline ? nil : stored,
             newest: isBaseline ? nil : head?.newest, oldest: isBaseline ? nil : head?.oldest,
             comparesDigests: head?.fingerprints == source.kind.fingerprints)
-        var reading = Reading(walk: walk, freshFor: first.headers.freshFor)
+        var reading = Reading(
+            walk: walk, freshFor: first.headers.freshFor, limits: limits, deadline: start.advanced(by: limits.time))
         if let failed = await readAll(&reading, from: first, ask) { return failed }
         let gap = PollReader.problem(of: reading.step)
         // An incomplete list would make absences of what was not read.
@@ -144,7 +178,7 @@ extension PollReader {
         var observation = reading.walk.observation
         observation.items = items
         // A window's first page stands for the window; a list of several pages has no body of its own.
-        if source.kind.mode == .window || reading.walk.pages == 1 {
+        if source.kind.mode == .window || (reading.walk.pages == 1 && !hasUnknownNext(first)) {
             (observation.validators, observation.digest) = (first.headers.validators, first.digest)
             observation.asked = asked
         }
@@ -166,6 +200,7 @@ extension PollReader {
         var response = first
         while true {
             if !response.isFromPrivate { reading.isPublic = true }
+            reading.bytes += response.body.count
             let body = PageBody(
                 bytes: response.body, headers: response.headers, url: response.url, number: reading.walk.pages + 1,
                 receivedAt: clock.now().wall)
@@ -174,6 +209,7 @@ extension PollReader {
             case .failure(let error): return PollResult(error)
             case .success(let page): reading.take(page)
             }
+            reading.bound(at: clock.now().boot)
             guard case .fetch(let page) = reading.step else { return nil }
             switch await fetchNext(page, ask, after: response) {
             case .failure(let error):

@@ -19,12 +19,7 @@ struct Requester: Sendable {
     }
 
     func first(_ ask: Ask) -> Request {
-        let server = source.server
-        return Request(
-            method: ask.method, url: ask.url, headers: headers(ask), body: ask.body, credentials: server.credentials,
-            tls: server.tls, session: source.session, lane: lane,
-            redirects: ask.redirects, proxy: server.proxy, cookies: server.cookies, manners: server.manners,
-            reach: server.allowsPrivate ? .anywhere : .likeTheFirst, inspectsConnection: ask.inspectsConnection)
+        Request(ask, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
     }
 
     /// - Parameter isPublic: the response that named the page came from the internet.
@@ -44,21 +39,6 @@ struct Requester: Sendable {
         return try elsewhere(request, "a linked resource", isPublic: isPublic)
     }
 
-    private func headers(_ ask: Ask) -> [Header] {
-        let server = source.server
-        var headers = ask.headers.filter { asked in
-            !server.headers.contains { $0.name.lowercased() == asked.name.lowercased() }
-        }
-        headers += server.headers
-        if let agent = server.userAgent {
-            headers.removeAll { $0.name.lowercased() == "user-agent" }
-            headers.append(Header("User-Agent", agent))
-        } else if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
-            headers.append(Header("User-Agent", userAgent))
-        }
-        return headers
-    }
-
     /// An address that a server named: what was given for one origin goes to no other (I9), and a host on the internet
     /// leads to no machine of our own network.
     private func elsewhere(_ request: Request, _ what: String, isPublic: Bool) throws(FetchError) -> Request {
@@ -72,12 +52,13 @@ struct Requester: Sendable {
         if from.scheme == "https", to.scheme != "https" {
             throw FetchError(.redirect, "\(what) leads from https to http; it is not followed")
         }
-        var request = request
-        let own = source.server.headers.map { $0.name.lowercased() }
-        request.headers.removeAll {
-            $0.isSecret || (own.contains($0.name.lowercased()) && $0.name.lowercased() != "user-agent")
+        guard request.body == nil else {
+            throw FetchError(
+                .redirect, "\(what) is on another origin, to which the body of the request is not sent")
         }
-        (request.credentials, request.session, request.tls) = (nil, nil, TLSPolicy())
+        var request = request
+        request.headers.removeAll(where: \.isForOneOrigin)
+        (request.credentials, request.session, request.tls) = (nil, nil, request.tls.elsewhere)
         request.manners = Manners()
         if isPublic, !source.server.allowsPrivate { request.reach = .publicOnly }
         return request

@@ -10,9 +10,11 @@ struct Settlement {
     let chance: any Chance
     private(set) var events: [EventSketch] = []
     private(set) var writes: [StoredItem] = []
+    /// Not worth a commit.
+    private(set) var refreshes: [StoredItem] = []
     private(set) var deletions: [String] = []
     private(set) var isNewBaseline = false
-    /// Nothing but due times and validators changed.
+    /// Nothing but due times, validators and measures changed.
     private(set) var isTouch = false
     /// Why nothing was learned.
     private var obstacle: String?
@@ -73,6 +75,7 @@ struct Settlement {
         if let event = record.health.pollSucceeded(at: now) { events.append(event) }
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
+        refreshes = difference.refreshes
         record.snapshot = difference.head
         record.notBefore = retryAfter.map { now.advanced(by: Pace.clamped(retryAfter: $0)) }
         record.due = now.advanced(

@@ -19,6 +19,8 @@ final class WatchedSource {
     var isAccepted = false
     /// Its record is not written yet.
     var isDirty = false
+    /// The rows that are to be written with it.
+    var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
     /// What the links of its items said.
     var links = LinkCache()

@@ -16,6 +16,8 @@ public actor Watcher {
     static let oversleep = Duration.seconds(10)
     /// What became due meanwhile is polled once, spread over this long at most.
     static let catchUp = Duration.seconds(30)
+    /// Where two hosts fell silent the others are asked within this time: before the polls of those two make failures.
+    static let doubt = Duration.seconds(2)
 
     let surroundings: Surroundings
     let courier: Courier
@@ -219,10 +221,10 @@ public actor Watcher {
     }
 
     /// One poll of each of these, spread so that they do not all come at once.
-    func catchUp(_ isMeant: (WatchedSource) -> Bool) {
+    func catchUp(within longest: Duration = Watcher.catchUp, _ isMeant: (WatchedSource) -> Bool) {
         let now = surroundings.clock.now().boot
         for entry in watched where scheduler.due(of: entry.number) != nil && isMeant(entry) {
-            let spread = min(entry.source.pace.every, Watcher.catchUp) * surroundings.chance.fraction()
+            let spread = min(entry.source.pace.every, longest) * surroundings.chance.fraction()
             schedule(entry, at: now.advanced(by: spread))
         }
     }
@@ -284,9 +286,9 @@ public actor Watcher {
     }
 
     func flushTouches() async {
-        let records = dirty.filter { $0.isDirty && !$0.isRemoved }.map(\.record)
+        let touches = dirty.filter { $0.isDirty && !$0.isRemoved }.map { Touch($0.record, items: $0.refreshes) }
         for entry in dirty { entry.isDirty = false }
         (dirty, touchDue) = ([], nil)
-        await committer.touch(records)
+        await committer.touch(touches)
     }
 }

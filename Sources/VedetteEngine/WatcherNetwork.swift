@@ -15,13 +15,23 @@ struct Network: Sendable {
         isSaidOffline = isOffline
     }
 
-    mutating func watch(_ origins: Set<String>, silent: Set<String>) { reachability.watch(origins, silent: silent) }
+    mutating func watch(_ origins: Set<String>, answered: Set<String>, silent: Set<String>) {
+        reachability.watch(origins, answered: answered, silent: silent)
+    }
 
-    /// - Returns: true when the network is back.
-    mutating func heard(from origin: String, isAnswered: Bool) -> Bool {
+    enum News: Sendable {
+        case none
+        /// The network is back.
+        case back
+        /// Perhaps it is gone: the hosts that answered last are to be asked.
+        case doubt
+    }
+
+    mutating func heard(from origin: String, isAnswered: Bool) -> News {
         let wasOffline = reachability.isOffline
-        if isAnswered { reachability.answered(origin) } else { reachability.fellSilent(origin) }
-        return wasOffline && !reachability.isOffline
+        guard isAnswered else { return reachability.fellSilent(origin) ? .doubt : .none }
+        reachability.answered(origin)
+        return wasOffline && !reachability.isOffline ? .back : .none
     }
 
     /// The word that is to be committed now, with whatever is committed next; nil when there is none.
@@ -44,11 +54,19 @@ struct Network: Sendable {
 extension Watcher {
     /// Tells the network which origins there are. Of those that have long been failing nobody expects an answer.
     func watchOrigins() {
-        let silent = watched.filter { entry in
-            let failure = entry.record.health.problem.flatMap { Failure(rawValue: $0.failure) }
-            return entry.record.health.isFailing && failure.map(Reachability.isSilence) ?? false
+        var (answered, silent) = (Set<String>(), Set<String>())
+        for entry in watched {
+            let (health, origin) = (entry.record.health, entry.origin)
+            let failure = health.problem.flatMap { Failure(rawValue: $0.failure) }
+            if health.isFailing, failure.map(Reachability.isSilence) ?? false {
+                silent.insert(origin)
+            } else if entry.record.snapshot != nil {
+                answered.insert(origin)
+            }
         }
-        network.watch(Set(watched.map(\.origin)), silent: Set(silent.map(\.origin)))
+        let origins = Set(watched.map(\.origin))
+        network.watch(origins, answered: answered, silent: silent)
+        suspects.formIntersection(origins)
     }
 
     func heard(_ result: PollResult, of entry: WatchedSource) {
@@ -59,7 +77,19 @@ extension Watcher {
         }
         guard let isAnswered = result.isAnswered else { return }
         entry.isSilent = !isAnswered
+        switch network.heard(from: entry.origin, isAnswered: isAnswered) {
+        case .none: break
         // Those that met silence need not wait for their turn.
-        if network.heard(from: entry.origin, isAnswered: isAnswered) { catchUp(\.isSilent) }
+        case .back: catchUp(\.isSilent)
+        case .doubt: askWitnesses()
+        }
+    }
+
+    /// A slow source may be the only one that knows better; the server's word beats our wish.
+    private func askWitnesses() {
+        let now = surroundings.clock.now().wall
+        catchUp(within: Watcher.doubt) { entry in
+            network.reachability.isAwaited(entry.origin) && entry.record.notBefore.map { $0 <= now } ?? true
+        }
     }
 }

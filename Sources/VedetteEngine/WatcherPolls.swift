@@ -61,6 +61,7 @@ extension Watcher {
             return try await commit(verdict, word?.kind, isGood: isGood, of: entry, poll: poll, at: now)
         }
         entry.take(verdict.record, at: now)
+        entry.refreshes = verdict.refreshes
         entry.lastResult = verdict.onceResult(isBaseline: false)
         touched(entry)
     }
@@ -94,10 +95,10 @@ extension Watcher {
     ) async throws(JournalError) {
         var record = record(of: verdict, entry.source, poll: poll, at: now)
         let step = judge(&record, entry.source, isGood: isGood, at: now)
-        let committed = try await write(record, word, step)
+        let committed = try await write(record, of: entry, word, step)
         let wasBaseline = entry.record.snapshot == nil || verdict.isNewBaseline
         entry.take(verdict.record, at: now)
-        entry.isDirty = false
+        entry.refreshes = []
         entry.lastResult = verdict.onceResult(isBaseline: wasBaseline)
         if wasBaseline, let count = verdict.record.snapshot?.count {
             surroundings.log.log(.notice, "\(entry.source.name): baseline of \(counted(count, "item"))")
@@ -109,7 +110,7 @@ extension Watcher {
     private func record(of verdict: Settlement, _ source: Source, poll: String, at now: Moment) -> PollRecord {
         let chance = surroundings.chance
         var record = PollRecord(
-            record: verdict.record, isNewBaseline: verdict.isNewBaseline, writes: verdict.writes,
+            record: verdict.record, isNewBaseline: verdict.isNewBaseline, writes: verdict.writes + verdict.refreshes,
             deletions: verdict.deletions)
         record.events = verdict.events.map {
             $0.event(id: chance.identifier(at: now.wall), source: source, poll: poll, at: now.wall)
@@ -118,8 +119,11 @@ extension Watcher {
     }
 
     private func write(
-        _ record: PollRecord, _ word: Event.Kind?, _ step: RuleEngine.Step
+        _ record: PollRecord, of entry: WatchedSource, _ word: Event.Kind?, _ step: RuleEngine.Step
     ) async throws(JournalError) -> Committed {
+        // What waited to be written is older: handed in now, it would be written over this.
+        let wasDirty = entry.isDirty
+        entry.isDirty = false
         do throws(JournalError) {
             let committed = try await committer.commit(record)
             if let word { network.said(word) }
@@ -129,6 +133,7 @@ extension Watcher {
             rules.undo(step)
             chorus.unsaid(record.deliveries)
             if word != nil { network.said(nil) }
+            if wasDirty { touched(entry) }
             throw error
         }
     }

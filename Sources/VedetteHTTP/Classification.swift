@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Glibc
 import VedetteCore
 
 extension FetchError {
@@ -15,7 +16,7 @@ extension FetchError {
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST: return FetchError(.resolve, "the name of \(origin) could not be resolved")
-        case CURLE_COULDNT_CONNECT: return FetchError(.refused, "\(origin) does not accept connections")
+        case CURLE_COULDNT_CONNECT: return unconnected(transfer, origin)
         case CURLE_OPERATION_TIMEDOUT: return timeout(transfer, origin, now: now)
         case CURLE_PARTIAL_FILE, CURLE_OK: return FetchError(.truncated, "the answer of \(origin) was cut short")
         case CURLE_GOT_NOTHING: return FetchError(.closed, "\(origin) closed the connection without an answer")
@@ -31,6 +32,17 @@ extension FetchError {
             return tls(code, transfer, origin)
                 ?? FetchError(
                     .network, "the connection to \(origin) failed: \(String(cString: curl_easy_strerror(code)))")
+        }
+    }
+
+    /// Where there is no way to a host, nobody has refused us: that is silence (`Reachability`).
+    private static func unconnected(_ transfer: Transfer, _ origin: String) -> FetchError {
+        var reason = 0
+        cc_get_long(transfer.easy, CURLINFO_OS_ERRNO, &reason)
+        switch Int32(truncatingIfNeeded: reason) {
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
+            return FetchError(.network, "there is no route to \(origin)")
+        default: return FetchError(.refused, "\(origin) does not accept connections")
         }
     }
 

@@ -4,6 +4,13 @@ import VedetteCore
 
 /// Cookies of sessions: in memory, and where `CookiePolicy.journal` asks for it in a store.
 extension HTTPClient {
+    /// What is being written is forgotten another time.
+    func use(_ session: String, now: Int64) {
+        for old in sessions.used(session, now: now) where writers[old] == nil {
+            (jars[old], kept[old]) = (nil, nil)
+        }
+    }
+
     /// The session's cookies of earlier runs, before its first request.
     func takeUp(_ session: String) async {
         guard let cookieStore else { return }

@@ -21,6 +21,7 @@ public actor HTTPClient: Fetcher {
     var running: [Lanes.ID: (transfer: Transfer, continuation: Transfer.Continuation)] = [:]
     var free: [Transfer] = []
     var jars: [String: CookieJar] = [:]
+    var sessions = SessionLedger()
     var watchedAt: Int64 = 0
     var isShutDown = false
     var pins = PinBook()
@@ -93,7 +94,10 @@ public actor HTTPClient: Fetcher {
     // MARK: A fetch
 
     public func fetch(_ request: Request) async throws(FetchError) -> Response {
-        if request.cookies == .journal, let session = request.session { await takeUp(session) }
+        if request.cookies != .none, let session = request.session {
+            use(session, now: SystemTime.monotonic())
+            if request.cookies == .journal { await takeUp(session) }
+        }
         guard case .grant(let grant) = request.credentials else { return try await walk(request, as: nil) }
         return try await fetch(request, with: grant)
     }

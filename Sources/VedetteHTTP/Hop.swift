@@ -126,7 +126,7 @@ final class Hop: Sendable {
         }
         let kept = headers.filter { header in
             if becomesGet, header.name.lowercased().hasPrefix("content-") { return false }
-            return !isElsewhere || !(header.isSecret || Hop.speaksOfOrigin(header.name))
+            return !isElsewhere || !(header.isForOneOrigin || Hop.speaksOfOrigin(header.name))
         }
         // A page that only happens to be asked for (a login page) may be older than our document: its 304 would say
         // that the document is unchanged.

@@ -22,40 +22,14 @@ struct ProxyChoice: Sendable, Hashable {
     }
 }
 
-extension TLSPolicy {
-    /// What holds on another origin: nothing that was said of the first, but no older version than asked for.
-    var elsewhere: TLSPolicy { TLSPolicy(minimum: minimum == .v1_3 ? .v1_3 : .v1_2) }
-}
-
 extension WebURL {
     /// Without the parameter of a query credential, which some servers repeat in a Location.
     func without(_ credentials: Credentials?) -> WebURL {
-        guard case .query(let name, let secret) = credentials, let query else { return self }
-        let pairs = query.split(separator: "&", omittingEmptySubsequences: false)
-        let kept = pairs.filter { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return parts.count < 2 || WebURL.decoded(parts[0]) != name || WebURL.decoded(parts[1]) != secret.value
-        }
-        guard kept.count < pairs.count else { return self }
+        guard let echo = QueryEcho(credentials), let query else { return self }
+        let kept = echo.kept(of: query[...])
+        guard kept != query else { return self }
         let base = "\(scheme)://\(authority)\(path.isEmpty ? "/" : path)"
-        return WebURL(kept.isEmpty ? base : base + "?" + kept.joined(separator: "&")) ?? self
-    }
-
-    /// Percent-decoded, `+` as a space; what is no valid escape stays.
-    private static func decoded(_ text: Substring) -> String {
-        var out: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == 0x25, rest.count > 1,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                out.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                out.append(byte == 0x2B ? 0x20 : byte)
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
+        return WebURL(kept.isEmpty ? base : base + "?" + kept) ?? self
     }
 }
 

@@ -332,8 +332,10 @@ final class Transfer {
         let isKnown = head.status == 200 && hop?.request.knownDigest == digest
         var time: curl_off_t = 0
         cc_get_offset(easy, CURLINFO_TOTAL_TIME_T, &time)
+        let lines = head.takeLines()
+        let clean = QueryEcho(hop?.request.credentials)?.removed(from: lines) ?? lines
         let response = RawResponse(
-            status: head.status, headers: ResponseHeaders(lines: head.takeLines()), encoding: head.encoding,
+            status: head.status, headers: ResponseHeaders(lines: clean), encoding: head.encoding,
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
             isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,

@@ -98,4 +98,12 @@ extension SQLiteJournal {
     }
 
     public func silences() async throws(JournalError) -> [Silence] { try await store.read { try Silences.all($0) } }
+
+    /// Of a button: what `JournalEdit` does for a command, by the one who holds the journal.
+    public func add(_ silence: Silence) async throws(JournalError) {
+        try await store.write { db in
+            try Silences.endOver(before: silence.created, db)
+            _ = try Silences.add(silence, db)
+        }
+    }
 }

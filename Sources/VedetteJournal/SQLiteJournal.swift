@@ -86,11 +86,11 @@ public final class SQLiteJournal: Journal {
         return committed
     }
 
-    public func touch(_ records: [SourceRecord]) async throws(JournalError) {
-        guard !records.isEmpty else { return }
+    public func touch(_ touches: [Touch]) async throws(JournalError) {
+        guard !touches.isEmpty else { return }
         try await store.write { db in
-            let upsert = try db.cachedStatement(sql: Sources.upsert)
-            for record in records { _ = try Sources.write(record, with: upsert) }
+            var writer = try PollWriter(db)
+            for touch in touches { _ = try writer.write(PollRecord(record: touch.record, writes: touch.items)) }
         }
     }
 

@@ -28,7 +28,8 @@ public struct EventLine: Sendable {
             shown(event.changes).map(change).joined(separator: ", ")
         case .appeared: "appeared" + state(of: event, as: ", ")
         case .disappeared: "disappeared" + state(of: event, as: ", was ")
-        default: event.kind.word + problem(of: event)
+        case .recovered: "recovered" + problem(of: event, as: "; before: ")
+        default: event.kind.word + problem(of: event, as: ": ")
         }
     }
 
@@ -53,9 +54,9 @@ public struct EventLine: Sendable {
         event.item?.state.map { prefix + TerminalText.safe($0) } ?? ""
     }
 
-    private static func problem(of event: Event) -> String {
+    private static func problem(of event: Event, as prefix: String) -> String {
         guard let error = event.error else { return "" }
-        return TerminalText.safe(": \(error.detail) [\(error.failure)]")
+        return TerminalText.safe("\(prefix)\(error.detail) [\(error.failure)]")
     }
 
     private enum Colour: String {

@@ -109,26 +109,30 @@ struct CloudBurst: SourceKind {
         }
     }
 
+    private static func text(_ row: borrowing JSONRow, _ column: Column) -> String? {
+        row.string(column.rawValue).map(KeptText.bounded)
+    }
+
     private func item(_ row: borrowing JSONRow, url: String) throws(ReadError) -> Item {
-        guard let id = row.string(Column.id.rawValue), !id.isEmpty else {
+        guard let id = CloudBurst.text(row, .id), !id.isEmpty else {
             throw ReadError(.shape, "virtual system number \(row.index + 1) of the list has no id")
         }
-        guard let status = row.string(Column.currentstatus.rawValue), !status.isEmpty else {
+        guard let status = CloudBurst.text(row, .currentstatus), !status.isEmpty else {
             throw ReadError(.shape, "virtual system \(id) has no currentstatus")
         }
-        let message = CloudBurstMessage(row.string(Column.currentmessage.rawValue) ?? "")
-        var item = Item(key: id, title: row.string(Column.name.rawValue), state: state(status, message.code))
+        let message = CloudBurstMessage(CloudBurst.text(row, .currentmessage) ?? "")
+        var item = Item(key: id, title: CloudBurst.text(row, .name), state: state(status, message.code))
         item.url = WebURL(url).map { "\($0.scheme)://\($0.authority)\(CloudBurst.path)/\(WebURL.encoded(id))" }
-        item.time = Timestamp(milliseconds: row.string(Column.updated.rawValue))
+        item.time = Timestamp(milliseconds: CloudBurst.text(row, .updated))
         item.fields["message"] = .text(message.code)
         item.fields["args"] = .list(message.args)
-        item.fields["owner"] = row.string(Column.owner.rawValue).map(Value.text)
-        item.fields["pattern"] = row.string(Column.pattern.rawValue).map(Value.text)
-        item.notes["state_text"] = row.string(Column.statusText.rawValue).map(Value.text)
-        item.notes["message_text"] = row.string(Column.messageText.rawValue).map(Value.text)
+        item.fields["owner"] = CloudBurst.text(row, .owner).map(Value.text)
+        item.fields["pattern"] = CloudBurst.text(row, .pattern).map(Value.text)
+        item.notes["state_text"] = CloudBurst.text(row, .statusText).map(Value.text)
+        item.notes["message_text"] = CloudBurst.text(row, .messageText).map(Value.text)
         item.notes["updated"] = item.time.map { .text($0.rfc3339) }
         item.notes["created"] =
-            Timestamp(milliseconds: row.string(Column.created.rawValue)).map { .text($0.rfc3339) }
+            Timestamp(milliseconds: CloudBurst.text(row, .created)).map { .text($0.rfc3339) }
         return item
     }
 

@@ -28,8 +28,10 @@ struct FeedSchedule {
 
     /// - Parameter now: when the document was received; without it the hours and days say nothing.
     func freshFor(at now: Timestamp?) -> Duration? {
-        let seconds = [ttl.map { $0 * 60 }, update].compactMap { $0 }.filter { (1...31 * 86_400).contains($0) }.max()
-        let asked = seconds.map { Duration.seconds($0) }
+        // Looked at before it is multiplied: a stranger's number may be any.
+        let minutes = ttl.flatMap { (1...31 * 1440).contains($0) ? $0 : nil }
+        let seconds = [minutes.map { $0 * 60 }, update].compactMap { $0 }.filter { (1...31 * 86_400).contains($0) }
+        let asked = seconds.max().map { Duration.seconds($0) }
         guard let now, now.milliseconds > 0, let pause = pause(from: now, after: max(asked ?? .zero, Self.usual)) else {
             return asked
         }

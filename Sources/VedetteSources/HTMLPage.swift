@@ -21,6 +21,7 @@ struct HTMLPage: SourceKind {
                 "end", .choice(["required", "optional"]),
                 "`optional` accepts a page that opens `<html>` and never closes it, which a cut page does too.",
                 standard: "required"),
+            XPathOptions.title("the row's text; of a page `//title`, then `//h1`"),
         ] + XPathOptions.rows,
         every: .seconds(1800), make: { options throws(OptionProblem) in try HTMLPage(options) })
 
@@ -105,8 +106,8 @@ struct HTMLPage: SourceKind {
                 .shape, "'\(select)' finds nothing on this page; it has changed its shape, or another page was sent")
         }
         let text = texts.joined(separator: "\n")
-        item.fields["text"] = .text(XPathRows.bounded(text))
-        if text.utf8.count > XPathRows.mostBytes {
+        item.fields["text"] = .text(KeptText.bounded(text))
+        if text.utf8.count > KeptText.mostBytes {
             warnings.append(
                 "the text of the page is longer than 64 KiB; of the rest a digest is kept ('select' narrows it)")
         }

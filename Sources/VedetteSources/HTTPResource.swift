@@ -105,6 +105,8 @@ struct HTTPResource: ObservingKind {
 
     func isDown(_ item: Item) -> Bool { item.state == "down" }
 
+    var ofPageAlone: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
+
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
         var item = Item(key: context.url, title: context.url, state: "down", url: context.url)
         switch seen {
@@ -112,8 +114,13 @@ struct HTTPResource: ObservingKind {
             item.notes["reason"] = .text(error.detail)
         case .response(let response):
             let reason = refusal(response)
-            if let reason { item.notes["reason"] = .text(reason) } else { item.state = "up" }
             describe(response, context, &item)
+            if let reason {
+                item.notes["reason"] = .text(reason)
+            } else {
+                item.state = "up"
+                describePage(response, context, &item)
+            }
         }
         return Page(items: [item])
     }
@@ -139,9 +146,6 @@ struct HTTPResource: ObservingKind {
     private func describe(_ response: Response, _ context: ObservationContext, _ item: inout Item) {
         item.fields["status"] = .text(String(response.status))
         item.notes["status_class"] = .text("\(response.status / 100)xx")
-        if let target = redirect(response, context) { item.fields["redirect"] = .text(target) }
-        if comparesBody { item.fields["body"] = .text(String(Digest.of(response.body), radix: 16)) }
-        for (field, header) in headers { item.fields[field] = response.headers[header].map(Value.text) }
         item.notes["type"] = response.headers.mediaType.map(Value.text)
         item.notes["size"] = .text(String(response.received))
         item.measures["latency"] = .text(String(response.elapsed.wholeMilliseconds))
@@ -150,6 +154,13 @@ struct HTTPResource: ObservingKind {
             let days = (expiry.seconds(since: context.now) / 86_400).rounded(.down)
             item.measures["certificate_days"] = .text(String(Int(days)))
         }
+    }
+
+    /// What is compared of the page itself, and what an error page in its place says nothing of.
+    private func describePage(_ response: Response, _ context: ObservationContext, _ item: inout Item) {
+        if let target = redirect(response, context) { item.fields["redirect"] = .text(target) }
+        if comparesBody { item.fields["body"] = .text(String(Digest.of(response.body), radix: 16)) }
+        for (field, header) in headers { item.fields[field] = response.headers[header].map(Value.text) }
     }
 
     /// Where the response points to, or where following redirects ended.

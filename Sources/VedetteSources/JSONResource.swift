@@ -111,9 +111,6 @@ struct JSONResource: SourceKind {
         let inBody = next.flatMap { summary.document[$0].text }.flatMap { $0.isEmpty ? nil : $0 }
         // A file has one page, whatever it says.
         guard let reference = inBody ?? LinkHeader.next(page.headers), let base = WebURL(page.url) else { return nil }
-        guard let url = base.resolving(reference) else {
-            throw ReadError(.shape, "the next page's address is none; check 'next'")
-        }
-        return NextPage(url.text)
+        return try NextPage(reference, from: base)
     }
 }

@@ -126,7 +126,6 @@ extension JSONItemPlan {
         found.add(item)
     }
 
-    /// Parts are joined by `/`; one that holds a `/` itself is written so that no two items get the same key.
     private func key(_ row: borrowing JSONRow) throws(ReadError) -> String {
         var keys: [String] = []
         for column in key {
@@ -143,20 +142,13 @@ extension JSONItemPlan {
             }
             keys.append(part)
         }
-        if keys.count == 1 { return keys[0] }
-        return keys.map(JSONItemPlan.joinable).joined(separator: "/")
-    }
-
-    private static func joinable(_ part: String) -> String {
-        guard part.utf8.contains(UInt8(ascii: "/")) || part.utf8.contains(UInt8(ascii: "%")) else { return part }
-        return part.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%25")
-            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
+        return KeptText.bounded(CompositeKey.joined(keys))
     }
 
     private func title(_ row: borrowing JSONRow) -> String? {
         for column in title {
             guard let text = row.string(column), !text.isEmpty else { continue }
-            return html.contains("title") ? HTMLText.plain(text, limit: 1000) : text
+            return html.contains("title") ? HTMLText.plain(text, limit: 1000) : KeptText.bounded(text)
         }
         return nil
     }
@@ -165,13 +157,13 @@ extension JSONItemPlan {
         var states: [String] = []
         for column in state { if let part = row.string(column), !part.isEmpty { states.append(part) } }
         if states.isEmpty { return nil }
-        let raw = states.joined(separator: "/")
+        let raw = KeptText.bounded(states.joined(separator: "/"))
         return self.states.first { $0.glob.matches(raw) }?.name ?? raw
     }
 
     private func value(_ cell: JSONCell, _ name: String) -> Value? {
-        if case .raw(let text) = cell, text.hasPrefix("[") { return .list(cell.elements) }
-        return cell.text.map { .text(html.contains(name) ? HTMLText.plain($0) : $0) }
+        if case .raw(let text) = cell, text.hasPrefix("[") { return .list(cell.elements.map(KeptText.bounded)) }
+        return cell.text.map { .text(html.contains(name) ? HTMLText.plain($0) : KeptText.bounded($0)) }
     }
 
     /// A number, also one that is written as a text.

@@ -28,6 +28,31 @@ extension ReadError {
     }
 }
 
+extension NextPage {
+    /// - Throws: `.shape` for what is no address: to take the page for the last one would lose what stands behind it.
+    init(_ reference: String, from base: WebURL) throws(ReadError) {
+        guard let url = base.resolving(reference) else {
+            throw ReadError(.shape, "the next page's address is none; check 'next'")
+        }
+        self.init(url.text)
+    }
+}
+
+/// A key of several parts.
+enum CompositeKey {
+    /// Parts are joined by `/`; one that holds a `/` itself is written so that no two items get the same key. One part
+    /// alone is the key as it is.
+    static func joined(_ parts: [String]) -> String {
+        parts.count == 1 ? parts[0] : parts.map(joinable).joined(separator: "/")
+    }
+
+    private static func joinable(_ part: String) -> String {
+        guard part.utf8.contains(UInt8(ascii: "/")) || part.utf8.contains(UInt8(ascii: "%")) else { return part }
+        return part.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%25")
+            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
+    }
+}
+
 extension Digest {
     /// Of texts, each apart from the next.
     static func of(_ texts: [String]) -> UInt64 {
@@ -40,7 +65,7 @@ extension Digest {
 extension Timestamp {
     /// Milliseconds since 1970 as a server writes them; nil for anything else or beyond the calendar.
     init?(milliseconds text: String?) {
-        guard let text, let number = Int64(text), abs(number) < 253_402_300_800_000 else { return nil }
+        guard let text, let number = Int64(text), number.magnitude < 253_402_300_800_000 else { return nil }
         self.init(milliseconds: number)
     }
 }

@@ -14,6 +14,7 @@ struct XMLResource: SourceKind {
                 standard: "`@id`, then `id`"),
             OptionSpec("namespaces", .map(.text), "Prefixes for the expressions: prefix to namespace URI."),
             OptionSpec("ignore", .list(.text), "XPaths of what is removed before anything is read."),
+            XPathOptions.title("`title`, `name`, `@title`, `@name`"),
         ] + XPathOptions.rows,
         make: { options throws(OptionProblem) in try XMLResource(options) })
 
@@ -52,10 +53,8 @@ struct XMLResource: SourceKind {
             for node in try rows.rows(tree) {
                 items.append(try rows.item(node, tree, base: url, number: items.count + 1))
             }
-            let inBody = try rows.next(tree, base: url)
-            let inHeader = LinkHeader.next(page.headers).flatMap { url?.resolving($0) }.map { NextPage($0.text) }
             return Page(
-                items: items, next: inBody ?? inHeader,
+                items: items, next: try rows.next(tree, base: url, header: LinkHeader.next(page.headers)),
                 warnings: tree.warnings.map(\.description) + (items.isEmpty ? hint(tree) : []))
         } catch {
             throw ReadError(any: error)

@@ -17,10 +17,13 @@ struct XPathOptions {
         }
     }
 
-    static let rows = [
+    static func title(_ standard: String) -> OptionSpec {
         OptionSpec(
             "title", .oneOrMany(.text), "XPath of an item's title; of several the first that is not empty.",
-            standard: "`title`, `name`, `@title`, `@name`"),
+            standard: standard)
+    }
+
+    static let rows = [
         OptionSpec(
             "state", .oneOrMany(.text),
             "XPath or XPaths of an item's state; several are joined by `/` where they are not empty."),

@@ -118,9 +118,14 @@ struct XPathRows: Sendable {
     }
 
     /// The next page's address, absolute.
-    func next(_ tree: DOMTree, base: WebURL?) throws(DocumentError) -> NextPage? {
-        guard let following, let text = try first(following, tree.root, tree) else { return nil }
-        return base?.resolving(text).map { NextPage($0.text) }
+    ///
+    /// - Parameter header: what a header says where the document says nothing.
+    func next(_ tree: DOMTree, base: WebURL?, header: String? = nil) throws -> NextPage? {
+        // A file has one page, whatever it says.
+        guard let base, let reference = try following.flatMap({ try first($0, tree.root, tree) }) ?? header else {
+            return nil
+        }
+        return try NextPage(reference, from: base)
     }
 
     private func unkeyed(_ number: Int) -> DocumentError {
@@ -137,7 +142,7 @@ struct XPathRows: Sendable {
             if keysAreAlternatives ? part != nil : part == nil { break }
         }
         let isWhole = keysAreAlternatives ? !parts.isEmpty : parts.count == keys.count
-        return isWhole ? parts.joined(separator: "/") : nil
+        return isWhole ? CompositeKey.joined(parts) : nil
     }
 
     private func joined(_ paths: [XPath], _ node: DOMNode, _ tree: DOMTree) throws(DocumentError) -> String? {
@@ -148,25 +153,12 @@ struct XPathRows: Sendable {
 
     /// The first text that is not empty.
     private func first(_ path: XPath, _ node: DOMNode, _ tree: DOMTree) throws(DocumentError) -> String? {
-        try tree.texts(path, at: node).first { !$0.isEmpty }.map(XPathRows.bounded)
+        try tree.texts(path, at: node).first { !$0.isEmpty }.map(KeptText.bounded)
     }
 
     private func value(_ path: XPath, _ node: DOMNode, _ tree: DOMTree) throws(DocumentError) -> Value? {
         let texts = try tree.texts(path, at: node)
-        if texts.count > 1 { return .list(texts.map(XPathRows.bounded)) }
-        return texts.first.map { .text(XPathRows.bounded($0)) }
-    }
-
-    /// Bytes of a text that is kept whole.
-    static let mostBytes = 64 << 10
-
-    /// A longer text is its beginning and the digest of all of it, so that a change behind the cut is a change.
-    static func bounded(_ text: String) -> String {
-        guard text.utf8.count > mostBytes else { return text }
-        let mark = " … (\(text.utf8.count) bytes, digest \(String(Digest.of([text]), radix: 16)))"
-        var end = text.utf8.index(text.startIndex, offsetBy: mostBytes - mark.utf8.count)
-        // Back to the beginning of a character.
-        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-        return text[..<end] + mark
+        if texts.count > 1 { return .list(texts.map(KeptText.bounded)) }
+        return texts.first.map { .text(KeptText.bounded($0)) }
     }
 }

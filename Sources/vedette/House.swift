@@ -18,13 +18,16 @@ struct House: Sendable {
     /// The sinks of the start.
     let rack: SinkRack
     private let services: SinkServices
+    private let buttons: Buttons
 
     /// Opens the journal, takes its lock, and takes up what earlier runs left.
     init(_ configuration: Configuration, journal directory: String, log: StderrLog) async throws {
         journal = try SQLiteJournal.open(directory: directory)
         client = try HTTPClient(cookies: journal)
         self.log = log
-        services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
+        buttons = Buttons()
+        services = SinkServices(
+            fetcher: client, clock: clock, userAgent: Workshop.userAgent, silencer: buttons)
         let surroundings = Surroundings(
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, chance: SystemChance(), log: log,
             userAgent: Workshop.userAgent, executor: client.executor, shaper: JQShaper(),
@@ -36,6 +39,15 @@ struct House: Sendable {
         watcher = Watcher(House.watch(configuration), surroundings, courier: courier)
         try await courier.restore()
         try await watcher.restore()
+        buttons.connect { [journal, watcher, log] silence in
+            do throws(JournalError) {
+                try await journal.add(silence)
+                await watcher.silencesChanged()
+                log.log(.notice, "silent: \(silence.description)")
+            } catch {
+                log.log(.error, "what a button silenced was not written: \(error.detail)")
+            }
+        }
     }
 
     /// All or nothing; a sink that is written as before goes on undisturbed.

@@ -7,31 +7,89 @@ import Testing
 struct DocumentationTests {
     private static let pages = Tree.root.appending(path: "Sources/vedette/Documentation.docc")
 
-    private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+    private static func text(_ file: URL) throws -> String {
+        try String(contentsOf: file, encoding: .utf8)
+    }
 
-    @Test("every test that the page of invariants names exists, and no row is empty")
-    func invariants() throws {
-        let page = try Self.text(Self.pages.appending(path: "Invariants.md"))
+    /// The rows of a page's tables, without their heads and lines.
+    private static func rows(_ page: String) throws -> [String] {
+        let lines = try text(pages.appending(path: page)).lines
+        return lines.split { !$0.hasPrefix("|") }.flatMap { $0.dropFirst(2) }
+    }
+
+    /// The names in double quotes.
+    private static func names(_ row: String) -> [String] {
+        row.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+
+    @Test(
+        "every test that a page of promises names exists, and no row is empty",
+        arguments: ["Invariants.md", "Cases.md"])
+    func promises(page: String) throws {
         let tests = try Tree.swiftFiles(in: "Tests").flatMap(\.lines).joined(separator: "\n")
-        let rows = page.lines.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| | ") }
+        let rows = try Self.rows(page)
         #expect(rows.count > 25)
         for row in rows {
-            let names = row.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
-                .filter { $0.offset % 2 == 1 }.map { String($0.element) }
-            let isHeader = row.contains("| class | tests |") || row.hasPrefix("| promise")
-            #expect(!names.isEmpty || isHeader, "no test in: \(row)")
-            for name in names { #expect(tests.contains("\"\(name)\""), "no test is called: \(name)") }
+            #expect(!Self.names(row).isEmpty, "no test in: \(row)")
+            for name in Self.names(row) {
+                let exists = tests.contains("\"\(name)\"")
+                #expect(exists, "no test is called: \(name)")
+            }
         }
     }
 
-    @Test("every relative link of the documentation leads to a file")
+    @Test(
+        "the page of cases has each of them, in order, and every test that bears a case's number is in its row"
+    )
+    func cases() throws {
+        let rows = try Self.rows("Cases.md")
+        let numbers = rows.map {
+            $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) ?? ""
+        }
+        #expect(numbers == (1...37).map(String.init))
+        let named = /"case (\d+): [^"]*"/
+        for line in try Tree.swiftFiles(in: "Tests").flatMap(\.lines) {
+            guard let match = line.firstMatch(of: named), let number = Int(match.1),
+                numbers.indices ~= number - 1
+            else { continue }
+            let isNamed = rows[number - 1].contains(match.0)
+            #expect(isNamed, "missing in row \(number): \(match.0)")
+        }
+    }
+
+    /// A heading as links name it: small letters and digits, words joined by hyphens.
+    private static func anchors(_ page: String) -> Set<String> {
+        Set(
+            page.lines.filter { $0.hasPrefix("#") }.map { line in
+                let title = line.drop { $0 == "#" || $0 == " " }.lowercased()
+                return String(
+                    title.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" }
+                )
+                .replacing(" ", with: "-")
+            })
+    }
+
+    @Test(
+        "every relative link of the documentation leads to a file, and to a heading where it names one")
     func links() throws {
-        let pages = try FileManager.default.contentsOfDirectory(at: Self.pages, includingPropertiesForKeys: nil)
+        let pages = try FileManager.default.contentsOfDirectory(
+            at: Self.pages, includingPropertiesForKeys: nil)
         for page in pages + [Tree.root.appending(path: "README.md")] {
             for part in try Self.text(page).components(separatedBy: "](").dropFirst() {
-                guard let target = part.split(separator: ")").first, !target.hasPrefix("http") else { continue }
-                let file = page.deletingLastPathComponent().appending(path: String(target.split(separator: "#")[0]))
-                #expect(FileManager.default.fileExists(atPath: file.path), "\(page.lastPathComponent): \(target)")
+                guard let target = part.split(separator: ")").first, !target.hasPrefix("http") else {
+                    continue
+                }
+                let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+                let file =
+                    parts[0].isEmpty
+                    ? page : page.deletingLastPathComponent().appending(path: String(parts[0]))
+                let exists = FileManager.default.fileExists(atPath: file.path)
+                #expect(exists, "\(page.lastPathComponent): \(target)")
+                guard exists, parts.count == 2 else { continue }
+                let anchors = Self.anchors(try Self.text(file))
+                #expect(
+                    anchors.contains(String(parts[1])), "\(page.lastPathComponent): no heading for \(target)")
             }
         }
     }

@@ -33,9 +33,24 @@ struct PresetTests {
         let home = try Home()
         let text = try String(contentsOf: file, encoding: .utf8)
         try home.write(text)
-        let names = text.matches(of: /\{env: ([A-Z_]+)\}/).map { String($0.1) }
-        return (home, Dictionary(names.map { ($0, "a-secret-of-the-test") }) { first, _ in first })
+        return (home, PresetTests.environment(of: text))
     }
+
+    /// A secret of the shape that its kind takes for one.
+    private static func environment(of text: String) -> [String: String] {
+        let names = text.matches(of: /\{env: ([A-Z_]+)\}/).map { String($0.1) }
+        let pairs = names.map { name in
+            let isAddress = name.hasSuffix("WEBHOOK") || name.hasSuffix("WORKFLOW")
+            let standard = isAddress ? "https://hooks.example.com/hooks/a-secret-of-the-test" : "a-secret-of-the-test"
+            return (name, secrets[name] ?? standard)
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    private static let secrets = [
+        "TELEGRAM_TOKEN": "123456789:AAa-secret-of-the-test-aaaaaaaaaaaaa",
+        "HOOK_KEY": "whsec_YS1zZWNyZXQtb2YtdGhlLXRlc3QtMTIzNDU2Nzg5",
+    ]
 
     private static func files(in directory: URL) throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
@@ -53,6 +68,20 @@ struct PresetTests {
             let result = try await Program.run(["check"] + home.places, environment: environment)
             #expect(result.code == 0, "\(file.lastPathComponent): \(result.out)\(result.err)")
         }
+    }
+
+    @Test("all files under rules/ pass check together, in one directory")
+    func together() async throws {
+        let home = try Home()
+        var environment: [String: String] = [:]
+        let directory = Program.root.appending(path: "rules")
+        for file in try PresetTests.files(in: directory) + PresetTests.files(in: Preset.directory) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            try home.write(text, to: file.lastPathComponent)
+            environment.merge(PresetTests.environment(of: text)) { first, _ in first }
+        }
+        let result = try await Program.run(["check"] + home.places, environment: environment)
+        #expect(result.code == 0, "\(result.out)\(result.err)")
     }
 
     @Test("every preset is replayed below")

@@ -100,7 +100,9 @@ struct ProbeTests {
     func refusals() async throws {
         let site = try await Site(["half.json": "[{\"id\": 1}, {\"id\":", "empty": ""])
         for (arguments, code, words) in [
-            (["ci.example.com"], 64, "write it whole, as https://host/path"), ([site.url + "/none"], 69, "answers 404"),
+            (["ci.example.com"], 64, "write it whole, as https://host/path"),
+            ([site.url + "/none"], 69, "answers 404; check the path, or lend a server's"),
+            ([site.url + "/none"], 69, "--kind http watches"),
             (["https://me:hunter-two-22@127.0.0.1/"], 64, "without a password in it"),
             ([site.url + "/empty"], 69, "answers with nothing"), (["http://127.0.0.1:1/"], 69, "refused"),
             ([site.url + "/half.json", "--kind", "jsn"], 64, "did you mean 'json'?"),

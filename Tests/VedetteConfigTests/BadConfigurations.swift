@@ -204,7 +204,8 @@ extension Bad {
             "4:29: 'appears: false' means nothing; remove it, or use 'not'"),
         Bad(
             "- {name: r, when: {source_state: failed}, notify: desk}",
-            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', 'offline', 'online', not 'failed'"),
+            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', 'offline', 'online', not 'failed'"
+        ),
         Bad(
             "- {name: r, when: {source: web, field: stat, to: }, notify: desk}",
             "4:40: unknown field 'stat'; did you mean 'state'?", "4:46: 'to' has no value; write one or remove the key"),

@@ -72,7 +72,7 @@ extension Bad {
             "rate: {count: 0, per: 1}", "1:49: 'count' must be a whole number from 1 to 1000000, not '0'",
             "1:57: 'per' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '1'"),
         Bad("rate: {count: 5}", "1:41: 'rate' lacks 'per': duration"),
-        Bad("concurrency: 65", "1:48: 'concurrency' must be a whole number from 1 to 64, not '65'"),
+        Bad("concurrency: 9", "1:48: 'concurrency' must be a whole number from 1 to 8, not '9'"),
         Bad("allow_private: yes", "1:50: 'allow_private' is 'true' or 'false', not 'yes'"),
     ]
 }

@@ -64,6 +64,9 @@ struct LoaderTests {
             said(loader(directory: directory.path).load()) == [
                 "DIR: no *.yaml file is here; write one, or name another directory with --config"
             ])
+        let file = try directory.write("", to: "y.yaml")
+        #expect(
+            said(loader(directory: file).load()) == ["DIR/y.yaml: this is a file; name its directory with --config"])
         let loaded = loader(["HOME": directory.path]).load()
         #expect(loaded.configuration == nil)
         #expect(loaded.diagnostics.first?.message.contains("/etc/vedette do not exist; make one") == true)

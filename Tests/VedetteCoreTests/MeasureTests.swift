@@ -33,7 +33,8 @@ struct MeasureTests {
         var memory = Memory()
         memory.poll(source(), [host("1")], at: at(0))
         for value in ["1000", "1", "abc"] {
-            #expect(memory.poll(source(), [host(value)], at: at(15)).isEmpty && memory.last.writes.count == 1)
+            #expect(memory.poll(source(), [host(value)], at: at(15)).isEmpty && memory.last.changesNothing)
+            #expect(memory.last.refreshes.map(\.key) == ["h"])
         }
     }
 
@@ -115,10 +116,11 @@ struct MeasureTests {
             var other = base
             edit(&other)
             #expect(memory.poll(source(), [other, Item(key: "2", title: "t")], at: at(15)).isEmpty)
-            #expect(memory.last.writes.map(\.key) == ["1"], "edit \(number)")
+            let (writes, refreshes) = (memory.last.writes.map(\.key), memory.last.refreshes.map(\.key))
+            #expect(writes + refreshes == ["1"] && refreshes.isEmpty == (number != 7), "edit \(number)")
             #expect(memory.stored["1"]?.item == other && memory.stored["1"]?.stateSince == at(0))
             #expect(memory.poll(source(), [other, Item(key: "2", title: "t")], at: at(30)).isEmpty)
-            #expect(memory.last.writes.isEmpty)
+            #expect(memory.last.writes.isEmpty && memory.last.refreshes.isEmpty)
         }
     }
 }
@@ -133,6 +135,7 @@ private struct HostKind: ObservingKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page { Page(items: []) }
     func isDown(_ item: Item) -> Bool { item.state == "down" }
+    let ofPageAlone: Set<String> = ["page"]
 }
 
 @Suite("Doubt")
@@ -162,6 +165,17 @@ struct DoubtTests {
         #expect(kind.keepingMeasures([down], stored: stored(up))[0].measures == ["ms": "5"])
         let other = Item(key: "h", state: "up", measures: [:])
         #expect(kind.keepingMeasures([other], stored: stored(up)) == [other])
+    }
+
+    @Test("while it is down the fields that only its own page tells stand too, and no others")
+    func fields() {
+        let up = Item(key: "h", state: "up", fields: ["page": "a", "status": "200"])
+        let down = Item(key: "h", state: "down", fields: [:])
+        let kept = HostKind().keepingMeasures([down], stored: stored(up))
+        #expect(kept[0].fields == ["page": "a"])
+        #expect(HostKind().keepingMeasures([down], stored: stored(kept[0]))[0].fields == ["page": "a"])
+        let moved = Item(key: "h", state: "up", fields: ["status": "200"])
+        #expect(HostKind().keepingMeasures([moved], stored: stored(up)) == [moved])
     }
 
     @Test("doubt is counted like a failure and is none: no event, no problem, and the next good poll says nothing")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteCore
+@testable import VedetteCore
 
 @Suite("PageWalk")
 struct PageWalkTests {
@@ -100,6 +100,20 @@ struct PageWalkTests {
             Issue.record("no gap at the cap")
             return
         }
+    }
+
+    @Test("more items than a poll may hold are a gap, unless the page with them is the last")
+    func mostItems() {
+        var walk = PageWalk(mode: .list, url: "p1", known: [:], newest: nil)
+        walk.mostItems = 4
+        #expect(walk.pageRead(Page(items: [entry("a"), entry("b"), entry("a")], next: "p2")) == .fetch("p2"))
+        var last = walk
+        #expect(last.pageRead(Page(items: [entry("c"), entry("d"), entry("e")])) == .done)
+        guard case .gap(let detail) = walk.pageRead(Page(items: [entry("c"), entry("d")], next: "p3")) else {
+            Issue.record("no gap at the cap")
+            return
+        }
+        #expect(detail == "after page 2 there are 4 items and no more are read")
     }
 
     @Test("pages that lead in a circle are a gap")

@@ -13,25 +13,62 @@ struct ReachabilityTests {
         return reachability
     }
 
-    @Test("three origins that fall silent one after the other are offline; the first answer of anybody ends it")
+    /// Each has answered.
+    private func alive(_ origins: [String]) -> Reachability {
+        var reachability = watching(origins)
+        for origin in origins { reachability.answered(origin) }
+        return reachability
+    }
+
+    @Test("offline is what is so when every host that answered before is silent; the first answer of anybody ends it")
     func offline() {
         let hosts = origins(10)
-        var reachability = watching(hosts)
-        for host in hosts { reachability.answered(host) }
-        for host in hosts[..<2] { reachability.fellSilent(host) }
+        var reachability = alive(hosts)
+        for host in hosts.dropLast() { reachability.fellSilent(host) }
         #expect(!reachability.isOffline)
-        reachability.fellSilent(hosts[2])
+        reachability.fellSilent(hosts[9])
         #expect(reachability.isOffline)
         reachability.fellSilent(hosts[3])
         #expect(reachability.isOffline)
         reachability.answered(hosts[7])
         #expect(!reachability.isOffline)
+        reachability.fellSilent(hosts[7])
+        #expect(reachability.isOffline)
+    }
+
+    @Test("a real outage is found although one host has been dead for long, and one has never answered")
+    func outageWithDead() {
+        let hosts = origins(4)
+        var reachability = watching(hosts, silent: [hosts[0]])
+        for _ in 0..<2 {
+            for host in hosts[..<2] { reachability.fellSilent(host) }
+            for host in hosts[2...] { reachability.answered(host) }
+        }
+        reachability.fellSilent(hosts[2])
+        #expect(!reachability.isOffline)
+        reachability.fellSilent(hosts[3])
+        #expect(reachability.isOffline)
+    }
+
+    @Test("the ports of one machine are one witness")
+    func ports() {
+        let nas = (1...3).map { "https://nas.example:500\($0)" }
+        var alone = alive(nas)
+        for origin in nas { alone.fellSilent(origin) }
+        #expect(!alone.isOffline)
+        var reachability = alive(
+            nas + ["https://[2001:db8::1]:1", "https://[2001:db8::1]:2", "http://feed.example:80"])
+        for origin in nas { reachability.fellSilent(origin) }
+        reachability.fellSilent("https://[2001:db8::1]:1")
+        #expect(!reachability.isOffline)
+        reachability.fellSilent("http://feed.example:80")
+        #expect(reachability.isOffline)
     }
 
     @Test("an answer in between says that there is a network")
     func interrupted() {
         let hosts = origins(4)
-        var reachability = watching(hosts)
+        var reachability = alive(hosts)
         reachability.fellSilent(hosts[0])
         reachability.fellSilent(hosts[1])
         reachability.answered(hosts[3])
@@ -52,13 +89,13 @@ struct ReachabilityTests {
 
     @Test("where there are two origins both must be silent; with one nothing is concluded")
     func few() {
-        var two = watching(origins(2))
+        var two = alive(origins(2))
         two.fellSilent(origins(2)[0])
         two.fellSilent(origins(2)[0])
         #expect(!two.isOffline)
         two.fellSilent(origins(2)[1])
         #expect(two.isOffline)
-        var one = watching(origins(1))
+        var one = alive(origins(1))
         one.fellSilent(origins(1)[0])
         #expect(!one.isOffline)
     }
@@ -81,8 +118,8 @@ struct ReachabilityTests {
             ("https://[2001:db8::1]:443", true),
         ])
     func beyondUs(origin: String, counts: Bool) {
-        #expect(Reachability.isBeyondUs(origin) == counts)
-        var reachability = watching([origin, "https://a.example:443"])
+        #expect((Reachability.host(origin) != nil) == counts)
+        var reachability = alive([origin, "https://a.example:443"])
         reachability.fellSilent(origin)
         reachability.fellSilent("https://a.example:443")
         #expect(reachability.isOffline == counts)
@@ -91,7 +128,7 @@ struct ReachabilityTests {
     @Test("only what is no answer at all is silence")
     func silence() {
         let silent = Failure.allCases.filter(Reachability.isSilence)
-        #expect(silent == [.resolve, .refused, .timeout, .closed, .network])
+        #expect(silent == [.resolve, .timeout, .closed, .network])
     }
 }
 
@@ -131,6 +168,19 @@ struct ChorusTests {
         ]
         #expect(deliveries.allSatisfy { chorus.joined($0, server: "lab", at: boot(0)).state == .pending })
         #expect(chorus.joined(delivery("a"), server: "other", at: boot(0)).state == .pending)
+    }
+
+    @Test("the last word is the truth: after a recovery a new failure is said, and after a failure a recovery")
+    func lastWord() {
+        var chorus = Chorus()
+        let kinds: [Event.Kind] = [.failing, .recovered, .failing, .recovered, .stale, .recovered, .stale]
+        for (second, kind) in kinds.enumerated() {
+            let said = chorus.joined(delivery("\(second)", kind), server: "lab", at: boot(Int64(second)))
+            #expect(said.state == .pending, "\(second)")
+        }
+        #expect(chorus.joined(delivery("7", .stale), server: "lab", at: boot(7)).state == .suppressed)
+        #expect(chorus.joined(delivery("8", .recovered), server: "other", at: boot(8)).state == .pending)
+        #expect(chorus.joined(delivery("9", .stale), server: "lab", at: boot(9)).state == .suppressed)
     }
 
     @Test("a message that was not committed speaks for nobody")

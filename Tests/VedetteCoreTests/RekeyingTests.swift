@@ -29,11 +29,11 @@ struct RekeyingTests {
         #expect(memory.poll(window, entries("new", 1...10), at: at(230)).isEmpty && memory.last.changesNothing)
     }
 
-    @Test("case 31: a site moves to another host: ids and links change, the content keeps the items")
+    @Test("case 31: a site moves to another host: ids and links change, the content keeps a window's items")
     func byContent() {
         var memory = Memory()
-        memory.poll(source(), entries("old", 1...5), at: at(200))
-        #expect(memory.poll(source(), entries("new", 1...5, site: "b"), at: at(215)).isEmpty)
+        memory.poll(window, entries("old", 1...5), at: at(200))
+        #expect(memory.poll(window, entries("new", 1...5, site: "b"), at: at(215)).isEmpty)
         #expect(memory.stored["new3"]?.item?.url == "https://b/3" && memory.stored.count == 5)
     }
 
@@ -44,6 +44,53 @@ struct RekeyingTests {
         let now = entries("new", 2...7)
         #expect(memory.poll(source(), now, at: at(215)).map(\.short) == ["appeared new7"])
         #expect(memory.poll(source(), now, at: at(230)).map(\.short) == ["disappeared old1"])
+    }
+
+    @Test("case 31: what changed of an item that has another key is said")
+    func changed() {
+        var memory = Memory()
+        memory.poll(window, entries("old", 1...5), at: at(200))
+        var now = entries("new", 1...5)
+        now[1].state = "down"
+        now[2].notes["seen"] = "7"
+        let events = memory.poll(window, now, at: at(215))
+        #expect(events.map(\.short) == ["changed new2"])
+        #expect(events.first?.changes == [FieldChange(field: "state", from: nil, to: "down", lasted: 15)])
+        #expect(memory.stored["new2"]?.item == now[1] && memory.stored["new2"]?.stateSince == at(215))
+        #expect(memory.stored["new3"]?.item == now[2] && memory.stored["new1"]?.item == now[0])
+        #expect(memory.poll(window, now, at: at(230)).isEmpty && memory.last.changesNothing)
+    }
+
+    @Test("jobs of a list that were all replaced by their like are other jobs")
+    func likeJobs() {
+        var memory = Memory()
+        func jobs(_ numbers: ClosedRange<Int>) -> [Item] {
+            numbers.map { Item(key: "\($0)", title: "build \(($0 - 1) % 3)", state: "running") }
+        }
+        memory.poll(source(), jobs(1...3), at: at(200))
+        #expect(memory.poll(source(), jobs(4...6), at: at(215)).map(\.short) == (4...6).map { "appeared \($0)" })
+        #expect(memory.poll(source(), jobs(4...6), at: at(230)).map(\.short) == (1...3).map { "disappeared \($0)" })
+    }
+
+    @Test("a link in common is not enough in a list: what it leads to may be in other hands")
+    func otherContent() {
+        var memory = Memory()
+        memory.poll(source(), entries("a", 1...4), at: at(200))
+        let pods = (1...4).map { entry("b\($0)", title: "pod \($0)", url: "https://a/\($0)") }
+        #expect(memory.poll(source(), pods, at: at(215)).map(\.short) == (1...4).map { "appeared b\($0)" })
+    }
+
+    @Test("newer alerts of a window that link to the pages of the old ones are news")
+    func newerAlerts() {
+        var memory = Memory()
+        func alerts(_ words: String, _ time: Int64) -> [Item] {
+            (1...3).map {
+                entry("\(words)\($0)", title: "\(words) on \($0)", url: "https://a/host/\($0)", time + Int64($0))
+            }
+        }
+        memory.poll(window, alerts("disk full", 100), at: at(200))
+        let events = memory.poll(window, alerts("no answer", 300), at: at(400))
+        #expect(events.map(\.short) == (1...3).map { "appeared no answer\($0)" })
     }
 
     @Test("case 31: nothing is found again and nothing is newer: one new baseline, said once, however often it happens")
@@ -106,7 +153,8 @@ struct RekeyingTests {
         let items = (0..<count).map { number in
             Item(
                 key: "a\(number)", title: "t\(number)", state: ["x", "y"].randomElement(using: &dice),
-                url: Bool.random(using: &dice) ? "https://a/\(number)" : nil, time: at(Int64(number)),
+                url: kind.kind.mode == .list || Bool.random(using: &dice) ? "https://a/\(number)" : nil,
+                time: at(Int64(number)),
                 fields: ["n": .text("\(Int.random(in: 0..<9, using: &dice))")])
         }
         var memory = Memory()

@@ -47,7 +47,7 @@ struct Memory {
     private mutating func take(_ difference: Difference) -> [EventSketch] {
         if difference.isNewBaseline { stored = [:] }
         for key in difference.deletions { stored[key] = nil }
-        for item in difference.writes { stored[item.key] = item }
+        for item in difference.writes + difference.refreshes { stored[item.key] = item }
         (head, last) = (difference.head, difference)
         return difference.events
     }

@@ -266,9 +266,12 @@ actor FakeJournal: Journal {
         return delivery
     }
 
-    func touch(_ touched: [SourceRecord]) {
-        touches.append(touched.map(\.name).sorted())
-        for record in touched { records[record.name] = record }
+    func touch(_ touched: [Touch]) {
+        touches.append(touched.map(\.record.name).sorted())
+        for touch in touched {
+            records[touch.record.name] = touch.record
+            for item in touch.items { stored[touch.record.name, default: [:]][item.key] = item }
+        }
     }
 
     private var owed: [Delivery] {

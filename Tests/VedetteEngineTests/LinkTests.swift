@@ -58,7 +58,8 @@ struct LinkTests {
     func elsewhere() async throws {
         let secret = Secret("hunter2")
         let server = Server(
-            name: "a", credentials: Credentials(user: "u", password: secret), tls: TLSPolicy(pin: "sha256//x"),
+            name: "a", credentials: Credentials(user: "u", password: secret),
+            tls: TLSPolicy(pin: "sha256//x", minimum: .v1_3),
             headers: [Header("X-Key", secret), Header("X-Plain", "p")])
         let world = World([source("a", server: server)])
         let (far, plain) = ("https://evil.example/u", "http://a.example/u")
@@ -67,7 +68,7 @@ struct LinkTests {
         try await world.watcher.restore()
         _ = await world.watcher.runOnce(force: true)
         let there = try #require(world.fetcher.requests.first { $0.url == far })
-        #expect(there.credentials == nil && there.session == nil && there.tls == TLSPolicy())
+        #expect(there.credentials == nil && there.session == nil && there.tls == TLSPolicy(minimum: .v1_3))
         #expect(!there.headers.contains { $0.name.hasPrefix("X-") } && there.reach == .publicOnly)
         let own = try #require(world.fetcher.requests.first { $0.url == ann })
         #expect(own.credentials?.user == "u" && own.tls.pin != nil && own.reach == .likeTheFirst)
@@ -90,6 +91,57 @@ struct LinkTests {
         _ = await world.watcher.runOnce(force: true)
         #expect(world.fetcher.requests.count == 252)
         #expect(await note("249", world) == "x")
+    }
+
+    @Test("of more links than are asked for in one poll those come first that have waited longest")
+    func inTurn() async throws {
+        let world = World([source("a")])
+        let places = (0..<250).map { "https://a.example/now/\($0)" }
+        for place in places { world.fetcher.serve(place, "x") }
+        let body = places.enumerated().map { "\($0.offset)=@\($0.element)" }.joined(separator: "\n")
+        try await world.watcher.restore()
+        for poll in 0..<5 {
+            world.fetcher.serve(url("a"), body + String(repeating: "\n", count: poll))
+            _ = await world.watcher.runOnce(force: true)
+            world.clock.advance(.seconds(60))
+        }
+        #expect(Set(places.map(world.fetcher.count)) == [4])
+    }
+
+    @Test("a link that failed rests for five minutes")
+    func rests() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(ann, "", status: 500)
+        try await world.watcher.restore()
+        for poll in 0..<7 {
+            world.fetcher.serve(url("a"), "1=@\(ann)" + String(repeating: "\n", count: poll))
+            _ = await world.watcher.runOnce(force: true)
+            world.clock.advance(.seconds(60))
+        }
+        #expect(world.fetcher.count(ann) == 2)
+    }
+
+    @Test("Retry-After of a link is obeyed, and for every other link of its origin, also in the poll under way")
+    func retryAfter() async throws {
+        let world = World([source("a")])
+        let places = (0..<50).map { "https://users.example/\($0)" }
+        for place in places { world.fetcher.serve(place, "", status: 429, [("Retry-After", "1200")]) }
+        let body = places.enumerated().map { "\($0.offset)=@\($0.element)" }.joined(separator: "\n")
+        try await world.watcher.restore()
+        func asked() -> Int { world.fetcher.requests.count { $0.url.hasPrefix("https://users.example/") } }
+        world.fetcher.serve(url("a"), body)
+        _ = await world.watcher.runOnce(force: true)
+        let first = asked()
+        #expect(first < 10)
+        world.clock.advance(.seconds(1100))
+        world.fetcher.serve(url("a"), body + "\n")
+        _ = await world.watcher.runOnce(force: true)
+        #expect(asked() == first)
+        world.clock.advance(.seconds(101))
+        for place in places { world.fetcher.serve(place, "x") }
+        world.fetcher.serve(url("a"), body + "\n\n")
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await note("49", world) == "x")
     }
 
     @Test("for a person who looks at an item every link is read, and what fails is said")

@@ -55,11 +55,37 @@ struct NetworkTests {
         #expect(await kinds(one) == ["failing", "failing"])
     }
 
+    @Test("what refuses a connection answers: there is a network")
+    func refused() async throws {
+        let world = World(names.map { source($0) })
+        serve(world)
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        for name in names { world.fetcher.fail(url(name), FetchError(.refused, "refused")) }
+        for _ in 0..<4 { _ = await world.watcher.runOnce(force: true) }
+        #expect(await kinds(world) == names.map { _ in "failing" })
+    }
+
+    @Test("a start without a network after an evening with one: the hosts that answered then are the witnesses")
+    func startsOffline() async throws {
+        let world = World(names.map { source($0) })
+        serve(world)
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        let again = World(names.map { source($0) }, journal: world.journal, clock: world.clock)
+        unplug(again)
+        try await again.watcher.restore()
+        for _ in 0..<5 { _ = await again.watcher.runOnce(force: true) }
+        #expect(await kinds(again) == ["offline"])
+    }
+
     @Test("offline survives a restart: it is not said again, and online is still said")
     func restart() async throws {
         let world = World(names.map { source($0) })
-        unplug(world)
+        serve(world)
         try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        unplug(world)
         for _ in 0..<2 { _ = await world.watcher.runOnce(force: true) }
         let again = World(names.map { source($0) }, journal: world.journal, clock: world.clock)
         unplug(again)
@@ -74,8 +100,10 @@ struct NetworkTests {
     @Test("a word that could not be committed is said with the next poll")
     func failedCommit() async throws {
         let world = World(names.map { source($0) })
-        unplug(world)
+        serve(world)
         try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        unplug(world)
         await world.journal.fail(commits: true)
         _ = await world.watcher.runOnce(force: true)
         await world.journal.fail()
@@ -87,16 +115,20 @@ struct NetworkTests {
     func pace() async throws {
         let slow = ["d", "e"].map { source($0, every: .seconds(3600)) }
         let world = World(["a", "b", "c"].map { source($0, every: .seconds(1)) } + slow)
-        unplug(world)
+        serve(world)
         try await world.run {
-            try await until { await kinds(world) == ["offline"] }
+            try await until { await world.journal.records.count == names.count }
+            unplug(world)
+            // Two that fall silent are reason enough to ask the slow ones too, long before their time.
+            try await world.advance(.seconds(40)) { await kinds(world).contains("offline") }
             let before = world.fetcher.count(url("a"))
             let start = world.clock.now().boot
             try await world.advance(.seconds(60)) { world.fetcher.count(url("a")) >= before + 3 }
             #expect(world.clock.now().boot.duration(since: start) >= .seconds(30))
+            let asked = ["d", "e"].map { world.fetcher.count(url($0)) }
             serve(world)
             try await world.advance(.seconds(60)) {
-                await ["d", "e"].asyncAllSatisfy { await world.journal.records[$0]?.snapshot != nil }
+                zip(["d", "e"], asked).allSatisfy { world.fetcher.count(url($0)) > $1 }
             }
         }
     }
@@ -208,12 +240,5 @@ struct NetworkTests {
             kept.append("\(String(describing: await world.journal.records[name]))")
         }
         #expect(!kept.isEmpty && !kept.contains { $0.contains("hunter2") })
-    }
-}
-
-extension Sequence {
-    fileprivate func asyncAllSatisfy(_ holds: (Element) async -> Bool) async -> Bool {
-        for element in self where await !holds(element) { return false }
-        return true
     }
 }

@@ -161,6 +161,116 @@ struct PollTests {
         #expect(requests.map { $0.knownDigest == nil } == [true, false, true, false, true, false])
     }
 
+    @Test(
+        "a list's page that is as before but leads to another one now is not taken as unchanged", arguments: [200, 304])
+    func grown(status: Int) async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        let headers = [("ETag", "\"v1\""), ("Next", url("a") + "?2"), ("Link", "<?2>; rel=\"next\"")]
+        world.fetcher.answer(url("a")) { request in
+            let isKnown = status == 304 && !request.validators.isEmpty
+            return .success(FakeFetcher.response(url("a"), "1=Ready", status: isKnown ? 304 : 200, headers))
+        }
+        world.fetcher.serve(url("a") + "?2", "2=Ready")
+        _ = await poll(world)
+        #expect(await events(world) == ["appeared 2"])
+    }
+
+    @Test("where a list's kind does not follow the link, its page is read in full and asked for once")
+    func linkIsNotFollowed() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\""), ("Link", "<?2>; rel=next")])
+        try await world.watcher.restore()
+        for _ in 0..<3 { _ = await poll(world) }
+        #expect(world.fetcher.requests.count == 3)
+        #expect(world.fetcher.requests.allSatisfy { $0.validators.isEmpty && $0.knownDigest == nil })
+    }
+
+    @Test("validators go with GET and HEAD alone: no other method has a condition to be met")
+    func otherMethods() async throws {
+        let world = World([source("a", LineKind(body: Array("query".utf8)))])
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+        try await world.watcher.restore()
+        for _ in 0..<2 { _ = await poll(world) }
+        #expect(world.fetcher.requests.map(\.method) == ["POST", "POST"])
+        #expect(world.fetcher.requests.allSatisfy { $0.validators.isEmpty })
+        // The same answer is the same answer, whatever the method.
+        #expect(world.fetcher.requests.last?.knownDigest != nil)
+    }
+
+    @Test("a body goes to no other origin, where a next page leads there")
+    func bodyElsewhere() async throws {
+        let world = World([source("a", LineKind(body: Array("first".utf8)))])
+        world.fetcher.serve(url("a"), "1=", [("Next", "https://b.example/2")])
+        world.fetcher.serve("https://b.example/2", "2=")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        #expect(world.fetcher.count("https://b.example/2") == 0)
+        #expect(await world.journal.records["a"]?.health.problem?.failure == "redirect")
+    }
+
+    @Test("the bodies of all pages together are bounded: a list's poll fails, a window's has a gap that is said")
+    func bytes() async throws {
+        for mode in [ReadingMode.list, .window] {
+            let fetcher = FakeFetcher()
+            for page in 1...4 {
+                let place = page == 1 ? url("a") : url("a") + "?\(page)"
+                fetcher.serve(place, "key\(page)=", [("Next", url("a") + "?\(page + 1)")])
+            }
+            let source = source("a", mode: mode)
+            let known = SnapshotHead(
+                identity: source.identity, fingerprints: [:], goodAt: Timestamp(milliseconds: 0))
+            var reader = PollReader(
+                source: source, head: known, fetcher: fetcher, clock: ManualClock(), lane: .polls,
+                userAgent: "test/1", storedItems: { [:] })
+            reader.limits.bytes = 15
+            let outcome = try await reader.read().outcome
+            #expect(fetcher.requests.count == 3)
+            let detail = "the reading has a gap: after page 3 there are 15 bytes and no more are read"
+            switch outcome {
+            case .failed(.pageGap, detail: detail) where mode == .list: break
+            case .read(let difference) where mode == .window:
+                #expect(difference.events.map(\.error?.detail).contains(detail))
+            default: Issue.record("\(mode): \(outcome)")
+            }
+        }
+    }
+
+    @Test("a measure alone is no commit: it is written with the due times; what else is shown is written at once")
+    func measureAlone() async throws {
+        let world = World([source("a", StatusKind())])
+        try await world.watcher.restore()
+        for latency in ["10", "20", "10", "30"] {
+            world.fetcher.serve(url("a"), "", [("Latency", latency)])
+            _ = await poll(world)
+            #expect(await world.journal.items(of: "a")[url("a")]?.item?.measures["latency"] == .text(latency))
+        }
+        #expect(await world.journal.batches.count == 1)
+        world.fetcher.serve(url("a"), "", status: 404, [("Latency", "40")])
+        _ = await poll(world)
+        #expect(await world.journal.batches.count == 2)
+        #expect(await world.journal.items(of: "a")[url("a")]?.item?.measures["latency"] == "40")
+    }
+
+    @Test("a poll that takes longer than ten minutes ends with a gap, however few its pages are")
+    func deadline() async throws {
+        let world = World([source("a")])
+        let clock = world.clock
+        for page in 1...10 {
+            let place = page == 1 ? url("a") : url("a") + "?\(page)"
+            world.fetcher.answer(place) { _ in
+                clock.advance(.seconds(130))
+                return .success(FakeFetcher.response(place, "\(page)=", [("Next", url("a") + "?\(page + 1)")]))
+            }
+        }
+        try await world.watcher.restore()
+        _ = await poll(world)
+        #expect(world.fetcher.requests.count == 5)
+        #expect(await world.journal.records["a"]?.health.problem?.failure == "page-gap")
+    }
+
     @Test("a window's page that says it is whole is a list for that poll")
     func whole() async throws {
         let world = World([source("w", mode: .window)])

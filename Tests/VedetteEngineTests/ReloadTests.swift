@@ -39,6 +39,19 @@ struct ReloadTests {
         #expect(world.fetcher.count(url("a")) == 1)
     }
 
+    @Test("what a reload removed is no suspect any more")
+    func suspects() async throws {
+        let world = World([source("dead"), source("slow")])
+        for name in ["dead", "slow"] {
+            world.fetcher.fail(url(name), FetchError(.timeout, "no answer", timedOut: true))
+        }
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.watcher.suspects.count == 2)
+        try await world.watcher.reload(Watch(sources: [source("slow")], rules: everything(to: "k")))
+        #expect(await world.watcher.suspects == ["https://slow.example:443"])
+    }
+
     @Test("a quicker pace counts from now")
     func pace() async throws {
         let world = World([source("a", every: .seconds(3600))])

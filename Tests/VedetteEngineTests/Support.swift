@@ -20,10 +20,11 @@ struct LineKind: SourceKind {
         return Ask(url: base + "?since=\(context.now.milliseconds)")
     }
 
-    /// Of a state `@resource`; a person is shown another one.
+    /// Of a state `@resource`, believed for one poll where its path has `/now/`; a person is shown another one.
     func links(of item: Item, base: String, all: Bool) -> [ItemLink] {
         guard let state = item.state, state.hasPrefix("@") else { return [] }
-        let owner = ItemLink("owner", url: String(state.dropFirst()), lifetime: .seconds(300))
+        let lifetime = Duration.seconds(state.contains("/now/") ? 0 : 300)
+        let owner = ItemLink("owner", url: String(state.dropFirst()), lifetime: lifetime)
         return all ? [owner, ItemLink("more", url: "https://a.example/more")] : [owner]
     }
 

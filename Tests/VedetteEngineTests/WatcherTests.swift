@@ -35,6 +35,26 @@ struct WatcherTests {
         #expect(await world.journal.touches.joined().contains("a"))
     }
 
+    @Test("a touch that waits while a commit is being written does not overwrite it")
+    func touchBehindCommit() async throws {
+        let world = World([source("a", every: .seconds(2))])
+        world.fetcher.serve(url("a"), "1=Starting")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            try await world.advance(.seconds(3)) { world.fetcher.requests.count == 2 }
+            try await until { await world.isAboutToWrite(1) }
+            world.fetcher.serve(url("a"), "1=Ready")
+            await world.journal.hold()
+            try await world.advance(.seconds(3)) { await world.journal.held == 1 }
+            world.clock.advance(.seconds(6))
+            for _ in 0..<500 { await Task.yield() }
+            await world.journal.release()
+            try await until { await world.journal.batches.count == 2 }
+            await world.watcher.committer.finish()
+            #expect(await world.journal.records["a"]?.snapshot?.states == ["Ready": 1])
+        }
+    }
+
     @Test("other bytes with the same items are no commit either")
     func sameItems() async throws {
         let world = World([source("a")])

@@ -104,6 +104,15 @@ struct FaultTests {
         }
     }
 
+    @Test("where no way leads to a host nobody refused us: that is the network's fault")
+    func noRoute() async throws {
+        // To a broadcast address no connection is ever made (tcp(7)).
+        try await withClient { client in
+            let error = await client.failed(Request(url: "http://127.255.255.255:9/s3cret"))
+            #expect(error?.failure == .network && error?.detail == "there is no route to http://127.255.255.255:9")
+        }
+    }
+
     @Test("72 requests to hosts that hang delay no healthy one")
     func lanes() async throws {
         let hanging = try (1...9).map { try WireServer(at: "127.0.0.\($0)") { _ in .silence } }

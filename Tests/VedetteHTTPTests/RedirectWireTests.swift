@@ -35,6 +35,25 @@ struct RedirectWireTests {
         #expect(arrived.contains("X-Plain: plain"))
     }
 
+    @Test("a server's own headers go to no other origin, whatever their name; who asks and what is accepted goes along")
+    func own() async throws {
+        let target = try WireServer(.ok("there"), at: "127.0.0.2")
+        let there = target.url("/there")
+        let server = try WireServer { $0.target == "/a" ? .redirect(302, to: "/b") : .redirect(302, to: there) }
+        defer { WireServer.close(server, target) }
+        let names = ["X-Acme-Id", "User-Agent", "Accept-Language", "Accept", "Acceptance"]
+        try await withClient { client async throws in
+            let request = Request.get(server.url("/a")) {
+                $0.headers = names.map { Header($0, "v-\($0)").own } + [Header("X-Kind", "kind")]
+            }
+            #expect(try await client.bodyText(request) == "there")
+        }
+        for request in server.requests { for name in names { #expect(request.header(name) == ["v-\(name)"]) } }
+        let arrived = try #require(target.requests.first)
+        #expect(names.map { arrived.header($0).count } == [0, 1, 1, 1, 0])
+        #expect(arrived.header("X-Kind") == ["kind"])
+    }
+
     @Test("within the origin credentials, cookies and headers go along")
     func kept() async throws {
         let server = try WireServer { $0.target == "/a" ? .redirect(307, to: "b?c=d") : .ok("there", "X: y") }

@@ -78,8 +78,10 @@ struct CommitTests {
         var moved = fullRecord()
         moved.due = stamp(99)
         moved.snapshot?.validators.etag = "\"b\""
-        try await journal.touch([moved])
+        let measured = item("1")
+        try await journal.touch([Touch(moved, items: [measured])])
         #expect(try await journal.sourceRecords() == [bare, moved])
+        #expect(try await journal.items(of: moved.name) == ["1": measured])
         try journal.close()
     }
 

@@ -34,13 +34,54 @@ struct BubbleTests {
         #expect(Bubble(.of(.changed(url: url))).link == (isLink ? url : nil))
     }
 
-    @Test("markup is escaped for a daemon that reads it, and left alone for one that does not")
+    @Test("a daemon that does not promise to read markup gets none, and text that only looks like it stays")
+    func strip() {
+        let tags = [
+            ("<<b>b>x</B >", "x"), (#"<a href="file:///etc/passwd">x</a>"#, "x"), ("<IMG/src=x>", ""), ("<b", "<b"),
+            ("1 < 2 > 0", "1 < 2 > 0"), ("<body>", "<body>"), ("<>", "<>"), ("<br/>", "<br/>"), ("<\nimg>", "<\nimg>"),
+            ("<img src='>'>", "'>"), ("<i>a<u>b</u></i>", "ab"), ("a>b", "a>b"), ("<a<b>c>", "<ac>"),
+        ]
+        for (text, plain) in tags { #expect(BubbleText.body(text, isMarkup: false) == plain, "\(text)") }
+    }
+
+    @Test("Snooze is about the item or the source for an hour, Mute about the rule for good")
+    func silences() {
+        let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
+        let hour = Timestamp(rfc3339: "2026-11-21T11:00:00Z")!
+        let item = Bubble(.of(.changed(key: "59")))
+        #expect(item.buttons == [.snooze, .mute])
+        #expect(
+            item.silence(by: .snooze, at: now)
+                == Silence(rule: "ready", source: "lab-systems", item: "59", until: hour, created: now))
+        #expect(item.silence(by: .mute, at: now) == Silence(rule: "ready", created: now))
+        #expect(item.silence(by: .open, at: now) == nil)
+        let source = Bubble(.of(.about(.failing)))
+        #expect(
+            source.silence(by: .snooze, at: now)
+                == Silence(rule: "ready", source: "lab-systems", until: hour, created: now))
+        let test = Bubble(.of(.about(.test, item: Item(key: "test"))))
+        #expect(test.buttons.isEmpty && test.silence(by: .mute, at: now) == nil)
+    }
+
+    @Test("an icon is a name or an absolute path")
+    func icons() throws {
+        for icon in ["mail-unread", "/usr/share/pixmaps/x y.png"] {
+            _ = try DesktopKind.entry.make(Options(["icon": .text(icon)]))
+        }
+        for icon in ["", "a/b.png", "file:///x.png", "~/x.png", "/a\nb"] {
+            #expect(throws: OptionProblem.self, "\(icon)") {
+                try DesktopKind.entry.make(Options(["icon": .text(icon)]))
+            }
+        }
+    }
+
+    @Test("markup is escaped for a daemon that reads it, and kept from one that does not")
     func markup() {
         let text = #"<b>&amp;</b> <img src="x"> a < b"#
         #expect(
             BubbleText.body(text, isMarkup: true)
                 == #"&lt;b&gt;&amp;amp;&lt;/b&gt; &lt;img src="x"&gt; a &lt; b"#)
-        #expect(BubbleText.body(text, isMarkup: false) == text)
+        #expect(BubbleText.body(text, isMarkup: false) == "&amp;  a < b")
     }
 
     @Test("control and bidirectional characters go, line breaks stay in bodies alone")
@@ -70,35 +111,29 @@ struct BubbleTests {
     }
 }
 
-@Suite("an outage of the desktop")
-struct OutageTests {
-    let start = Timestamp(rfc3339: "2026-11-21T08:00:00Z")!
-    func after(_ minutes: Int64) -> Timestamp { start.advanced(by: .seconds(minutes * 60)) }
+@Suite("old news")
+struct MissedTests {
+    let rule = Timestamp(rfc3339: "2026-11-21T08:00:00.123Z")!
+    private func message(_ id: String) -> Message { .of(.changed(time: "2026-11-21T01:00:00Z"), id: id) }
 
-    @Test("what waited through it for more than an hour is old news; what came late or before it is not")
-    func outlasted() {
-        var outage = Outage()
-        #expect(!outage.outlasted(eventAt: start, now: after(600)))
-        outage.refused(eventAt: start, now: after(1))
-        #expect(outage.outlasted(eventAt: start, now: after(61)))
-        #expect(!outage.outlasted(eventAt: start, now: after(60)))
-        #expect(!outage.outlasted(eventAt: after(-1), now: after(600)))
-        outage.ended(now: after(120))
-        #expect(outage.outlasted(eventAt: after(59), now: after(121)))
-        #expect(!outage.outlasted(eventAt: after(60), now: after(600)))
+    @Test("a message is as old as its id says; one whose id says nothing, as its event")
+    func age() {
+        let message = message("msg_" + Identifier(time: rule, random: (7, 8)).description)
+        #expect(message.created == rule)
+        #expect(!message.isOldNews(at: rule.advanced(by: .seconds(3600))))
+        #expect(message.isOldNews(at: rule.advanced(by: .seconds(3601))))
+        for id in ["msg_0199", "", "msg_zzzzzzzz-zzzz-7000", "msg_+1234567-1234-7000", "msg_01234567"] {
+            #expect(self.message(id).created == Timestamp(rfc3339: "2026-11-21T01:00:00Z"), "\(id)")
+        }
     }
 
-    @Test("the summary counts all and names the last five; a new outage starts it anew")
+    @Test("the summary counts all and names the last five")
     func summary() {
-        var outage = Outage()
-        outage.refused(eventAt: start, now: start)
-        var bubble = outage.summary(adding: "1")
-        #expect(bubble.title == "1 older message" && bubble.body == "1")
-        for i in 2...7 { bubble = outage.summary(adding: "\(i)") }
-        #expect(bubble.key == .missed)
-        #expect(bubble.title == "7 older messages" && bubble.body == "3\n4\n5\n6\n7\nand 2 before")
-        outage.ended(now: after(1))
-        outage.refused(eventAt: after(9), now: after(9))
-        #expect(outage.summary(adding: "x").title == "1 older message")
+        var missed = Missed()
+        missed.add("1")
+        #expect(missed.bubble.title == "1 older message" && missed.bubble.body == "1")
+        for i in 2...7 { missed.add("\(i)") }
+        #expect(missed.bubble.key == .missed && missed.bubble.buttons.isEmpty)
+        #expect(missed.bubble.title == "7 older messages" && missed.bubble.body == "3\n4\n5\n6\n7\nand 2 before")
     }
 }

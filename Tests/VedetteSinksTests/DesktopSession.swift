@@ -17,9 +17,13 @@ final class DesktopSession {
             try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
             // Stands for the browser: says which URL it was given, to whoever reads the pipe.
             let browser = bin.appending(path: "xdg-open")
-            try "#!/bin/sh\nprintf '%s\\n' \"$@\" > '\(directory.path)/opened'\n"
-                .write(to: browser, atomically: false, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser.path)
+            try write(
+                """
+                { cut -d' ' -f1,6 /proc/$$/stat; [ -e /proc/$$/fd/\(leak) ] && echo leaked; printf '%s\\n' "$@"; } \
+                > '\(directory.path)/opened'
+                """, to: browser)
+            // Stands for a menu of dunst's: takes the line that holds what is wanted.
+            try write("grep -m1 -F -f '\(directory.path)/wanted'", to: bin.appending(path: "choose"))
         } catch { Issue.record(error) }
         mkfifo(directory.path + "/opened", 0o600)
         setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(directory.path)/bus", 1)
@@ -27,6 +31,14 @@ final class DesktopSession {
         atexit { try? FileManager.default.removeItem(at: DesktopSession.directory) }
         return directory
     }()
+
+    /// A descriptor that no child may have.
+    private static let leak: Int32 = 200
+
+    private static func write(_ script: String, to file: URL) throws {
+        try "#!/bin/sh\n\(script)\n".write(to: file, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    }
 
     /// The id that dunst gives its first bubble.
     let firstID: Int64 = 2
@@ -52,6 +64,7 @@ final class DesktopSession {
         [global]
         markup = full
         history_length = 400
+        dmenu = \(DesktopSession.directory.path)/bin/choose
         [urgency_low]
         timeout = 501
         [urgency_normal]
@@ -119,16 +132,55 @@ final class DesktopSession {
         var category: String
     }
 
-    /// Presses the bubble's first button, and waits for what the browser was given.
-    func pressOpen() throws -> String {
+    /// Chooses a button of the latest bubble from dunst's menu.
+    func choose(_ label: String) throws {
+        try label.write(toFile: DesktopSession.directory.path + "/wanted", atomically: false, encoding: .utf8)
+        try run("dunstctl", "context")
+    }
+
+    /// What the browser was started with.
+    struct Opened {
+        var process: pid_t
+        /// Of processes, which a terminal or a service ends together.
+        var session: pid_t
+        /// `leaked` before them if it holds a descriptor that it should not have.
+        var arguments: [String]
+
+        /// Whether nothing is left of it, no zombie either; waits for that.
+        var isCollected: Bool {
+            for _ in 0..<2000 {
+                if kill(process, 0) != 0 { return true }
+                poll(nil, 0, 10)
+            }
+            return false
+        }
+    }
+
+    /// Presses a button and waits for the browser.
+    func opened(by press: () throws -> Void) throws -> Opened {
         let pipe = open(DesktopSession.directory.path + "/opened", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { close(pipe) }
-        try run("dunstctl", "action", "0")
-        var wait = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
-        try #require(poll(&wait, 1, 20_000) == 1, "the browser was not started")
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = read(pipe, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        dup2(pipe, DesktopSession.leak)
+        defer {
+            close(pipe)
+            close(DesktopSession.leak)
+        }
+        try press()
+        var (text, buffer, count) = ("", [UInt8](repeating: 0, count: 4096), 0)
+        repeat {
+            var wait = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&wait, 1, 20_000) == 1, "the browser was not started")
+            count = max(0, read(pipe, &buffer, buffer.count))
+            text += String(decoding: buffer[..<count], as: UTF8.self)
+        } while count > 0
+        let lines = text.split(separator: "\n").map(String.init)
+        let numbers = (lines.first ?? "").split(separator: " ").compactMap { pid_t($0) }
+        try #require(numbers.count == 2)
+        return Opened(process: numbers[0], session: numbers[1], arguments: Array(lines.dropFirst()))
+    }
+
+    /// Another daemon than dunst.
+    func startStandIn(_ capabilities: String...) throws -> DesktopStandIn {
+        try DesktopStandIn(bus: "unix:path=\(DesktopSession.directory.path)/bus", capabilities: capabilities)
     }
 
     @discardableResult

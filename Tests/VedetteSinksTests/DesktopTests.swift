@@ -6,16 +6,17 @@ import VedetteCore
 import VedetteDesktop
 
 @Suite(
-    "desktop, on a real daemon", .serialized,
+    "desktop, on a real daemon", .serialized, .timeLimit(.minutes(3)),
     .enabled(if: DesktopSession.missing.isEmpty, "not installed: \(DesktopSession.missing.joined(separator: ", "))"))
 struct DesktopTests {
     let session: DesktopSession
     let clock = StillClock()
+    let silencer = HeardSilences()
     let sink: DesktopSink
 
     init() throws {
         session = try DesktopSession()
-        sink = DesktopSink(clock: clock)
+        sink = DesktopSink(clock: clock, silencer: silencer)
     }
 
     /// The first call after a bus was lost may only find that out.
@@ -92,7 +93,10 @@ struct DesktopTests {
         try session.startDaemon()
         let url = "https://lab.example/systems?id=59&x='$(id)'"
         #expect(await deliver(.of(.changed(url: url))) == .delivered)
-        #expect(try session.pressOpen() == url + "\n")
+        let browser = try session.opened { try session.run("dunstctl", "action", "0") }
+        #expect(browser.arguments == [url])
+        #expect(browser.session == browser.process, "it would end with the watcher")
+        #expect(browser.isCollected)
     }
 
     @Test("a restarted daemon gets new bubbles: no id of the old one is used")
@@ -131,18 +135,38 @@ struct DesktopTests {
         #expect(try session.displayed() == "1")
     }
 
-    @Test("what waited for a desktop for more than an hour comes as one summary")
+    /// A message of that hour of the clock's day.
+    private func message(_ hour: Int, _ minute: Int, _ title: String, key: String = "59") throws -> Message {
+        let time = try #require(Timestamp(rfc3339: "2026-11-21T\(hour):\(minute):00Z"))
+        let id = Identifier(time: time, random: (1, 2)).description
+        return .of(.changed(key: key, time: "2026-11-20T00:00:00Z"), id: "msg_" + id, title: title)
+    }
+
+    @Test("what is older than an hour comes as one summary, which counts a message once however often it was tried")
     func summary() async throws {
-        #expect(await deliver(.of(title: "first")).isRetry)
+        for minute in 10...15 { #expect(await deliver(try message(10, minute, "first")).isRetry) }
         clock.advance(by: .seconds(7200))
+        #expect(await deliver(try message(10, 10, "first")).isRetry)
         try session.startBus()
         try session.startDaemon()
-        #expect(await deliver(.of(title: "first")) == .delivered)
-        #expect(await sink.deliver(.of(.changed(key: "60"), title: "second")) == .delivered)
-        let fresh = Event.changed(key: "61", time: "2026-11-21T11:59:00Z")
-        #expect(await sink.deliver(.of(fresh, title: "third")) == .delivered)
+        #expect(await deliver(try message(10, 10, "first")) == .delivered)
+        #expect(await sink.deliver(try message(10, 59, "second", key: "60")) == .delivered)
+        #expect(await sink.deliver(try message(11, 10, "third", key: "61")) == .delivered)
+        #expect(try session.displayed() == "2")
         let shown = try session.shown().sorted { $0.id < $1.id }
         #expect(shown.map(\.title) == ["2 older messages", "third"])
         #expect(shown.first?.body == "first\nsecond")
+        // That summary was closed: the next one is about what came since.
+        #expect(await sink.deliver(try message(10, 20, "fourth")) == .delivered)
+        #expect(try session.shown().max { $0.id < $1.id }?.title == "1 older message")
     }
+}
+
+/// What was asked not to be heard of.
+final class HeardSilences: Silencer {
+    private let (silences, heard) = AsyncStream<Silence>.makeStream()
+
+    func silence(_ silence: Silence) { heard.yield(silence) }
+
+    func next() async -> Silence? { await silences.first { _ in true } }
 }

@@ -24,6 +24,7 @@ struct EventLineTests {
         #expect(words(.about(.disappeared, item: item)) == "59  disappeared, was Stopped")
         #expect(words(.about(.failing, error: error)) == "failing: no answer within 30 s [timeout]")
         #expect(words(.about(.recovered)) == "recovered")
+        #expect(words(.about(.recovered, error: error)) == "recovered; before: no answer within 30 s [timeout]")
         #expect(words(.about(.test)) == "test")
         for kind in Event.Kind.allCases { #expect(!words(.about(kind)).isEmpty) }
     }

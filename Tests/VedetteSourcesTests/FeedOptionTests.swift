@@ -78,7 +78,7 @@ struct FeedOptionTests {
         #expect(try fresh("") == nil)
         #expect(try fresh("<ttl>60</ttl>") == 3600)
         #expect(try fresh("<ttl> 5 </ttl>") == 300)
-        for bad in ["0", "-5", "soon", "99999999999999999999", "100000000"] {
+        for bad in ["0", "-5", "soon", "99999999999999999999", "100000000", "\(Int.max)", "\(Int.min)"] {
             #expect(try fresh("<ttl>\(bad)</ttl>") == nil)
         }
         #expect(try fresh("<sy:updatePeriod>daily</sy:updatePeriod>") == 86_400)
@@ -87,6 +87,10 @@ struct FeedOptionTests {
         #expect(
             try fresh("<sy:updatePeriod>weekly</sy:updatePeriod><sy:updateFrequency>0</sy:updateFrequency>") == 604_800)
         #expect(try fresh("<sy:updatePeriod>now and then</sy:updatePeriod>") == nil)
+        for frequency in [Int.max, .min] {
+            let hostile = "<sy:updateFrequency>\(frequency)</sy:updateFrequency>"
+            #expect(try fresh("<sy:updatePeriod>weekly</sy:updatePeriod>\(hostile)") == (frequency < 0 ? 604_800 : nil))
+        }
         #expect(try fresh("<ttl>60</ttl><sy:updatePeriod>daily</sy:updatePeriod>") == 86_400)
     }
 

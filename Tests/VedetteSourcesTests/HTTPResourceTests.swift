@@ -94,6 +94,27 @@ struct HTTPResourceTests {
         #expect(ask.redirects == 3)
     }
 
+    @Test("an error page says nothing of the page: its body, headers and redirect are not taken for the page's")
+    func outage() throws {
+        let options: [String: OptionValue] = [
+            "body": .text("compare"), "headers": .map([("version", .text("x-version"))]), "lacks": .text("sorry"),
+        ]
+        let headers = [("X-Version", "0"), ("Location", "/error")]
+        for down in [response(500, headers, "oops"), response(301, headers, "sorry")] {
+            let item = try observe(options, .response(down))
+            #expect(item.state == "down")
+            #expect(item.fields == ["status": .text(String(down.status))])
+        }
+        let kind = try #require(try Fixture.kind("http", options) as? any ObservingKind)
+        let up = try observe(options, .response(response(200, [("X-Version", "1")], "page")))
+        let stored = [up.key: StoredItem(up, digest: up.digest, stateSince: Self.now)]
+        for seen in [Observed.response(response(500, headers, "oops")), .failed(FetchError(.refused, "refused"))] {
+            let kept = kind.keepingMeasures([try observe(options, seen)], stored: stored)[0]
+            #expect(kept.fields["body"] == up.fields["body"] && kept.fields["version"] == "1")
+            #expect(kept.fields["status"] != up.fields["status"])
+        }
+    }
+
     @Test("a body and headers are compared only when asked")
     func compared() throws {
         let headers = [("X-Version", "1.2"), ("ETag", "a")]

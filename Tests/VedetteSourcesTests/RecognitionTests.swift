@@ -41,6 +41,17 @@ struct RecognitionTests {
         #expect(Set(found.items.map(\.key)).count == count)
     }
 
+    @Test("of a document with thousands of different elements only some are tried as rows")
+    func manyNames() throws {
+        let text = "<r>" + (0..<4000).map { "<e\($0)><id>\($0)</id></e\($0)>" }.joined() + "</r>"
+        let proposals = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(text.utf8))
+        #expect(proposals.filter { $0.kind == "xml" }.count <= 200)
+        // The rows are found, though many names stand beside them.
+        let rows = (0..<50).map { "<row id='\($0)'/>" }.joined()
+        let mixed = "<r>" + rows + (0..<300).map { "<a\($0)/>" }.joined() + "</r>"
+        #expect(Self.read(Array(mixed.utf8))?.line.contains("items=/r/row key=@id") == true)
+    }
+
     static let answers: [(String, Int, String)] = [
         ("cloudburst-virtualSystems-1.json", 8, "cloudburst state"),
         (

@@ -92,6 +92,34 @@ struct XMLResourceTests {
         #expect(try Fixture.kind("xml", ["mode": .text("window")]).mode == .window)
     }
 
+    @Test("a next page whose address is none is a failure: what it holds would be missed", arguments: ["xml", "html"])
+    func unresolved(_ name: String) throws {
+        let options: [String: OptionValue] = ["items": .text("//a"), "next": .text("//b/@href")]
+        let root = name == "xml" ? "r" : "html"
+        let text = "<\(root)><a id='1'>x</a><b href='javascript:load(2)'>more</b></\(root)>"
+        let kind = try Fixture.kind(name, options)
+        var page = PageBody(bytes: Array(text.utf8), url: "https://api.example.org/list")
+        let error = #expect(throws: ReadError.self) { try kind.read(&page) }
+        #expect(error?.failure == .shape)
+        #expect(error?.detail == "the next page's address is none; check 'next'")
+        // A file has one page, whatever it says.
+        var file = PageBody(bytes: Array(text.utf8), url: "file:///tmp/list")
+        #expect(try kind.read(&file).next == nil)
+        guard name == "xml" else { return }
+        let headers = ResponseHeaders([("Link", "<javascript:load(2)>; rel=next")])
+        #expect(throws: ReadError.self) { try read([:], Array("<r id='1'/>".utf8), headers: headers) }
+    }
+
+    @Test("parts of a key that hold the joining sign make no two items one")
+    func joined() throws {
+        let page = try read(
+            ["items": .text("//i"), "key": .list([.text("@a"), .text("@b")])],
+            "<r><i a='x/y' b='z'/><i a='x' b='y/z'/><i a='5%' b='c'/></r>")
+        #expect(page.items.map(\.key) == ["x%2Fy/z", "x/y%2Fz", "5%25/c"])
+        // A key of one part is as it is.
+        #expect(try read(["items": .text("//i")], "<r><i id='x/y'/></r>").items[0].key == "x/y")
+    }
+
     @Test("by default the root is the item, keyed by its id, titled by title or name")
     func defaults() throws {
         let item = try read([:], "<r><id>5</id><name>n</name></r>").items[0]

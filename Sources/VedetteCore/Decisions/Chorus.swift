@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Sources of one server fail and recover together. Each event is kept, but within a minute one message per rule and
-/// sink speaks for all of them; the others are suppressed and say which one that is.
+/// sink speaks for all of them; the others are suppressed and say which one that is. A recovery ends what was said of
+/// failures, and a failure what was said of recoveries.
 public struct Chorus: Sendable {
     static let span = Duration.seconds(60)
 
@@ -10,6 +11,12 @@ public struct Chorus: Sendable {
         var sink: String
         var server: String
         var kind: Event.Kind
+
+        /// What it says is no longer so: were the old voice heard on, the last word would be the wrong one.
+        func contradicts(_ old: Part) -> Bool {
+            (rule, sink, server) == (old.rule, old.sink, old.server)
+                && (kind == .recovered) != (old.kind == .recovered)
+        }
     }
 
     private struct Voice: Sendable {
@@ -26,9 +33,9 @@ public struct Chorus: Sendable {
     public mutating func joined(_ delivery: Delivery, server: String, at now: BootTime) -> Delivery {
         let event = delivery.message.event
         guard [.failing, .recovered, .stale].contains(event.kind), delivery.state == .pending else { return delivery }
-        voices = voices.filter { $0.value.until > now }
         let part = Part(
             rule: delivery.message.rule, sink: delivery.message.sink, server: server, kind: event.kind)
+        voices = voices.filter { $0.value.until > now && !part.contradicts($0.key) }
         var delivery = delivery
         if let voice = voices[part] {
             delivery.state = .suppressed

@@ -30,13 +30,15 @@ public struct Difference: Sendable {
     public var events: [EventSketch] = []
     /// Only rows that changed.
     public var writes: [StoredItem] = []
+    /// Rows of which only measures are others: they are no reason to write at once.
+    public var refreshes: [StoredItem] = []
     public var deletions: [String] = []
     /// The snapshot starts anew: what was stored is dropped.
     public var isNewBaseline = false
     /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
     public var isSuspect = false
 
-    /// No item, no event: at most the validators and the head's times are others.
+    /// No item, no event: at most measures, the validators and the head's times are others.
     public var changesNothing: Bool { events.isEmpty && writes.isEmpty && deletions.isEmpty && !isNewBaseline }
 }
 
@@ -87,10 +89,11 @@ public struct Differ: Sendable {
     ) -> Difference {
         guard let old, old.identity == source.identity else { return baseline(new, replaces: old != nil) }
         guard haveOtherKeys(new, stored) else { return compare(old, stored, new) }
-        if let rekeyed = rekeyed(new, stored) {
+        if let rekeyed = rekeyed(new, old, stored) {
             var difference = compare(old, rekeyed.stored, new)
+            let written = Set((difference.writes + difference.refreshes).map(\.key))
             difference.deletions += rekeyed.gone
-            difference.writes += rekeyed.moved
+            difference.writes += rekeyed.moved.filter { !written.contains($0.key) }
             return difference
         }
         return isOldNews(new, old, stored) ? anew(new, old) : compare(old, stored, new)
@@ -189,14 +192,19 @@ public struct Differ: Sendable {
     ) {
         let digest = item.digest
         if digest == before.digest, before.shown == item.shownDigest, before.absentSince == nil { return }
-        let mustLook = digest != before.digest || !(marks.isEmpty || item.measures.isEmpty)
+        let mustLook = digest != before.digest || !item.measures.isEmpty
         guard mustLook, let old = before.item else {
             difference.writes.append(StoredItem(item, digest: digest, stateSince: before.stateSince))
             return
         }
         let changes = self.changes(from: old, to: item, stateSince: before.stateSince, fresh: fresh)
         let keepsState = old.state == item.state
-        difference.writes.append(StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now))
+        let row = StoredItem(item, digest: digest, stateSince: keepsState ? before.stateSince : now)
+        if changes.isEmpty, before.absentSince == nil, old.differsOnlyInMeasures(from: item) {
+            difference.refreshes.append(row)
+        } else {
+            difference.writes.append(row)
+        }
         if !changes.isEmpty { difference.events.append(EventSketch(.changed, item: item, changes: changes)) }
     }
 
@@ -306,6 +314,14 @@ public struct Differ: Sendable {
             guard let x = a.element.item?.time, let y = b.element.item?.time, x != y else { return a.offset < b.offset }
             return x < y
         }.map(\.element)
+    }
+}
+
+extension Item {
+    fileprivate func differsOnlyInMeasures(from other: Item) -> Bool {
+        var like = other
+        like.measures = measures
+        return like == self
     }
 }
 

@@ -13,8 +13,11 @@ extension ObservingKind {
         }
     }
 
+    public var ofPageAlone: Set<String> { [] }
+
     /// What is down has no latency and no certificate: the last measures stand, or each outage would make them cross
-    /// every bound anew.
+    /// every bound anew. So do the fields that only the page itself tells, or its outage and its recovery would each be
+    /// a change of the page.
     public func keepingMeasures(_ items: [Item], stored: [String: StoredItem]) -> [Item] {
         items.map { item in
             guard isDown(item), let last = stored[item.key]?.item else { return item }
@@ -22,6 +25,7 @@ extension ObservingKind {
             for measure in last.measures where item.measures[measure.name] == nil {
                 item.measures[measure.name] = measure.value
             }
+            for name in ofPageAlone where item.fields[name] == nil { item.fields[name] = last.fields[name] }
             return item
         }
     }

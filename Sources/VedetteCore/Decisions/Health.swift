@@ -27,8 +27,14 @@ public struct Health: Sendable, Hashable {
         return EventSketch(.failing, error: problem)
     }
 
-    /// A poll while the machine is offline: no failure, and no recovery either.
-    public mutating func wasPolled(at now: Timestamp) { lastPollAt = now }
+    /// A poll while the machine is offline: no failure, and no recovery either; and nothing grows old meanwhile.
+    public mutating func wasPolled(at now: Timestamp) {
+        if let failingSince, let lastPollAt {
+            let passed = max(0, now.milliseconds - lastPollAt.milliseconds)
+            self.failingSince = min(now, failingSince.advanced(by: .milliseconds(passed)))
+        }
+        lastPollAt = now
+    }
 
     /// Bad news that so many polls in a row must bring before it is believed; they are no failures.
     public mutating func doubted(at now: Timestamp) {

@@ -5,6 +5,8 @@
 public struct PageWalk: Sendable {
     /// A reading longer than this has a gap that must be said.
     public static let mostPages = 50
+    /// So has one of more items than these on all its pages.
+    public static let mostItems = 1_000_000
 
     public enum Step: Sendable, Hashable {
         case done
@@ -23,6 +25,7 @@ public struct PageWalk: Sendable {
     private var asked: Set<NextPage>
     /// An unchanged item was read: what is undated and follows the known ones lay beyond the old end.
     private var hasMetOldEnd = false
+    var mostItems = PageWalk.mostItems
     public private(set) var items: [Item] = []
     public private(set) var pages = 0
     public private(set) var repeats = 0
@@ -72,6 +75,9 @@ public struct PageWalk: Sendable {
         if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }
         if pages >= PageWalk.mostPages {
             return .gap("page \(pages) is not the last and no more are read")
+        }
+        if items.count >= mostItems {
+            return .gap("after page \(pages) there are \(items.count) items and no more are read")
         }
         guard asked.insert(next).inserted else { return .gap("page \(pages) leads back to a page already read") }
         return .fetch(next)

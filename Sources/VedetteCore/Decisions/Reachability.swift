@@ -3,64 +3,80 @@
 /// Whether this machine can reach anything at all. When it cannot, every source would fail at once, and saying so of
 /// each would be a storm of wrong news: the machine is offline, which is said once.
 ///
-/// Offline means: since the last answer of anybody, three origins (or both, where there are two) that had answered
-/// before went silent. A host that has long been dead is no witness. With one origin nobody can tell a dead server from
-/// a dead network, so nothing is concluded. Machines on loopback and files say nothing about the network.
+/// Offline means: every witness is silent, and there are two of them at least. A witness is a host that answered before
+/// and was not already silent when somebody else answered after it; one that has long been dead is none, nor is one that
+/// never answered. With one witness nobody can tell a dead server from a dead network, so nothing is concluded. Ports do
+/// not count apart, for one machine has many. Machines on loopback and files say nothing about the network.
 public struct Reachability: Sendable {
-    /// So many origins that fall silent, one after the other, are no coincidence.
-    static let witnesses = 3
-
     public private(set) var isOffline: Bool
-    /// Of every origin beyond this machine: whether its last attempt met silence. Nil before the first.
-    private var isSilent: [String: Bool?] = [:]
-    /// Origins that fell silent since the last answer.
-    private var fallen = Set<String>()
+    /// Every host beyond this machine that is watched.
+    private var hosts = Set<String>()
+    /// Those whose last attempt met silence.
+    private var silent = Set<String>()
+    private var witnesses = Set<String>()
 
     public init(isOffline: Bool = false) { self.isOffline = isOffline }
 
-    /// No answer of any kind: a status, a bad certificate or a login page would prove that there is a network.
+    /// No answer of any kind: a status, a bad certificate, a login page or a refused connection would prove that there is
+    /// a network.
     public static func isSilence(_ failure: Failure) -> Bool {
         switch failure {
-        case .resolve, .refused, .timeout, .closed, .network: true
+        case .resolve, .timeout, .closed, .network: true
         default: false
         }
     }
 
-    /// The origins that are watched now.
-    /// - Parameter silent: those whose last attempt is known to have met silence.
-    public mutating func watch(_ origins: Set<String>, silent: Set<String> = []) {
-        let counted = origins.filter(Reachability.isBeyondUs)
-        isSilent = Dictionary(
-            uniqueKeysWithValues: counted.map { origin in
-                (origin, isSilent[origin] ?? (silent.contains(origin) ? true : nil))
-            })
-        fallen.formIntersection(counted)
-        if counted.count < 2 { isOffline = false }
+    /// The origins that are watched now. What was heard of them since stands.
+    /// - Parameters:
+    ///   - answered: those that are known to have answered at their last attempt.
+    ///   - silent: those that are known to be failing, and by silence.
+    public mutating func watch(_ origins: Set<String>, answered: Set<String> = [], silent: Set<String> = []) {
+        let known = hosts
+        hosts = Set(origins.compactMap(Reachability.host))
+        let answered = Set(answered.compactMap(Reachability.host)).intersection(hosts).subtracting(known)
+        let failing = Set(silent.compactMap(Reachability.host)).intersection(hosts).subtracting(known)
+        witnesses = witnesses.intersection(hosts).union(answered)
+        // Where one port is dead and another answers, the machine is there.
+        self.silent = self.silent.intersection(hosts).union(failing.subtracting(answered))
+        if hosts.count < 2 { isOffline = false }
     }
 
     public mutating func answered(_ origin: String) {
-        guard isSilent.keys.contains(origin) else { return }
-        isSilent[origin] = .some(false)
-        fallen = []
+        guard let host = Reachability.host(origin), hosts.contains(host) else { return }
+        silent.remove(host)
+        // The first answer after an outage says nothing against those that are still to be asked.
+        if !isOffline { witnesses.subtract(silent) }
+        witnesses.insert(host)
         isOffline = false
     }
 
-    public mutating func fellSilent(_ origin: String) {
-        guard let last = isSilent[origin], !isOffline else { return }
-        // One that was silent already tells nothing new.
-        if last != true { fallen.insert(origin) }
-        isSilent[origin] = .some(true)
-        isOffline = fallen.count >= max(2, min(Reachability.witnesses, isSilent.count))
+    /// - Returns: true when the other witnesses should be asked soon, for the silence of two may be that of all.
+    @discardableResult
+    public mutating func fellSilent(_ origin: String) -> Bool {
+        guard let host = Reachability.host(origin), hosts.contains(host) else { return false }
+        let isNew = silent.insert(host).inserted && witnesses.contains(host)
+        let left = witnesses.subtracting(silent)
+        if witnesses.count >= 2, left.isEmpty { isOffline = true }
+        return isNew && !left.isEmpty && witnesses.count - left.count == 2
     }
 
-    /// False for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.
-    static func isBeyondUs(_ origin: String) -> Bool {
-        guard let url = WebURL(origin) else { return false }
+    /// Whether its answer would say that there is a network.
+    public func isAwaited(_ origin: String) -> Bool {
+        Reachability.host(origin).map { witnesses.contains($0) && !silent.contains($0) } ?? false
+    }
+
+    /// Without its port. Nil for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.
+    static func host(_ origin: String) -> String? {
+        guard let url = WebURL(origin) else { return nil }
         var host = url.authority[...]
-        if host.hasPrefix("[") { return !host.hasPrefix("[::1]") }
+        if host.hasPrefix("[") {
+            host = host[...(host.firstIndex(of: "]") ?? host.index(before: host.endIndex))]
+            return host == "[::1]" ? nil : String(host)
+        }
         if let colon = host.lastIndex(of: ":") { host = host[..<colon] }
         while host.hasSuffix(".") { host.removeLast() }
         let isAddress = host.split(separator: ".").count == 4 && host.allSatisfy { $0 == "." || $0.isNumber }
-        return host != "localhost" && !host.hasSuffix(".localhost") && !(isAddress && host.hasPrefix("127."))
+        let isOurs = host == "localhost" || host.hasSuffix(".localhost") || (isAddress && host.hasPrefix("127."))
+        return isOurs ? nil : String(host)
     }
 }

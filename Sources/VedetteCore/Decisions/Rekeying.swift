@@ -18,31 +18,41 @@ extension Differ {
         /// What is stored, under the new keys where an item was found again.
         var stored: [String: StoredItem]
         var gone: [String]
+        /// As they were before, so that what changed of them is still found.
         var moved: [StoredItem]
     }
 
     /// The items found again by what else is their own: the link, else the content. Nil when that is less than half of
     /// them.
-    func rekeyed(_ new: Observation, _ stored: [String: StoredItem]) -> Rekeyed? {
-        let present = stored.values.filter { $0.absentSince == nil }
-        let old = present.compactMap(\.item)
-        let pairs = Differ.pairs(old, new.items)
-        guard pairs.count * 2 >= min(old.count, new.items.count), !pairs.isEmpty else { return nil }
+    func rekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
+        let before = stored.values.filter { $0.absentSince == nil }.compactMap(\.item)
+        let pairs = Differ.pairs(before, Differ.perhapsKnown(new, old), mode: new.mode)
+        guard pairs.count * 2 >= min(before.count, new.items.count), !pairs.isEmpty else { return nil }
         var rekeyed = Rekeyed(stored: stored, gone: [], moved: [])
         for (from, to) in pairs.sorted(by: { $0.to.key < $1.to.key }) {
-            let since = from.state == to.state ? stored[from.key]?.stateSince ?? now : now
-            let row = StoredItem(to, digest: to.digest, stateSince: since)
+            guard let row = stored[from.key] else { continue }
+            var item = from
+            item.key = to.key
+            let moved = StoredItem(item, digest: row.digest, stateSince: row.stateSince)
             rekeyed.stored[from.key] = nil
-            rekeyed.stored[to.key] = row
+            rekeyed.stored[to.key] = moved
             rekeyed.gone.append(from.key)
-            rekeyed.moved.append(row)
+            rekeyed.moved.append(moved)
         }
         return rekeyed
     }
 
-    /// By link, then, of those that are left, by content: a move to another host changes every link as well.
-    private static func pairs(_ old: [Item], _ new: [Item]) -> [(from: Item, to: Item)] {
+    /// What is newer than all that was seen is news, whatever it links to.
+    private static func perhapsKnown(_ new: Observation, _ old: SnapshotHead) -> [Item] {
+        guard new.mode == .window, let newest = old.newest else { return new.items }
+        return new.items.filter { $0.time.map { $0 <= newest } ?? true }
+    }
+
+    /// Of a window by link, then, of those that are left, by content: a move to another host changes every link as well.
+    /// Of a list by link and content together: jobs of a queue are replaced by others that look just like them.
+    private static func pairs(_ old: [Item], _ new: [Item], mode: ReadingMode) -> [(from: Item, to: Item)] {
         let byLink = pairs(old, new) { $0.url }
+        if mode == .list { return byLink.filter { $0.from.digest == $0.to.digest } }
         let (from, to) = (Set(byLink.map(\.from.key)), Set(byLink.map(\.to.key)))
         return byLink
             + pairs(old.filter { !from.contains($0.key) }, new.filter { !to.contains($0.key) }) { String($0.digest) }

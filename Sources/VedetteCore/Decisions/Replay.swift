@@ -61,6 +61,6 @@ public struct Replay: Sendable {
         record.snapshot = difference.head
         if difference.isNewBaseline { stored = [:] }
         for key in difference.deletions { stored[key] = nil }
-        for row in difference.writes { stored[row.key] = row }
+        for row in difference.writes + difference.refreshes { stored[row.key] = row }
     }
 }

@@ -113,6 +113,11 @@ public struct TLSPolicy: Sendable, Hashable {
     }
 }
 
+extension TLSPolicy {
+    /// What holds on another origin: nothing that was said of the first, but no older version than asked for.
+    public var elsewhere: TLSPolicy { TLSPolicy(minimum: minimum == .v1_3 ? .v1_3 : .v1_2) }
+}
+
 /// Who carries the request.
 public enum Proxy: Sendable {
     /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them.
@@ -152,12 +157,21 @@ public struct Header: Sendable {
 
     public var name: String
     public var content: Content
+    /// The user gave it to a server: it is for that server's origin, whatever its name.
+    public var isOwn = false
 
     public init(_ name: String, _ value: String) { (self.name, content) = (name, .plain(value)) }
     public init(_ name: String, _ secret: Secret) { (self.name, content) = (name, .secret(secret)) }
 
     public var isSecret: Bool {
         if case .secret = content { true } else { false }
+    }
+
+    /// The same as a server's own.
+    public var own: Header {
+        var header = self
+        header.isOwn = true
+        return header
     }
 
     public var value: String {

@@ -20,8 +20,8 @@ public protocol Journal: Sendable {
     /// Commits what polls changed, all of it in one transaction (I1), and returns it with `seq`s and delivery ids.
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
 
-    /// Writes the records of polls that changed nothing but due times and validators.
-    func touch(_ records: [SourceRecord]) async throws(JournalError)
+    /// Writes what polls changed that nobody waits for, in one transaction.
+    func touch(_ touches: [Touch]) async throws(JournalError)
 
     /// The lanes in which something is owed.
     func owedLanes() async throws(JournalError) -> [DeliveryLane]
@@ -81,6 +81,15 @@ public struct PollRecord: Sendable {
         (self.record, self.isNewBaseline, self.writes) = (record, isNewBaseline, writes)
         (self.deletions, self.events, self.deliveries) = (deletions, events, deliveries)
     }
+}
+
+/// What a poll changed that is no event: due times, validators, measures.
+public struct Touch: Sendable {
+    public var record: SourceRecord
+    /// See `Difference.refreshes`.
+    public var items: [StoredItem]
+
+    public init(_ record: SourceRecord, items: [StoredItem] = []) { (self.record, self.items) = (record, items) }
 }
 
 /// What a commit numbered.

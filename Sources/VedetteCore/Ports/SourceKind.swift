@@ -40,6 +40,8 @@ public protocol ObservingKind: SourceKind {
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page
     /// Whether an item's state is bad news, which is believed only after as many polls in a row as the source's `fails`.
     func isDown(_ item: Item) -> Bool
+    /// Fields that an item which is down does not have, since an error page says nothing of them: the last ones stand.
+    var ofPageAlone: Set<String> { get }
 }
 
 public enum Observed: Sendable {

@@ -47,16 +47,17 @@ struct XMLGuess {
 
     /// Repeated elements, most of them first, the outermost of equally many.
     private var rows: [Row] {
-        var found: [Row] = []
-        for depth in 2...5 {
-            for (path, namespace, count) in paths(depth) {
-                guard let key = XMLGuess.keys.first(where: { isUnique($0, path, namespace, count) }) else { continue }
-                found.append(
-                    Row(path: path, count: count, key: XMLGuess.prefixed(key, namespace), namespace: namespace))
-            }
+        let all = (2...5).flatMap(paths).enumerated().sorted {
+            ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
         }
-        return found.sorted { $0.count > $1.count }
+        return all.prefix(XMLGuess.mostPaths).map(\.element).compactMap { path, namespace, count in
+            guard let key = XMLGuess.keys.first(where: { isUnique($0, path, namespace, count) }) else { return nil }
+            return Row(path: path, count: count, key: XMLGuess.prefixed(key, namespace), namespace: namespace)
+        }
     }
+
+    /// Each is looked at with every key, all through the document.
+    private static let mostPaths = 200
 
     /// The paths of the elements at one depth, how many stand there, and their namespace. A path whose elements are of
     /// several namespaces is left out: a person must choose.

@@ -63,20 +63,11 @@ struct ProbeTarget {
     }
 
     private var request: Request {
-        let ask = ask
-        var headers: [Header] = []
-        let agent = userAgent ?? server?.userAgent
-        let own = (agent.map { [Header("User-Agent", $0)] } ?? []) + (server?.headers ?? [])
-        for header in own + ask.headers + [Header("User-Agent", Workshop.userAgent)]
-        where !headers.contains(where: { $0.name.lowercased() == header.name.lowercased() }) {
-            headers.append(header)
-        }
-        var limits = FetchLimits()
-        limits.total = .seconds(60)
-        return Request(
-            method: ask.method, url: ask.url, headers: headers, body: ask.body, credentials: server?.credentials,
-            tls: server?.tls ?? .init(), session: "probe", limits: limits, redirects: ask.redirects,
-            proxy: server?.proxy ?? .environment, reach: server?.allowsPrivate == true ? .anywhere : .likeTheFirst)
+        var server = server ?? Server(name: "")
+        if let userAgent { server.userAgent = userAgent }
+        var request = Request(ask, of: server, session: "probe", userAgent: Workshop.userAgent)
+        request.limits.total = .seconds(60)
+        return request
     }
 
     func fetch(_ fetcher: some Fetcher) async throws -> Answer {
@@ -98,20 +89,29 @@ struct ProbeTarget {
     private func check(_ response: Response) throws {
         let isGood = (200..<300).contains(response.status) || kind == "http"
         if !isGood {
-            let hint =
-                switch response.status {
-                case 401 where server == nil, 403 where server == nil:
-                    "; write a server with its password into the configuration, and name it with --server"
-                case 401, 403: "; check the password of the server '\(server?.name ?? "")'"
-                default: ""
-                }
-            throw Exit(.unavailable, "\(shown) answers \(response.status)\(hint)")
+            throw Exit(.unavailable, "\(shown) answers \(response.status)\(hint(response.status))")
         }
         if response.body.isEmpty, kind != "http" {
             throw Exit(
                 .unavailable,
                 "\(shown) answers with nothing; if a browser sees more, say --user-agent, or --kind http to watch the answer itself"
             )
+        }
+    }
+
+    /// What to try next.
+    private func hint(_ status: Int) -> String {
+        switch (status, server) {
+        case (401, nil), (403, nil):
+            "; write a server with its password into the configuration, and name it with --server"
+        case (401, let server?), (403, let server?): "; check the password of the server '\(server.name)'"
+        case (404, _), (410, _):
+            (WebURL(url).map { $0.path.isEmpty || $0.path == "/" } == true && kind == nil
+                ? "; name the page or resource below it, or with --kind what is there: cloudburst and connections know "
+                    + "their paths" : "; check the path")
+                + (server == nil ? ", or lend a server's password with --server" : "")
+                + "; --kind http watches the answer itself"
+        default: "; --kind http watches the answer itself"
         }
     }
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
 /// `application/x-www-form-urlencoded` (WHATWG URL), as queries and message arguments hold it.
-enum FormEncoding {
+public enum FormEncoding {
     /// `+` and percent escapes undone; what is no escape stays as it is written.
-    static func decoded(_ text: some StringProtocol) -> String {
+    public static func decoded(_ text: some StringProtocol) -> String {
         var out: [UInt8] = []
         var bytes = Array(text.utf8)[...]
         while let byte = bytes.popFirst() {
@@ -25,16 +23,5 @@ enum FormEncoding {
         // `UInt8(_:radix:)` alone would take `+1` for a number.
         guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
         return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-    }
-}
-
-extension WebURL {
-    /// The first value of a parameter in the query.
-    func parameter(_ name: String) -> String? {
-        for pair in (query ?? "").split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if FormEncoding.decoded(parts[0]) == name { return parts.count > 1 ? FormEncoding.decoded(parts[1]) : "" }
-        }
-        return nil
     }
 }
