@@ -47,6 +47,8 @@ public actor Watcher {
     private var isStopping = false
     private var sleeper: Task<Void, Never>?
     private var wakeAt: BootTime?
+    /// When the watcher meant to look at the clock again: now while it is awake.
+    private var expectedAt: BootTime?
     private var dirty: [WatchedSource] = []
     private var touchDue: BootTime?
     private var idle: [CheckedContinuation<Void, Never>] = []
@@ -89,6 +91,7 @@ public actor Watcher {
     /// Watches until `stop`.
     public func run() async {
         while !isStopping {
+            noteJump()
             startDue()
             tick()
             if let touchDue, touchDue <= surroundings.clock.now().boot { await flushTouches() }
@@ -202,22 +205,28 @@ public actor Watcher {
         }
     }
 
+    /// The machine slept, whether the watcher did just then or not: what became due meanwhile is polled once, spread.
+    private func noteJump() {
+        let now = surroundings.clock.now().boot
+        if let expected = expectedAt, now.duration(since: expected) > Watcher.oversleep {
+            catchUp { [scheduler] entry in scheduler.due(of: entry.number).map { $0 <= now } ?? false }
+        }
+        expectedAt = now
+    }
+
     private func sleepUntilNext() async {
         guard !isStopping else { return }
+        noteJump()
         let now = surroundings.clock.now().boot
         // With every place taken, a finished poll wakes us.
         let candidates = [hasPlace ? scheduler.next : nil, touchDue, tickDue].compactMap { $0 }
         let deadline = max(now.advanced(by: Watcher.tick), candidates.min() ?? now.advanced(by: .seconds(3600)))
-        wakeAt = deadline
+        (wakeAt, expectedAt) = (deadline, deadline)
         let clock = surroundings.clock
         let sleeper = Task { () -> Void in _ = try? await clock.sleep(until: deadline) }
         self.sleeper = sleeper
         await sleeper.value
         (self.sleeper, wakeAt) = (nil, nil)
-        let after = surroundings.clock.now().boot
-        if after.duration(since: deadline) > Watcher.oversleep {
-            catchUp { [scheduler] entry in scheduler.due(of: entry.number).map { $0 <= after } ?? false }
-        }
     }
 
     /// One poll of each of these, spread so that they do not all come at once.

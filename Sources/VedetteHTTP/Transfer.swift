@@ -293,8 +293,18 @@ final class Transfer {
             // A JSON reader wants 64 bytes behind the body. What a server only promises is not believed beyond 1 MB.
             body.reserveCapacity(min(length, 1 << 20) + 64)
         }
+        makeRoom(for: body.count + chunk.count, most: limits.received)
         body.append(contentsOf: chunk)
         return true
+    }
+
+    /// By halves of the limit: left to itself, an array that is nearly as long as the limit is copied into one twice as long,
+    /// and for a moment there are both.
+    private func makeRoom(for count: Int, most: Int) {
+        guard count > body.capacity else { return }
+        var room = most
+        while room / 2 >= count { room /= 2 }
+        body.reserveCapacity(room + 64)
     }
 
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
