@@ -92,7 +92,10 @@ struct CommandTests {
     func conventions() async throws {
         let version = try await Program.run(["--version"])
         #expect(version.code == 0 && version.lines.count == 1)
-        let commands = ["run", "tail", "status", "list", "show", "wait", "check", "replay", "send", "accept"]
+        let commands = [
+            "run", "tail", "status", "list", "show", "wait", "check", "replay", "send", "accept", "probe",
+            "trust", "explain", "test", "snooze", "mute", "silences", "outbox", "schema",
+        ]
         for command in commands {
             let help = try await Program.run([command, "--help"])
             #expect(help.code == 0 && help.out.contains("USAGE: vedette \(command)"), "\(command)")

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("Rules through the whole program", .timeLimit(.minutes(2)))
+struct RuleTests {
+    /// A list in a file, whose one row has a state, and rules over it.
+    private struct World {
+        let home: Home
+        private let file: URL
+
+        init(_ rules: String, sink: String = "{kind: stdout, format: line}") throws {
+            home = try Home()
+            file = home.directory.appending(path: "list.json")
+            try home.write(
+                """
+                sources:
+                  s: {kind: json, url: "file://\(file.path)", state: state}
+                sinks:
+                  out: \(sink)
+                rules:
+                \(rules)
+                """)
+        }
+
+        /// One poll of every source, and every message that comes of it.
+        func poll(_ state: String, code: Int32 = 0) async throws -> String {
+            try Data(#"[{"id": 1, "title": "prod-1", "state": "\#(state)"}]"#.utf8).write(to: file)
+            let result = try await run("run", "--once")
+            #expect(result.code == code, "\(result.err)")
+            return result.out
+        }
+
+        func run(_ arguments: String...) async throws -> Program.Result {
+            try await Program.run(arguments + home.places)
+        }
+    }
+
+    @Test("what a rule says, what is silent and what was held back is told by explain, and over a restart")
+    func explained() async throws {
+        let world = try World(
+            "  - {name: down, when: {field: state, to: down}, limit: {count: 1, per: 1h}, notify: [out]}")
+        #expect(try await world.poll("up").isEmpty)
+        #expect(try await world.poll("down").contains("prod-1"))
+        #expect(try await world.poll("up").isEmpty)
+        #expect(try await world.poll("down").isEmpty, "the limit holds over a restart")
+        let told = try await world.run("explain", "1")
+        #expect(told.out.contains("down: matches") && told.out.contains("→ out: sent"), "\(told.out)\(told.err)")
+        let unmet = try await world.run("explain", "2")
+        #expect(unmet.out.contains("down: does not match: to is 'up', not 'down'"), "\(unmet.out)\(unmet.err)")
+        let held = try await world.run("explain", "3")
+        #expect(held.out.contains("suppressed") && held.out.contains("limit of 1 per 1 h"), "\(held.out)\(held.err)")
+        #expect(held.out.contains("held back by its limit"), "\(held.out)")
+        let rehearsed = try await world.run("test", "--since", "1h")
+        #expect(rehearsed.out.contains("down → out: prod-1: up → down"), "\(rehearsed.out)\(rehearsed.err)")
+    }
+
+    @Test("snooze keeps a rule silent, silences lists it, and end lets it speak")
+    func silenced() async throws {
+        let world = try World("  - {name: any, when: {field: state}, notify: [out]}")
+        #expect(try await world.poll("a").isEmpty)
+        let snoozed = try await world.run("snooze", "--rule", "any", "--for", "1h")
+        #expect(snoozed.code == 0 && snoozed.out.hasPrefix("silence 1: rule 'any', until"), "\(snoozed)")
+        #expect(try await world.poll("b").isEmpty)
+        #expect(try await world.run("explain", "1").out.contains("silenced: rule 'any'"))
+        #expect(try await world.run("silences").out.hasPrefix("1  rule 'any'"))
+        #expect(try await world.run("silences", "end", "1").code == 0)
+        #expect(try await world.run("silences").out.isEmpty)
+        #expect(try await world.poll("c").contains("prod-1"))
+        let unknown = try await world.run("mute", "--rule", "an")
+        #expect(unknown.code == 64 && unknown.err.contains("did you mean 'any'?"), "\(unknown.err)")
+    }
+
+    @Test("outbox lists what is dead, tries it again and drops what is owed")
+    func outbox() async throws {
+        let world = try World(
+            "  - {name: any, when: {field: state}, notify: [out]}",
+            sink: "{kind: command, command: [\"/bin/sh\", \"-c\", \"exit 1\"]}")
+        _ = try await world.poll("a")
+        _ = try await world.poll("b", code: 69)
+        let listed = try await world.run("outbox")
+        #expect(listed.out.contains("dead") && listed.out.contains("prod-1: a → b"), "\(listed.out)\(listed.err)")
+        let retried = try await world.run("outbox", "retry", "--sink", "out")
+        #expect(retried.out == "1 message will be tried again\n", "\(retried.out)\(retried.err)")
+        let dropped = try await world.run("outbox", "drop", "--sink", "out")
+        #expect(dropped.out == "1 message dropped\n", "\(dropped.out)\(dropped.err)")
+        #expect(try await world.run("outbox").out.contains("dropped by hand"))
+        #expect(try await world.run("outbox", "retry").code == 64)
+    }
+
+    @Test("the schema in contrib is what the program's tables say")
+    func schema() async throws {
+        let printed = try await Program.run(["schema"])
+        let kept = try String(
+            contentsOf: Program.root.appending(path: "contrib/vedette.schema.json"), encoding: .utf8)
+        #expect(printed.out == kept, "write it anew: vedette schema > contrib/vedette.schema.json")
+    }
+}
