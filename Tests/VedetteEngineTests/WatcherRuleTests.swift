@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+@Suite("Rules in the watcher")
+struct WatcherRuleTests {
+    private func rule(_ change: (inout Gates) -> Void) -> RuleSet {
+        var gates = Gates()
+        change(&gates)
+        return RuleSet([
+            Rule(
+                name: "r", when: .field("state", from: nil, to: .oneOf(["down"])), notify: [Rule.Notice(sink: "k")],
+                gates: gates, identity: 1)
+        ])
+    }
+
+    @Test("for pulls a poll forward, and the good poll at its time lets the message go")
+    func hold() async throws {
+        let world = World([source("a", every: .seconds(600))], rules: rule { $0.hold = .seconds(60) })
+        world.fetcher.serve(url("a"), "1=up")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "1=down")
+            try await world.advance(.seconds(660)) { await world.journal.memories.count == 1 }
+            let held = world.clock.now().boot
+            #expect(world.sink.seen.isEmpty)
+            try await world.advance(.seconds(60)) { world.sink.seen.count == 1 }
+            #expect(world.fetcher.requests.count == 3, "a poll of its own, long before the next one was due")
+            #expect(world.clock.now().boot.duration(since: held) >= .seconds(59))
+            #expect(await world.journal.memories.isEmpty)
+        }
+    }
+
+    @Test("what was held is said by the next run, at its first good poll after the time")
+    func restart() async throws {
+        let set = rule { $0.hold = .seconds(60) }
+        let (journal, clock) = (FakeJournal(), ManualClock())
+        let first = World([source("a")], rules: set, journal: journal, clock: clock)
+        first.fetcher.serve(url("a"), "1=up")
+        try await first.watcher.restore()
+        _ = await first.watcher.runOnce(force: true)
+        first.fetcher.serve(url("a"), "1=down")
+        _ = await first.watcher.runOnce(force: true)
+        #expect(await journal.memories.count == 1)
+        clock.advance(.seconds(3600))
+        let second = World([source("a")], rules: set, journal: journal, clock: clock)
+        second.fetcher.serve(url("a"), "1=down")
+        try await second.courier.restore()
+        try await second.watcher.restore()
+        _ = await second.watcher.runOnce(force: true)
+        try await until { second.sink.seen.count == 1 }
+        #expect(await journal.memories.isEmpty)
+    }
+
+    @Test("time alone lets a reminder go, committed before it is attempted")
+    func remind() async throws {
+        let world = World(
+            [source("a", every: .seconds(600))], rules: rule { $0.remind = Reminder(every: .seconds(30)) })
+        world.fetcher.serve(url("a"), "1=up")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "1=down")
+            try await world.advance(.seconds(660)) { world.sink.seen.count == 1 }
+            try await world.advance(.seconds(60)) { world.sink.seen.count >= 3 }
+            #expect(world.fetcher.requests.count == 2)
+        }
+        #expect(await world.journal.deliveries.count >= 3)
+    }
+
+    @Test("a commit that fails leaves no memory; the poll that is made again makes it anew")
+    func failedCommit() async throws {
+        let world = World(
+            [source("a", every: .seconds(30))], rules: rule { $0.limit = Limit(count: 1, per: .seconds(3600)) })
+        world.fetcher.serve(url("a"), "1=up")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            await world.journal.fail(commits: true)
+            world.fetcher.serve(url("a"), "1=down")
+            try await world.advance(.seconds(70)) { world.fetcher.requests.count >= 3 }
+            await world.journal.fail(commits: false)
+            try await world.advance(.seconds(40)) { world.sink.seen.count == 1 }
+        }
+        #expect(await world.journal.deliveries.values.allSatisfy { $0.delivery.state == .pending })
+    }
+
+    @Test("an item that is in a value already, when its source is first seen, counts for stays")
+    func stays() async throws {
+        var gates = Gates()
+        gates.hold = .seconds(60)
+        let set = RuleSet([
+            Rule(
+                name: "stuck", when: .field("state", from: nil, to: .oneOf(["Starting"])),
+                notify: [Rule.Notice(sink: "k")], gates: gates, seeks: true, identity: 1)
+        ])
+        let world = World([source("a", every: .seconds(600))], rules: set)
+        world.fetcher.serve(url("a"), "1=Starting\n2=Started")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            try await world.advance(.seconds(61)) { world.sink.seen.count == 1 }
+            #expect(await world.journal.memories.keys.map(\.slot) == [.standing])
+            try await world.advance(.seconds(1200)) { world.fetcher.requests.count >= 4 }
+        }
+        #expect(await world.journal.deliveries.values.map(\.delivery.message.title) == ["1: still Starting"])
+    }
+
+    @Test("a silence that is asked for while it runs holds from then on")
+    func silence() async throws {
+        let world = World([source("a", every: .seconds(30))], rules: rule { _ in })
+        world.fetcher.serve(url("a"), "1=up")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            await world.journal.add(Silence(id: 1, rule: "r", created: world.clock.now().wall))
+            await world.watcher.silencesChanged()
+            world.fetcher.serve(url("a"), "1=down")
+            try await world.advance(.seconds(40)) { await world.journal.deliveries.count == 1 }
+        }
+        #expect(await world.journal.deliveries.values.first?.delivery.state == .suppressed)
+        #expect(world.sink.seen.isEmpty)
+    }
+}
