@@ -94,3 +94,22 @@ struct DocumentationTests {
         }
     }
 }
+
+@Suite("Examples")
+struct ExampleTests {
+    @Test("every file under rules/ begins with the line that tells an editor its schema")
+    func modeline() throws {
+        let top = Tree.root.appending(path: "rules")
+        let paths = try #require(FileManager.default.enumerator(atPath: top.path())).compactMap { $0 as? String }
+        let files = paths.filter { $0.hasSuffix(".yaml") }
+        #expect(files.count > 30)
+        for path in files {
+            let file = top.appending(path: path)
+            let first = try String(contentsOf: file, encoding: .utf8).lines.first ?? ""
+            let start = "# yaml-language-server: $schema="
+            let schema = file.deletingLastPathComponent().appending(path: String(first.dropFirst(start.count)))
+            #expect(
+                first.hasPrefix(start) && FileManager.default.fileExists(atPath: schema.path()), "\(path): \(first)")
+        }
+    }
+}

@@ -10,13 +10,13 @@ struct RuleTests {
         let home: Home
         private let file: URL
 
-        init(_ rules: String, sink: String = "{kind: stdout, format: line}") throws {
+        init(_ rules: String, sink: String = "{kind: stdout, format: line}", every: String = "60s") throws {
             home = try Home()
             file = home.directory.appending(path: "list.json")
             try home.write(
                 """
                 sources:
-                  s: {kind: json, url: "file://\(file.path)", state: state}
+                  s: {kind: json, url: "file://\(file.path)", state: state, every: \(every)}
                 sinks:
                   out: \(sink)
                 rules:
@@ -24,9 +24,13 @@ struct RuleTests {
                 """)
         }
 
+        func write(_ state: String) throws {
+            try Data(#"[{"id": 1, "title": "prod-1", "state": "\#(state)"}]"#.utf8).write(to: file, options: .atomic)
+        }
+
         /// One poll of every source, and every message that comes of it.
         func poll(_ state: String, code: Int32 = 0) async throws -> String {
-            try Data(#"[{"id": 1, "title": "prod-1", "state": "\#(state)"}]"#.utf8).write(to: file)
+            try write(state)
             let result = try await run("run", "--once")
             #expect(result.code == code, "\(result.err)")
             return result.out
@@ -87,6 +91,29 @@ struct RuleTests {
         #expect(dropped.out == "1 message dropped\n", "\(dropped.out)\(dropped.err)")
         #expect(try await world.run("outbox").out.contains("dropped by hand"))
         #expect(try await world.run("outbox", "retry").code == 64)
+    }
+
+    @Test("kill -9 in the middle of a for and of a limit: the next run says what the first would have said, once")
+    func killed() async throws {
+        let world = try World(
+            """
+              - {name: stuck, when: {field: state, to: down}, for: 2s, notify: [out]}
+              - {name: first, when: {field: state, to: down}, limit: {count: 1, per: 1h}, notify: [out]}
+            """, every: "100ms")
+        _ = try await world.poll("up")
+        let watcher = try Child(Program.path, ["run"] + world.home.places)
+        try world.write("down")
+        try await watcher.wait { $0.contains { $0.contains("prod-1") } }
+        watcher.kill(SIGKILL)
+        _ = await watcher.end(within: 10)
+        let status = try await world.run("status")
+        #expect(status.out.contains("stuck  held") && status.out.contains("first  limit"), "\(status.out)")
+        let next = try Child(Program.path, ["run"] + world.home.places)
+        try await next.wait { $0.contains { $0.contains("prod-1") } }
+        #expect(await next.stop() == 0)
+        #expect(next.lines(of: .out).filter { $0.contains("prod-1") }.count == 1)
+        let told = try await world.run("explain", "1")
+        #expect(told.out.components(separatedBy: "→ out: sent").count == 3, "\(told.out)")
     }
 
     @Test("the schema in contrib is what the program's tables say")

@@ -36,6 +36,7 @@ struct StatusCommand: AsyncParsableCommand {
         var records: [String: SourceRecord] = [:]
         var sinks: [String: SinkCount] = [:]
         var remarks: [String: String] = [:]
+        var timers: [RuleMemory] = []
         do throws(JournalError) {
             let reader = try JournalReader.open(directory: directory)
             for record in try await reader.sourceRecords() { records[record.name] = record }
@@ -43,6 +44,7 @@ struct StatusCommand: AsyncParsableCommand {
                 sinks[count.sink] = count
                 if count.owed > 0 { remarks[count.sink] = try await remark(on: count.sink, reader) }
             }
+            timers = try await reader.ruleMemories().filter { $0.due != nil }
         } catch {
             if error.reason != .missing { throw error }
         }
@@ -50,9 +52,29 @@ struct StatusCommand: AsyncParsableCommand {
         if json {
             return lines.map { $0.json.text }
                 + configuration.sinks.map { sinkJSON($0.name, sinks[$0.name], remarks[$0.name]) }
+                + timers.map(timerJSON)
         }
         let names = configuration.sinks.map(\.name)
-        return [watcherLine(directory)] + table(lines) + [""] + table(names, sinks, remarks)
+        return [watcherLine(directory)] + table(lines) + [""] + table(names, sinks, remarks) + table(timers)
+    }
+
+    /// What rules wait for.
+    private func table(_ timers: [RuleMemory]) -> [String] {
+        guard !timers.isEmpty else { return [] }
+        let now = SystemClock().now().wall
+        var table = TextTable(["RULE", "WAITS", "DUE", "ABOUT"])
+        for timer in timers {
+            let about = timer.event.map { Wording.title(of: $0) } ?? timer.key.name
+            table.add([timer.key.rule, timer.key.slot.rawValue, timer.due?.relative(to: now) ?? "", about])
+        }
+        return [""] + table.lines
+    }
+
+    private func timerJSON(_ timer: RuleMemory) -> String {
+        JSON.members([
+            "rule": .string(timer.key.rule), "waits": .string(timer.key.slot.rawValue),
+            "due": timer.due.map { .string($0.rfc3339) }, "event": timer.event.map { .string($0.id.description) },
+        ]).text
     }
 
     /// Why the first of what a sink is owed was not delivered yet.
