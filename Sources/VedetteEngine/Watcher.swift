@@ -98,9 +98,9 @@ public actor Watcher {
             await sleepUntilNext()
         }
         for entry in byNumber { entry.poll?.cancel() }
-        while !unfinished.isEmpty {
+        while !isIdle {
             // Asked again inside: on its way into the continuation the actor may have been let go of.
-            await withCheckedContinuation { if unfinished.isEmpty { $0.resume() } else { idle.append($0) } }
+            await withCheckedContinuation { if isIdle { $0.resume() } else { idle.append($0) } }
         }
         await flushTouches()
         await committer.finish()
@@ -189,6 +189,9 @@ public actor Watcher {
         if let wakeAt, due < wakeAt { wakeUp() }
     }
 
+    /// No poll is under way.
+    var isIdle: Bool { unfinished.isEmpty }
+
     private var hasPlace: Bool {
         unfinished[.polls, default: 0] < Watcher.mostUnfinished
     }
@@ -268,7 +271,7 @@ public actor Watcher {
         }
         if !isStopping { startWaitingSuspects() }
         if !hadPlace { wakeUp() }
-        guard unfinished.isEmpty else { return }
+        guard isIdle else { return }
         for waiter in idle { waiter.resume() }
         idle = []
     }

@@ -188,6 +188,7 @@ struct NetworkTests {
         for name in many { world.fetcher.serve(url(name), "1=Ready") }
         try await world.run {
             try await until { await world.journal.records.count == many.count }
+            try await until { await world.watcher.isIdle }
             try await until { world.clock.sleepers == 1 }
             world.clock.advance(.seconds(8 * 3600))
             for _ in 0..<3000 { await Task.yield() }
