@@ -25,8 +25,12 @@ struct Assembly {
             kinds: kinds.sources, servers: Dictionary(servers, uniquingKeysWith: { first, _ in first }),
             secrets: secrets, findings: findings)
         let sources = named(sections.maps["sources"], "source").map { ($0.name, sourceReader.source($0)) }
-        let sinkReader = SinkReader(kinds: kinds.sinks, secrets: secrets, findings: findings)
-        let sinks = named(sections.maps["sinks"], "sink").map { ($0.name, sinkReader.sink($0)) }
+        let settings = SettingsReader(findings: findings).settings(sections.maps["settings"] ?? [])
+        let sinkEntries = named(sections.maps["sinks"], "sink")
+        let manners = SinkMannersReader(
+            sinks: sinkEntries.map(\.name), giveUp: settings.giveUp, findings: findings)
+        let sinkReader = SinkReader(kinds: kinds.sinks, manners: manners, secrets: secrets, findings: findings)
+        let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
@@ -40,8 +44,7 @@ struct Assembly {
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules(sections.rules, ruleReader),
-            settings: SettingsReader(findings: findings).settings(sections.maps["settings"] ?? []),
-            files: files.map(\.path))
+            settings: settings, files: files.map(\.path))
     }
 
     private func sections(_ files: [ConfigurationFile]) -> Sections {

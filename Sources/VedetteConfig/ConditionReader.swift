@@ -126,6 +126,7 @@ extension ConditionReader {
         case "changes":
             guard let nodes = scalars.oneOrMany(node, "'changes'") else { return nil }
             return .changes(nodes.compactMap { self.name($0, "'changes'", scope) })
+        case "sink_state": return sinkState(node)
         default: return sourceState(node)
         }
     }
@@ -175,9 +176,21 @@ extension ConditionReader {
     ]
     static let stateNames = ["failing", "recovered", "stale", "suspect", "offline", "online"]
 
+    /// The words of `sink_state`.
+    static let sinkStates: [String: Event.Kind] = ["paused": .paused, "disabled": .disabled]
+    static let sinkStateNames = ["paused", "disabled"]
+
     private func sourceState(_ node: YAMLNode) -> Condition? {
-        guard let nodes = scalars.oneOrMany(node, "'source_state'") else { return nil }
-        let words = nodes.compactMap { scalars.choice($0, "'source_state'", among: ConditionReader.stateNames) }
-        return .sourceState(Set(words.compactMap { ConditionReader.states[$0] }))
+        kinds(node, "'source_state'", ConditionReader.stateNames, ConditionReader.states)
+    }
+
+    private func sinkState(_ node: YAMLNode) -> Condition? {
+        kinds(node, "'sink_state'", ConditionReader.sinkStateNames, ConditionReader.sinkStates)
+    }
+
+    private func kinds(_ node: YAMLNode, _ what: String, _ names: [String], _ kinds: [String: Event.Kind]) -> Condition? {
+        guard let nodes = scalars.oneOrMany(node, what) else { return nil }
+        let words = nodes.compactMap { scalars.choice($0, what, among: names) }
+        return .sourceState(Set(words.compactMap { kinds[$0] }))
     }
 }

@@ -20,6 +20,7 @@ public struct SinkDefinition: Sendable {
     public var name: String
     public var kindName: String
     public var make: SinkKindEntry.Factory
+    public var manners: SinkManners
     /// A digest of what is written for it, so that a reload knows a changed sink. For this process alone: it is seeded
     /// with the text of a literal secret too.
     public var fingerprint: UInt64

@@ -2,7 +2,6 @@
 
 import VedetteCore
 import Yams
-import Yams
 
 /// A value of YAML as the JSON value that it stands for. Only what is written plainly can be a number, `true`, `false` or
 /// `null` (YAML 1.2 §10.2); quotes make a text.
@@ -14,17 +13,16 @@ struct JSONValueReader {
         node.isMap || node.isList ? inner(node, what) : Scalars(findings: findings).text(node, what).map(JSON.string)
     }
 
+    /// The number, `true`, `false` or `null` that a plain word is; nil for a text.
+    func word(_ node: YAMLNode) -> JSON? {
+        if node.isAbsent || (node.isPlain && node.text == "~") { return .null }
+        return node.isPlain && node.foreignTag == nil ? node.text.flatMap { try? JSON(parsing: $0.utf8) } : nil
+    }
+
     private func inner(_ node: YAMLNode, _ what: String) -> JSON? {
         if node.isMap { return object(node, what) }
         if node.isList { return array(node, what) }
-        if node.isAbsent || (node.isPlain && node.text == "~") { return .null }
-        guard let text = Scalars(findings: findings).text(node, what) else { return nil }
-        guard node.isPlain else { return .string(text) }
-        do throws(JSONSyntaxError) {
-            return try JSON(parsing: text.utf8)
-        } catch {
-            return .string(text)
-        }
+        return word(node) ?? Scalars(findings: findings).text(node, what).map(JSON.string)
     }
 
     private func object(_ node: YAMLNode, _ what: String) -> JSON? {

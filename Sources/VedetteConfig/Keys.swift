@@ -117,7 +117,25 @@ public enum Keys {
         KeySpec("every", "duration", "The pace meanwhile.", required: true),
     ]
 
-    public static let sink = [KeySpec("kind", "text", "What takes the messages.", required: true)]
+    public static let sink = [
+        KeySpec("kind", "text", "What takes the messages.", required: true),
+        KeySpec("concurrency", "number", "Messages in flight at once, 1 to 4.", standard: "4"),
+        KeySpec("rate", "map", "At most so many messages in a time."),
+        KeySpec(
+            "parallel", "true | false", "Messages of one source may arrive out of order; a late one holds up none.",
+            standard: "false"),
+        KeySpec("give_up", "duration", "When what is not delivered is dead.", standard: "that of `settings`"),
+        KeySpec("queue", "map", "How much may be owed to it."),
+        KeySpec("else", "text or list", "Sinks that get what dies here: the first, then, if it dies there, the next."),
+    ]
+
+    public static let queue = [
+        KeySpec("count", "number", "So many messages.", standard: "250000"),
+        KeySpec("size", "size", "So much of texts and events.", standard: "500MB"),
+        KeySpec(
+            "full", "drop_oldest | drop_newest", "Which messages are dead when there are more.",
+            standard: "drop_oldest"),
+    ]
 
     public static let rule = [
         KeySpec("name", "text", "Unique over all files.", required: true),
@@ -179,6 +197,7 @@ public enum Keys {
         KeySpec(
             "source_state", "failing | recovered | stale | suspect | offline | online",
             "The source's own health changed."),
+        KeySpec("sink_state", "paused | disabled", "A sink rests until a person acts."),
         KeySpec("source", "text", "Of which source.", standard: "one of the rule's"),
         KeySpec("at", "time of day", "When it happens.", standard: "12:00"),
         KeySpec("lasts", "duration", "How long it stays so.", standard: "0s"),
@@ -187,7 +206,7 @@ public enum Keys {
     ]
 
     /// Of a test: exactly one of these says what happens.
-    static let happenings = ["change", "appears", "disappears", "source_state"]
+    static let happenings = ["change", "appears", "disappears", "source_state", "sink_state"]
 
     public static let notice = [
         KeySpec("text", "template", "The message.", standard: "made from the event"),
@@ -195,7 +214,9 @@ public enum Keys {
     ]
 
     /// Of `when`: exactly one of these says which event.
-    static let occasions = ["field", "appears", "disappears", "changes", "stays", "source_state"]
+    static let occasions = [
+        "field", "appears", "disappears", "changes", "stays", "source_state", "sink_state",
+    ]
 
     public static let when = [
         KeySpec("source", "text or list", "Names or globs of sources.", standard: "all"),
@@ -210,6 +231,10 @@ public enum Keys {
         KeySpec(
             "source_state", "failing | recovered | stale | suspect | offline | online, or list",
             "The source's own health changed."),
+        KeySpec(
+            "sink_state", "paused | disabled, or list",
+            "A sink refuses messages (401, 403), or is gone for good (410), and rests until `outbox retry`."),
+        KeySpec("sink_state", "paused | disabled", "A sink rests until a person acts."),
         KeySpec("all", "list of maps", "Each of these holds."),
         KeySpec("any", "list of maps", "One of these holds."),
         KeySpec("not", "map", "This does not hold."),

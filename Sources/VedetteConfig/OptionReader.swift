@@ -60,7 +60,9 @@ struct OptionReader {
         case .list(let inner): node.elements(what, findings).flatMap { list($0, inner, what) }
         case .map(let inner): map(node, inner, what)
         case .template: TemplateReader(findings: findings).template(node, what).map { .template($0) }
+        case .body: BodyReader(findings: findings).value(node, what)
         case .headers: headers(node, what)
+        case .tls: .tls(TLSReader(environment: secrets.environment, findings: findings).policy(node))
         case .json: JSONValueReader(findings: findings).value(node, what).map { .json($0) }
         }
     }

@@ -45,6 +45,10 @@ struct RuleTestReader {
             else { return nil }
             return RuleTest(kind: kind)
         }
+        if name == "sink_state" {
+            let word = scalars.choice(node, "'sink_state'", among: ConditionReader.sinkStateNames)
+            return word.flatMap { ConditionReader.sinkStates[$0] }.map { RuleTest(kind: $0) }
+        }
         guard let (item, changes) = item(node, "'\(name)'", takesChanges: name == "change") else { return nil }
         let kinds: [String: Event.Kind] = ["change": .changed, "appears": .appeared, "disappears": .disappeared]
         guard let kind = kinds[name] else { return nil }

@@ -27,7 +27,7 @@ public struct ConfigurationSchema: Sendable {
         switch name {
         case "servers": map(of: object(Keys.server, server))
         case "sources": map(of: kinds(sources.map { ($0.name, $0.options) }, Keys.source, source))
-        case "sinks": map(of: kinds(sinks.map { ($0.name, $0.options) }, Keys.sink) { _ in nil })
+        case "sinks": map(of: kinds(sinks.map { ($0.name, $0.options) }, Keys.sink, sink))
         case "windows": map(of: object(Keys.window) { $0 == "days" ? Shape.oneOrMany(Shape.text) : nil })
         case "rules": Shape.list(object(Keys.rule, rule))
         default: object(Keys.settings) { $0 == "retain" ? object(Keys.retain) : nil }
@@ -52,6 +52,14 @@ public struct ConfigurationSchema: Sendable {
         switch key {
         case "while": object(Keys.pace)
         case "headers": map(of: Shape.secret)
+        default: nil
+        }
+    }
+
+    private func sink(_ key: String) -> JSON? {
+        switch key {
+        case "rate": object(Keys.rate)
+        case "queue": object(Keys.queue)
         default: nil
         }
     }
@@ -102,14 +110,7 @@ public struct ConfigurationSchema: Sendable {
     }
 
     private func object(_ keys: [KeySpec], _ deeper: (String) -> JSON? = { _ in nil }) -> JSON {
-        let usable = keys.filter { !$0.isPlanned }
-        let required = usable.filter(\.isRequired).map { JSON.string($0.name) }
-        return .members([
-            "type": .string("object"),
-            "properties": .object(usable.map { member($0, deeper($0.name) ?? Shape.of(words: $0.type)) }),
-            "required": required.isEmpty ? nil : .array(required),
-            "additionalProperties": .bool(false),
-        ])
+        Shape.object(keys, deeper)
     }
 
     /// One shape per kind, told apart by `kind`.
@@ -137,9 +138,7 @@ public struct ConfigurationSchema: Sendable {
             })
     }
 
-    private func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member {
-        JSON.Member(name: key.name, value: shape.described(key.summary, standard: key.standard))
-    }
+    private func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member { Shape.member(key, shape) }
 }
 
 /// Pieces of a schema.
@@ -158,6 +157,21 @@ private enum Shape {
     static func any(_ shapes: [JSON]) -> JSON { .members(["anyOf": .array(shapes)]) }
     static func reference(_ name: String) -> JSON { .members(["$ref": .string("#/definitions/" + name)]) }
     static func choice(_ words: [String]) -> JSON { .members(["enum": .array(words.map(JSON.string))]) }
+
+    static func object(_ keys: [KeySpec], _ deeper: (String) -> JSON? = { _ in nil }) -> JSON {
+        let usable = keys.filter { !$0.isPlanned }
+        let required = usable.filter(\.isRequired).map { JSON.string($0.name) }
+        return .members([
+            "type": .string("object"),
+            "properties": .object(usable.map { member($0, deeper($0.name) ?? of(words: $0.type)) }),
+            "required": required.isEmpty ? nil : .array(required),
+            "additionalProperties": .bool(false),
+        ])
+    }
+
+    static func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member {
+        JSON.Member(name: key.name, value: shape.described(key.summary, standard: key.standard))
+    }
 
     /// What the tables of keys say in words.
     static func of(words: String) -> JSON {
@@ -193,7 +207,8 @@ private enum Shape {
         case .list(let inner): list(of(inner))
         case .map(let inner): .members(["type": .string("object"), "additionalProperties": of(inner)])
         case .headers: .members(["type": .string("object"), "additionalProperties": secret])
-        case .json: .bool(true)
+        case .tls: object(Keys.tls)
+        case .json, .body: .bool(true)
         }
     }
 }

@@ -4,7 +4,7 @@ import VedetteCore
 
 /// Reads what may be a secret: a literal in a private file, or a map that says where it is kept.
 final class SecretReader {
-    private let environment: [String: String]
+    let environment: [String: String]
     private let scalars: Scalars
     private let findings: Findings
     /// A command is asked once, however often it is named.

@@ -59,12 +59,7 @@ struct ServerReader {
     private func manners(_ map: MapReader) -> Manners {
         var manners = Manners()
         manners.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...8) }
-        guard let node = map["rate"], let rate = MapReader(node, "'rate'", keys: Keys.rate, findings) else {
-            return manners
-        }
-        let count = rate["count"].flatMap { scalars.integer($0, "'count'", in: 1...1_000_000) }
-        let time = rate["per"].flatMap { scalars.duration($0, "'per'", atLeast: .milliseconds(1)) }
-        if let count, let time { manners.interval = time / count }
+        manners.interval = map["rate"].flatMap { RateReader(findings: findings).interval($0) }
         return manners
     }
 }

@@ -5,6 +5,7 @@ import VedetteCore
 /// Where messages go.
 struct SinkReader {
     let kinds: [SinkKindEntry]
+    let manners: SinkMannersReader
     let secrets: SecretReader
     let findings: Findings
 
@@ -15,11 +16,13 @@ struct SinkReader {
             let map = MapReader(entry.value, what, keys: Keys.sink, options: kind.options, findings)
         else { return nil }
         let reader = OptionReader(secrets: secrets, findings: findings)
+        let manners = manners.manners(map, of: entry.name)
         guard let options = reader.options(kind.options, in: map) else { return nil }
         do throws(OptionProblem) {
             let factory = try kind.make(options)
             return SinkDefinition(
-                name: entry.name, kindName: kind.name, make: factory, fingerprint: fingerprint(entry.value))
+                name: entry.name, kindName: kind.name, make: factory, manners: manners,
+                fingerprint: fingerprint(entry.value))
         } catch {
             reader.report(error, in: map)
             return nil

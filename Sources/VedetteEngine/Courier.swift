@@ -7,17 +7,19 @@ public actor Courier {
     /// Outcomes that wait to be written; with more, no new attempt starts, so a crash repeats few messages.
     static let mostUnwritten = 512
 
-    private let surroundings: Surroundings
-    private let policy: RetryPolicy
-    private let time: SteadyTime
-    private var sinks: [String: any Sink]
-    private var outbox = Outbox()
+    let surroundings: Surroundings
+    let time: SteadyTime
+    private(set) var sinks: [String: any Sink]
+    private(set) var manners: [String: SinkManners]
+    var outbox: Outbox
     private var unwritten: [Attempt] = []
     private var isWriting = false
-    private var isStopping = false
-    private var isOnce = false
+    private(set) var isStopping = false
+    private(set) var isOnce = false
     private var isCutOff = false
-    private var attempts: [Int64: Task<Void, Never>] = [:]
+    private(set) var attempts: [Int64: Task<Void, Never>] = [:]
+    var audit = Audit()
+    private var report: Report?
     private var alarm: (deadline: BootTime, task: Task<Void, Never>)?
     /// The writer's rest after the journal failed.
     private var rest: Task<Void, Never>?
@@ -29,14 +31,24 @@ public actor Courier {
         surroundings.executor.asUnownedSerialExecutor()
     }
 
-    public init(_ surroundings: Surroundings, sinks: [String: any Sink], policy: RetryPolicy = .init()) {
-        (self.surroundings, self.sinks, self.policy) = (surroundings, sinks, policy)
+    /// Hears that a sink rests until a person acts.
+    /// - Parameter reason: without a secret.
+    public typealias Report = @Sendable (_ sink: String, _ kind: Event.Kind, _ reason: String) async -> Void
+
+    /// - Parameter manners: of the sinks that have some of their own.
+    public init(_ surroundings: Surroundings, sinks: [String: any Sink], manners: [String: SinkManners] = [:]) {
+        (self.surroundings, self.sinks, self.manners) = (surroundings, sinks, manners)
+        outbox = Outbox(manners: manners)
         time = SteadyTime(surroundings.clock.now())
     }
 
+    func report(to report: @escaping Report) { self.report = report }
+
     /// Finds what earlier runs left owed.
     public func restore() async throws(JournalError) {
-        for lane in try await surroundings.journal.owedLanes() { outbox.laneFound(lane) }
+        let lanes = try await surroundings.journal.owedLanes()
+        for lane in lanes { outbox.laneFound(lane) }
+        if !lanes.isEmpty { audit.owed(0, at: surroundings.clock.now().boot) }
         work()
     }
 
@@ -44,19 +56,31 @@ public actor Courier {
     public func owe(_ deliveries: [Delivery]) {
         let now = surroundings.clock.now()
         outbox.committed(deliveries.map { time.taken($0, now) })
+        audit.owed(deliveries.count, at: now.boot)
         work()
     }
 
     /// Sinks that rules may speak to from now on; no known one is replaced.
-    public func add(sinks: [String: any Sink]) { self.sinks.merge(sinks) { known, _ in known } }
+    public func add(sinks: [String: any Sink], manners: [String: SinkManners] = [:]) {
+        self.sinks.merge(sinks) { known, _ in known }
+        behave(self.manners.merging(manners) { known, _ in known })
+    }
+
+    private func behave(_ manners: [String: SinkManners]) {
+        self.manners = manners
+        outbox.behave(manners)
+    }
 
     /// Another set of sinks. What is owed to one that went away ends with that reason; a changed one is tried again if it
     /// rested. The old sinks are closed when the attempts under way through them are over; nobody waits for that.
     /// - Parameter kept: names whose sink is the same as before.
-    public func reload(sinks: [String: any Sink], keeping kept: Set<String> = []) async {
+    public func reload(
+        sinks: [String: any Sink], manners: [String: SinkManners] = [:], keeping kept: Set<String> = []
+    ) async {
         let (old, running) = (self.sinks.filter { !kept.contains($0.key) }, Array(attempts.values))
         let changed = Set(sinks.keys).union(self.sinks.keys).subtracting(kept)
         self.sinks = sinks
+        behave(manners)
         for name in changed { outbox.resumed(sink: name) }
         work()
         Task {
@@ -110,7 +134,7 @@ public actor Courier {
 
     // MARK: Attempts
 
-    private func work() {
+    func work() {
         guard !isStopping, unwritten.count < Courier.mostUnwritten else { return }
         let now = time.moment(surroundings.clock.now())
         let (orders, wake) = outbox.orders(at: now.wall)
@@ -120,7 +144,9 @@ public actor Courier {
             case .load(let lane, let after): Task { await self.load(lane, after: after) }
             }
         }
-        if let wake, !isOnce { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
+        auditIfDue()
+        if let wake { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
+        if let due = audit.due { setAlarm(at: due) }
         settle()
     }
 
@@ -139,7 +165,7 @@ public actor Courier {
 
     private func load(_ lane: DeliveryLane, after: Int64) async {
         // Nothing of this lane is attempted while it is read, so what has ended by now is all that can be stale.
-        let ended = Set(unwritten.lazy.filter { !$0.state.isOwed }.map(\.delivery))
+        let ended = unwrittenEnds
         do throws(JournalError) {
             var deliveries = try await surroundings.journal.owed(in: lane, after: after, limit: Outbox.ahead)
             let now = surroundings.clock.now()
@@ -161,6 +187,9 @@ public actor Courier {
         work()
     }
 
+    /// Deliveries that ended, though the journal does not know it yet.
+    var unwrittenEnds: Set<Int64> { Set(unwritten.lazy.filter { !$0.state.isOwed }.map(\.delivery)) }
+
     private func attempt(_ delivery: Delivery) {
         let sink = sinks[delivery.message.sink]
         attempts[delivery.id] = Task {
@@ -177,28 +206,60 @@ public actor Courier {
         defer { settle() }
         if wasCancelled, outcome != .delivered { return }
         let now = surroundings.clock.now()
+        let policy = RetryPolicy(giveUp: manners(of: delivery.message.sink).giveUp)
         let attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, chance: surroundings.chance.fraction())
-        outbox.attempted(attempt, in: delivery.lane)
-        unwritten.append(time.stored(attempt, now))
+        tell(outcome, of: delivery.message.sink)
+        outbox.attempted(attempt, outcome, in: delivery.lane, chance: surroundings.chance.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
-        if let reason = attempt.reason {
-            let level: LogLevel = attempt.state == .retry ? .info : .warning
-            surroundings.log.log(level, "\(delivery.message.sink): \(attempt.state.rawValue): \(reason)")
-        }
-        if !isWriting {
-            isWriting = true
-            Task { await self.write() }
-        }
+        settled(delivery, attempt)
+        startWriting()
         work()
+    }
+
+    func manners(of sink: String) -> SinkManners { manners[sink] ?? SinkManners() }
+
+    /// The first refusal of a sink is news; what was in flight beside it says nothing more.
+    private func tell(_ outcome: Outcome, of sink: String) {
+        guard let report, !outbox.isPaused(sink) else { return }
+        switch outcome {
+        case .paused(let reason): Task { await report(sink, .paused, reason) }
+        case .disabled(let reason): Task { await report(sink, .disabled, reason) }
+        case .delivered, .rejected, .retry: break
+        }
+    }
+
+    /// What came of a delivery is to be written; what died is passed on.
+    func settled(_ delivery: Delivery, _ attempt: Attempt) {
+        var attempt = attempt
+        let now = surroundings.clock.now()
+        if attempt.state == .dead {
+            let id = "msg_" + surroundings.chance.identifier(at: now.wall).description
+            attempt.successor = delivery.passedOn(
+                along: manners(of: delivery.message.sink).fallbacks, where: { sinks[$0] != nil }, id: id, at: now.wall)
+            if let next = attempt.successor?.message.sink {
+                attempt.reason = (attempt.reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
+            }
+        }
+        unwritten.append(time.stored(attempt, now))
+        guard let reason = attempt.reason else { return }
+        let level: LogLevel = attempt.state == .retry ? .info : .warning
+        surroundings.log.log(level, "\(delivery.message.sink): \(attempt.state.rawValue): \(reason)")
+    }
+
+    func startWriting() {
+        guard !isWriting, !unwritten.isEmpty else { return }
+        isWriting = true
+        Task { await self.write() }
     }
 
     private func write() async {
         while !unwritten.isEmpty {
             let batch = unwritten
             do throws(JournalError) {
-                try await surroundings.journal.record(batch)
+                let successors = try await surroundings.journal.record(batch)
                 unwritten.removeFirst(batch.count)
+                if !successors.isEmpty { owe(successors) }
             } catch {
                 surroundings.log.log(.error, "outcomes of deliveries were not written: \(error.detail)")
                 if isStopping || isOnce { break }

@@ -75,6 +75,7 @@ public actor Watcher {
 
     /// Reads what the journal remembers and schedules every source.
     public func restore() async throws(JournalError) {
+        await courier.report { [weak self] sink, kind, reason in await self?.sinkRests(sink, kind, reason) }
         let records = try await surroundings.journal.sourceRecords()
         let now = surroundings.clock.now()
         for record in records {

@@ -8,7 +8,9 @@ enum Attempts {
     /// Failed attempts remembered per delivery, the newest.
     static let kept = 32
 
-    static func write(_ attempts: [Attempt], _ db: Database) throws {
+    /// - Returns: the successors of what died.
+    static func write(_ attempts: [Attempt], _ db: Database) throws -> [Delivery] {
+        var successors: [Delivery] = []
         // An end is an end (I5): an outcome that comes late changes nothing.
         let update = try db.cachedStatement(
             sql: """
@@ -31,7 +33,16 @@ enum Attempts {
                 attempt.delivery, attempt.attempts % kept, attempt.attempts, attempt.at.milliseconds,
                 attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
             ])
+            if let successor = attempt.successor { successors.append(try write(successor, db)) }
         }
+        return successors
+    }
+
+    private static func write(_ successor: Delivery, _ db: Database) throws -> Delivery {
+        let seq = try Int64.fetchOne(
+            db.cachedStatement(sql: "select seq from event where id = ?"),
+            arguments: [successor.message.event.id.description])
+        return try Deliveries.write(successor, seq: seq, with: db.cachedStatement(sql: Deliveries.insert), db)
     }
 
     /// The failed attempts of a delivery that are still remembered, in order.

@@ -26,9 +26,9 @@ public struct DeliveryStatus: Sendable, Hashable {
 
 /// The rows of `delivery`.
 enum Deliveries {
-    private static let columns = """
+    static let columns = """
         select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
-          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain
         from delivery d left join event e on e.seq = d.event
         """
 
@@ -79,13 +79,36 @@ enum Deliveries {
         return "\(columns) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
     }
 
-    private static func select(
+    static func select(
         _ db: Database, sql: String, _ arguments: StatementArguments
     ) throws -> [DeliveryStatus] {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var deliveries: [DeliveryStatus] = []
         while let row = try rows.next() { deliveries.append(try decode(row)) }
         return deliveries
+    }
+
+    static let insert = """
+        insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
+          created, due, attempts, reason, ended_at, tags, suppressed, chain)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    /// Writes a new delivery.
+    /// - Parameter seq: of its event; nil when that is not in the journal.
+    static func write(_ delivery: Delivery, seq: Int64?, with insert: Statement, _ db: Database) throws -> Delivery {
+        var delivery = delivery
+        let message = delivery.message
+        delivery.message.event.seq = seq ?? 0
+        try insert.execute(arguments: [
+            message.id, message.event.source, message.sink, message.rule, seq,
+            seq == nil ? Bytes(message.event.json.bytes) : nil, message.title, message.text, message.priority.rawValue,
+            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
+            delivery.reason, delivery.state.isOwed ? nil : delivery.created.milliseconds,
+            message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
+        ])
+        delivery.id = db.lastInsertedRowID
+        return delivery
     }
 
     private static func decode(_ row: Row) throws -> DeliveryStatus {
@@ -100,9 +123,11 @@ enum Deliveries {
         let tags: String = row[14]
         message.tags = tags.split(separator: "\n").map(String.init)
         message.suppressed = row[15]
-        let delivery = Delivery(
+        var delivery = Delivery(
             id: row[0], message: message, created: Timestamp(milliseconds: row[8]), attempts: row[9],
             due: Timestamp(milliseconds: row[10]), reason: row[11])
+        let chain: String? = row[16]
+        delivery.chain = chain?.split(separator: "\n").map(String.init)
         let endedAt: Int64? = row[13]
         return DeliveryStatus(
             delivery: delivery, state: state, endedAt: endedAt.map(Timestamp.init(milliseconds:)))

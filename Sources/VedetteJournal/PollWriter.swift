@@ -32,12 +32,7 @@ struct PollWriter {
         insertEvent = try db.cachedStatement(
             sql: "insert into event (seq, id, source, type, key, time, body) values (?, ?, ?, ?, ?, ?, ?)")
         findEvent = try db.cachedStatement(sql: "select seq from event where id = ?")
-        insertDelivery = try db.cachedStatement(
-            sql: """
-                insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
-                  created, due, attempts, reason, ended_at, tags, suppressed)
-                values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
+        insertDelivery = try db.cachedStatement(sql: Deliveries.insert)
         lastSeq = try Events.lastSeq(db)
     }
 
@@ -74,18 +69,8 @@ struct PollWriter {
     }
 
     private func write(_ delivery: Delivery) throws -> Delivery {
-        var delivery = delivery
-        let message = delivery.message
-        let seq = try seqs[message.event.id] ?? Int64.fetchOne(findEvent, arguments: [message.event.id.description])
-        delivery.message.event.seq = seq ?? 0
-        try insertDelivery.execute(arguments: [
-            message.id, message.event.source, message.sink, message.rule, seq,
-            seq == nil ? Bytes(message.event.json.bytes) : nil, message.title, message.text, message.priority.rawValue,
-            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
-            delivery.reason, delivery.state.isOwed ? nil : delivery.created.milliseconds,
-            message.tags.joined(separator: "\n"), message.suppressed,
-        ])
-        delivery.id = db.lastInsertedRowID
-        return delivery
+        let id = delivery.message.event.id
+        let seq = try seqs[id] ?? Int64.fetchOne(findEvent, arguments: [id.description])
+        return try Deliveries.write(delivery, seq: seq, with: insertDelivery, db)
     }
 }

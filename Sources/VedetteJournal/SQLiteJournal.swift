@@ -104,9 +104,14 @@ public final class SQLiteJournal: Journal {
         try await store.read { try Deliveries.owed($0, in: lane, after: after, limit: limit) }
     }
 
-    public func record(_ attempts: [Attempt]) async throws(JournalError) {
-        guard !attempts.isEmpty else { return }
-        try await store.write { try Attempts.write(attempts, $0) }
+    @discardableResult
+    public func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery] {
+        guard !attempts.isEmpty else { return [] }
+        return try await store.write { try Attempts.write(attempts, $0) }
+    }
+
+    public func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow {
+        try await store.read { try Overflows.of(limits, most: limit, $0) }
     }
 
     public func prune(

@@ -9,7 +9,7 @@ enum Schema {
     /// `Vdtt`, so that a stranger's database is told from ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3]
+    static let steps: [String] = [version1, version2, version3, version4]
 
     static let version1 = """
         create table source (
@@ -124,6 +124,11 @@ enum Schema {
 
         alter table delivery add column tags text not null default '';
         alter table delivery add column suppressed integer not null default 0;
+        """
+
+    /// `chain`: of a message that was passed on, the sinks that follow, one a line; null for any other.
+    static let version4 = """
+        alter table delivery add column chain text;
         """
 
     /// Brings a database of any earlier version to this one; each step is a transaction, so a crash between two of them

@@ -32,10 +32,8 @@ struct House: Sendable {
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, chance: SystemChance(), log: log,
             userAgent: Workshop.userAgent, executor: client.executor, shaper: JQShaper(),
             civil: ZoneTime())
-        var policy = RetryPolicy()
-        policy.giveUp = configuration.settings.giveUp
         rack = SinkRack().replaced(by: configuration.sinks, services).rack
-        courier = Courier(surroundings, sinks: rack.sinks, policy: policy)
+        courier = Courier(surroundings, sinks: rack.sinks, manners: rack.manners)
         watcher = Watcher(House.watch(configuration), surroundings, courier: courier)
         try await courier.restore()
         try await watcher.restore()
@@ -54,14 +52,14 @@ struct House: Sendable {
     func reload(_ configuration: Configuration, rack: SinkRack) async throws(JournalError) -> SinkRack {
         let (fresh, kept) = rack.replaced(by: configuration.sinks, services)
         // New sinks first, since a new rule may speak at once; old ones are let go of last, since the watcher may refuse.
-        await courier.add(sinks: fresh.sinks)
+        await courier.add(sinks: fresh.sinks, manners: fresh.manners)
         do throws(JournalError) {
             try await watcher.reload(House.watch(configuration))
         } catch {
-            await courier.reload(sinks: rack.sinks, keeping: Set(rack.sinks.keys))
+            await courier.reload(sinks: rack.sinks, manners: rack.manners, keeping: Set(rack.sinks.keys))
             throw error
         }
-        await courier.reload(sinks: fresh.sinks, keeping: kept)
+        await courier.reload(sinks: fresh.sinks, manners: fresh.manners, keeping: kept)
         return fresh
     }
 

@@ -7,6 +7,7 @@ import VedetteCore
 /// connections and bubbles.
 struct SinkRack: Sendable {
     private(set) var sinks: [String: any Sink] = [:]
+    private(set) var manners: [String: SinkManners] = [:]
     private var fingerprints: [String: UInt64] = [:]
 
     /// The rack for another configuration, and the names whose sink is the same as before.
@@ -15,6 +16,7 @@ struct SinkRack: Sendable {
         var kept = Set<String>()
         for definition in definitions {
             rack.fingerprints[definition.name] = definition.fingerprint
+            rack.manners[definition.name] = definition.manners
             if fingerprints[definition.name] == definition.fingerprint, let sink = sinks[definition.name] {
                 rack.sinks[definition.name] = sink
                 kept.insert(definition.name)

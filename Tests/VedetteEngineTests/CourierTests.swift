@@ -139,7 +139,7 @@ struct CourierTests {
         await world.courier.owe(deliveries)
         try await until { world.sink.seen.count >= Courier.mostUnwritten && world.sink.inFlight == 0 }
         for _ in 0..<2000 { await Task.yield() }
-        #expect(world.sink.seen.count <= Courier.mostUnwritten + Outbox.perSink)
+        #expect(world.sink.seen.count <= Courier.mostUnwritten + SinkManners.mostAtOnce)
         await world.courier.retry(sink: "k")
         await world.journal.fail()
         try await world.advance(.seconds(60)) { world.sink.seen.count == 700 }

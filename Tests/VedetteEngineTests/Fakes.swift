@@ -284,15 +284,34 @@ actor FakeJournal: Journal {
         Array(owed.filter { $0.lane == lane && $0.id > after }.prefix(limit))
     }
 
-    func record(_ attempts: [Attempt]) throws(JournalError) {
+    func record(_ attempts: [Attempt]) throws(JournalError) -> [Delivery] {
         if failsRecording { throw JournalError(.full, "the disk is full") }
+        var successors: [Delivery] = []
         for attempt in attempts {
             #expect(deliveries[attempt.delivery]?.state.isOwed == true, "\(attempt.delivery) had ended already")
             deliveries[attempt.delivery]?.state = attempt.state
             deliveries[attempt.delivery]?.delivery.attempts = attempt.attempts
             deliveries[attempt.delivery]?.delivery.due = attempt.due
             deliveries[attempt.delivery]?.delivery.reason = attempt.reason
+            if let successor = attempt.successor { successors.append(owe(successor)) }
         }
+        return successors
+    }
+
+    func overflow(_ limits: [OutboxLimit], most limit: Int) -> Overflow {
+        let all = owed
+        var overflow = Overflow(owed: all.count)
+        for bound in limits {
+            let mine = all.filter { $0.message.sink == bound.sink }
+            let old = mine.filter { delivery in bound.oldest.map { delivery.created < $0 } ?? false }
+            let over = mine.prefix(max(0, mine.count - bound.bound.count))
+            if old.isEmpty {
+                overflow.excess += over.prefix(limit).map { ($0, .count) }
+            } else {
+                overflow.excess += old.prefix(limit).map { ($0, .age) }
+            }
+        }
+        return overflow
     }
 
     func prune(eventsBefore: Timestamp, keeping sources: Set<String>, abandoned: Timestamp) {}

@@ -126,13 +126,15 @@ struct World {
 
     init(
         _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
-        clock: ManualClock = ManualClock()
+        clock: ManualClock = ManualClock(), sinks others: [String: any Sink] = [:],
+        manners: [String: SinkManners] = [:]
     ) {
         (self.journal, self.clock) = (journal, clock)
         let surroundings = Surroundings(
             fetcher: fetcher, journal: journal, clock: clock, chance: Dice(), log: log, userAgent: "test/1",
             executor: QueueExecutor(), shaper: FakeShaper(), civil: Greenwich())
-        courier = Courier(surroundings, sinks: ["k": sink])
+        let sinks = others.merging(["k": sink]) { other, _ in other }
+        courier = Courier(surroundings, sinks: sinks, manners: manners)
         watcher = Watcher(Watch(sources: sources, rules: rules), surroundings, courier: courier)
     }
 

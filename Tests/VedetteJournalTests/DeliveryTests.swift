@@ -109,4 +109,55 @@ struct DeliveryTests {
         #expect(try await ids(DeliveryFilter(event: 2)) == [2])
         try journal.close()
     }
+
+    @Test("what died is committed together with its successor, which knows the rest of its chain after a restart")
+    func successor() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...2))
+        let first = try #require(try await journal.owed(in: lane, after: 0, limit: 1).first)
+        var dead = attempt(1, .dead, reason: "404")
+        dead.successor = first.passedOn(along: ["mail", "desktop"], where: { _ in true }, id: "msg_x", at: stamp(20))
+        let successors = try await journal.record([dead])
+        #expect(successors.map(\.id) == [3] && successors.first?.message.event.seq == first.message.event.seq)
+        // An end that comes late has no heirs.
+        dead.successor?.message.id = "msg_y"
+        #expect(try await journal.record([dead]).isEmpty)
+        try journal.close()
+        let again = try scratch.open()
+        let owed = try await again.owed(in: DeliveryLane(source: "lab", sink: "mail"), after: 0, limit: 9)
+        #expect(owed.map(\.chain) == [["desktop"]] && owed.first?.message.event == first.message.event)
+        #expect(try await again.owed(in: lane, after: 0, limit: 9).map(\.chain) == [nil])
+        try again.close()
+    }
+
+    private func overflow(_ journal: SQLiteJournal, most: Int = 99, _ change: (inout OutboxLimit) -> Void) async throws
+        -> [Int64]
+    {
+        var limit = OutboxLimit(sink: "team", bound: QueueBound())
+        change(&limit)
+        return try await journal.overflow([limit], most: most).excess.map(\.delivery.id)
+    }
+
+    @Test("what is owed beyond a sink's bounds is found, by count, bytes and age, the oldest or the newest first")
+    func overflow() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit(polls(1...8) + polls(9...10, sink: "hook"))
+        try await journal.record([attempt(1, .sent)])
+        #expect(try await journal.overflow([], most: 9).owed == 9)
+        #expect(try await overflow(journal) { _ in }.isEmpty)
+        #expect(try await overflow(journal) { $0.bound.count = 4 } == [2, 3, 4])
+        #expect(try await overflow(journal, most: 2) { $0.bound.count = 4 } == [2, 3])
+        #expect(
+            try await overflow(journal) { ($0.bound.count, $0.bound.policy) = (5, .dropNewest) } == [8, 7])
+        let one = try #require(
+            try journal.number(
+                """
+                select max(length(title) + length(text) + length(body)) from delivery d join event e on e.seq = d.event
+                """))
+        #expect(try await overflow(journal) { $0.bound.bytes = Int64(one * 7) }.isEmpty)
+        #expect(try await overflow(journal) { $0.bound.bytes = Int64(one * 7) - 20 } == [2])
+        #expect(try await overflow(journal) { $0.oldest = stamp(0) }.isEmpty)
+        #expect(try await overflow(journal, most: 3) { $0.oldest = stamp(1) } == [2, 3, 4])
+        try journal.close()
+    }
 }

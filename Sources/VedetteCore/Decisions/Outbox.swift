@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which delivery is attempted next: per lane in order, per sink at most a few at once. Knows lanes and their first
+/// Which delivery is attempted next: per lane in order, per sink within its manners. Knows lanes and their first
 /// deliveries only; the rest waits in the journal. Every step costs the lanes it touches, not the lanes there are.
 public struct Outbox: Sendable {
-    /// At most so many of one sink in flight (I7).
-    public static let perSink = 4
     /// Deliveries read ahead per lane.
     public static let ahead = 64
 
@@ -15,38 +13,55 @@ public struct Outbox: Sendable {
     }
 
     private var lanes: [DeliveryLane: OutboxLane] = [:]
-    private var inFlight: [String: Int] = [:]
-    private var pausedSinks = Set<String>()
+    private var sinks: [String: OutboxSink] = [:]
     /// Lanes whose turn must be judged.
     private var ready: [DeliveryLane] = []
-    /// Per sink the lanes that may attempt now and want a place, the longest waiting first.
-    private var queues: [String: [DeliveryLane]] = [:]
     /// Sinks with a lane or a place more since the last orders.
     private var touched = Set<String>()
-    /// Lanes whose first delivery waits for its time; an entry that its lane no longer names is stale.
+    /// Lanes whose first delivery, and sinks whose next attempt, waits for its time; an entry that its lane or sink no
+    /// longer names is stale.
     private var later = Heap<Later>()
+    /// Nothing waits for its time: what cannot be attempted now is left.
+    private var isOnce = false
 
     private struct Later: Comparable, Sendable {
         var due: Timestamp
-        var lane: DeliveryLane
+        var sink: String
+        /// Nil for the sink itself.
+        var source: String?
 
         static func < (a: Later, b: Later) -> Bool { a.due < b.due }
     }
 
-    public init() {}
-
-    /// No attempt is under way.
-    public var isIdle: Bool { inFlight.isEmpty }
+    /// - Parameter manners: of the sinks that have some of their own.
+    public init(manners: [String: SinkManners] = [:]) { behave(manners) }
 
     /// Nothing is owed but what waits for its time or for a person.
     public var isDrained: Bool {
         lanes.allSatisfy { name, lane in
-            lane.isEmpty
-                || (!lane.isBusy && !lane.isLoading && (lane.waitsUntil != nil || pausedSinks.contains(name.sink)))
+            lane.isEmpty && !lane.isBusy || !lane.isBusy && !lane.isLoading && isHeld(lane, name.sink)
         }
     }
 
+    /// Sinks that take nothing now: they wait for a person, or are thought dead.
+    public var resting: Set<String> { Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isOpen }.keys) }
+
+    public func isPaused(_ sink: String) -> Bool { sinks[sink]?.isPaused == true }
+
+    private func isHeld(_ lane: OutboxLane, _ sink: String) -> Bool {
+        let sink = sinks[sink]
+        return lane.waitsUntil != nil || sink?.isPaused == true || isOnce && sink?.circuit.isOpen == true
+    }
+
     // MARK: What happened
+
+    /// Other manners; a sink that is not named has the usual ones.
+    public mutating func behave(_ manners: [String: SinkManners]) {
+        for name in Set(sinks.keys).union(manners.keys) {
+            sinks[name, default: OutboxSink()].manners = manners[name] ?? SinkManners()
+            touched.insert(name)
+        }
+    }
 
     /// Of a start, or when a person revived a delivery: a lane with deliveries owed in the journal.
     public mutating func laneFound(_ name: DeliveryLane) {
@@ -74,19 +89,41 @@ public struct Outbox: Sendable {
         judge(name)
     }
 
-    /// What came of an attempt; the delivery goes, or stays the first of its lane.
-    public mutating func attempted(_ attempt: Attempt, in name: DeliveryLane) {
-        let left = inFlight[name.sink, default: 1] - 1
-        inFlight[name.sink] = left > 0 ? left : nil
+    /// What came of an attempt; the delivery goes, or stays in its lane.
+    /// - Parameter chance: 0..<1.
+    public mutating func attempted(_ attempt: Attempt, _ outcome: Outcome, in name: DeliveryLane, chance: Double) {
+        var rest: Duration?
+        if case .retry(_, let after?) = outcome { rest = min(after, RetryPolicy.longest) }
         touched.insert(name.sink)
-        if attempt.state == .paused { pausedSinks.insert(name.sink) }
-        lanes[name]?.attempted(attempt)
+        lanes[name]?.attempted(attempt, isPutOff: rest != nil)
         judge(name)
+        sinks[name.sink]?.inFlight -= 1
+        switch outcome {
+        case .retry:
+            let asked = rest.map { attempt.at.advanced(by: $0) }
+            sinks[name.sink]?.circuit.failed(name, at: attempt.at, asked: asked, chance: chance)
+        case .paused, .disabled: sinks[name.sink]?.isPaused = true
+        case .delivered, .rejected: if sinks[name.sink]?.circuit.answered() == true { receiverIsBack(name.sink) }
+        }
+    }
+
+    private mutating func receiverIsBack(_ sink: String) {
+        for name in lanes.keys where name.sink == sink {
+            lanes[name]?.receiverIsBack()
+            judge(name)
+        }
+    }
+
+    /// A delivery that is not under way ended without an attempt.
+    public mutating func ended(_ delivery: Delivery) {
+        lanes[delivery.lane]?.ended(delivery.id)
+        judge(delivery.lane)
     }
 
     /// A person said `outbox retry`, or the sink was changed: what it is owed is read anew.
     public mutating func resumed(sink: String) {
-        pausedSinks.remove(sink)
+        sinks[sink]?.isPaused = false
+        sinks[sink]?.circuit = Circuit()
         touched.insert(sink)
         for name in lanes.keys where name.sink == sink {
             lanes[name]?.reread()
@@ -94,9 +131,10 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// What waits for its time is due now, but for what was attempted here and failed.
+    /// What waits for its time is due now, but for what was attempted here and failed; from now on nothing waits.
     public mutating func hurried() {
-        for (name, lane) in lanes where lane.waitsUntil != nil && !lane.firstHasFailed {
+        isOnce = true
+        for name in lanes.keys {
             lanes[name]?.hurried()
             judge(name)
         }
@@ -108,21 +146,35 @@ public struct Outbox: Sendable {
     public mutating func orders(at now: Timestamp) -> (orders: [Order], wake: Timestamp?) {
         while let next = later.least, isStale(next) || next.due <= now {
             _ = later.popLeast()
-            if !isStale(next) {
-                lanes[next.lane]?.waitsUntil = nil
-                judge(next.lane)
-            }
+            if !isStale(next) { wake(next) }
         }
         var orders: [Order] = []
-        let turns = ready
-        ready = []
-        for name in turns { if let load = turn(of: name, at: now) { orders.append(load) } }
-        for sink in touched { fill(sink, at: now, into: &orders) }
-        touched = []
+        while !ready.isEmpty || !touched.isEmpty {
+            let turns = ready
+            ready = []
+            for name in turns { if let load = turn(of: name, at: now) { orders.append(load) } }
+            let names = touched
+            touched = []
+            for sink in names { fill(sink, at: now, into: &orders) }
+        }
         return (orders, later.least?.due)
     }
 
-    private func isStale(_ entry: Later) -> Bool { lanes[entry.lane]?.waitsUntil != entry.due }
+    private func isStale(_ entry: Later) -> Bool {
+        guard let source = entry.source else { return sinks[entry.sink]?.wakesAt != entry.due }
+        return lanes[DeliveryLane(source: source, sink: entry.sink)]?.waitsUntil != entry.due
+    }
+
+    private mutating func wake(_ entry: Later) {
+        if let source = entry.source {
+            let name = DeliveryLane(source: source, sink: entry.sink)
+            lanes[name]?.waitsUntil = nil
+            judge(name)
+        } else {
+            sinks[entry.sink]?.wakesAt = nil
+            touched.insert(entry.sink)
+        }
+    }
 
     private mutating func judge(_ name: DeliveryLane) {
         guard lanes[name]?.isReady == false else { return }
@@ -132,52 +184,67 @@ public struct Outbox: Sendable {
 
     private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Order? {
         lanes[name]?.isReady = false
-        guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, !pausedSinks.contains(name.sink) else {
+        guard let lane = lanes[name], !lane.isLoading, sinks[name.sink]?.isPaused != true else { return nil }
+        let inOrder = !isParallel(name.sink)
+        if let next = lane.next(inOrder: inOrder), next.due <= now {
+            if !lane.isQueued { queue(name) }
             return nil
         }
-        guard let first = lane.waiting.first else {
-            if lane.hasMore {
-                lanes[name]?.isLoading = true
-                return .load(name, after: lane.lastSeen)
-            }
-            if !lane.wasLoaded, !lane.isQueued { lanes[name] = nil }
-            return nil
+        if lane.hasMore, inOrder ? lane.waiting.isEmpty : lane.waiting.count < Outbox.ahead {
+            lanes[name]?.isLoading = true
+            return .load(name, after: lane.lastSeen)
         }
-        if first.due > now {
-            wait(name, until: first.due)
-        } else if !lane.isQueued {
-            lanes[name]?.isQueued = true
-            queues[name.sink, default: []].append(name)
-            touched.insert(name.sink)
+        if let next = lane.next(inOrder: inOrder) {
+            wait(name, until: next.due)
+        } else if lane.waiting.isEmpty, !lane.isBusy, !lane.wasLoaded, !lane.isQueued {
+            lanes[name] = nil
         }
         return nil
+    }
+
+    private func isParallel(_ sink: String) -> Bool { sinks[sink]?.manners.isParallel == true }
+
+    private mutating func queue(_ name: DeliveryLane) {
+        lanes[name]?.isQueued = true
+        sinks[name.sink, default: OutboxSink()].enqueue(name)
+        touched.insert(name.sink)
     }
 
     private mutating func wait(_ name: DeliveryLane, until due: Timestamp) {
         guard lanes[name]?.waitsUntil != due else { return }
         lanes[name]?.waitsUntil = due
-        later.push(Later(due: due, lane: name))
+        if !isOnce { later.push(Later(due: due, sink: name.sink, source: name.source)) }
     }
 
     /// Gives the sink's free places to its queue.
     private mutating func fill(_ sink: String, at now: Timestamp, into orders: inout [Order]) {
-        guard !pausedSinks.contains(sink), let queue = queues[sink] else { return }
-        var at = 0
-        while at < queue.count, inFlight[sink, default: 0] < Outbox.perSink {
-            let name = queue[at]
-            at += 1
+        while let state = sinks[sink], state.hasQueue, state.hasPlace {
+            if let rest = state.rest(at: now) { return sleep(sink, until: rest) }
+            guard let name = sinks[sink]?.dequeue() else { return }
             lanes[name]?.isQueued = false
-            guard let lane = lanes[name], !lane.isBusy, !lane.isLoading, let first = lane.waiting.first else {
-                continue
-            }
-            guard first.due <= now else {
-                wait(name, until: first.due)
-                continue
-            }
-            lanes[name]?.isBusy = true
-            inFlight[sink, default: 0] += 1
-            orders.append(.attempt(first))
+            guard let next = attempt(of: name, inOrder: !state.manners.isParallel, at: now) else { continue }
+            sinks[sink]?.started(at: now)
+            orders.append(.attempt(next))
+            if state.manners.isParallel { judge(name) }
         }
-        queues[sink] = at == queue.count ? nil : Array(queue[at...])
+    }
+
+    private mutating func sleep(_ sink: String, until rest: Timestamp) {
+        // Once, nobody waits until a sink that is thought dead may be asked again.
+        guard let state = sinks[sink], state.wakesAt != rest, !(isOnce && state.circuit.isOpen) else { return }
+        sinks[sink]?.wakesAt = rest
+        later.push(Later(due: rest, sink: sink, source: nil))
+    }
+
+    private mutating func attempt(of name: DeliveryLane, inOrder: Bool, at now: Timestamp) -> Delivery? {
+        guard let lane = lanes[name], !lane.isLoading || !inOrder, let next = lane.next(inOrder: inOrder) else {
+            return nil
+        }
+        guard next.due <= now else {
+            wait(name, until: next.due)
+            return nil
+        }
+        lanes[name]?.started(next.id)
+        return next
     }
 }

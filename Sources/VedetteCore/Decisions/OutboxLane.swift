@@ -10,21 +10,33 @@ struct OutboxLane: Sendable {
     /// A commit may be read from the journal before it is announced. A lane that was ever loaded is kept, so that its
     /// `lastSeen` tells such a delivery from a new one.
     private(set) var wasLoaded = false
-    /// The first delivery was attempted here and stays owed.
-    private(set) var firstHasFailed = false
-    var isBusy = false
+    /// Of `waiting`, those under way; one at most where order matters.
+    private var inFlight = Set<Int64>()
+    /// Of `waiting`, those that were attempted here and stay owed.
+    private var failed = Set<Int64>()
+    /// Of `waiting`, those that the receiver itself put off.
+    private var putOff = Set<Int64>()
     var isLoading = false
     /// Stands in the outbox's list of lanes to judge.
     var isReady = false
     /// Stands in its sink's queue.
     var isQueued = false
-    /// When its first delivery is due, while it waits for that.
+    /// When its next delivery is due, while it waits for that.
     var waitsUntil: Timestamp?
     /// Something was committed while the journal was read: the reading may have missed it.
     private var hasGrown = false
     private var mustReread = false
 
-    var isEmpty: Bool { waiting.isEmpty && !hasMore && !isBusy && !isLoading }
+    var isBusy: Bool { !inFlight.isEmpty }
+    var isEmpty: Bool { waiting.isEmpty && !hasMore && !isLoading }
+
+    /// The delivery whose turn is next, whenever it is due; none while order wants the one under way to end first.
+    func next(inOrder: Bool) -> Delivery? {
+        if inOrder { return isBusy ? nil : waiting.first }
+        return waiting.lazy.filter { !inFlight.contains($0.id) }.min { $0.due < $1.due }
+    }
+
+    mutating func started(_ id: Int64) { inFlight.insert(id) }
 
     mutating func mustLoad() {
         hasMore = true
@@ -56,31 +68,52 @@ struct OutboxLane: Sendable {
         if mustReread { reread() }
     }
 
-    mutating func attempted(_ attempt: Attempt) {
-        isBusy = false
-        if let first = waiting.first, first.id == attempt.delivery {
-            firstHasFailed = attempt.state.isOwed
+    /// - Parameter isPutOff: the receiver itself said when.
+    mutating func attempted(_ attempt: Attempt, isPutOff: Bool) {
+        inFlight.remove(attempt.delivery)
+        if let at = waiting.firstIndex(where: { $0.id == attempt.delivery }) {
             if attempt.state.isOwed {
-                waiting[0].attempts = attempt.attempts
-                waiting[0].due = attempt.due
-                waiting[0].reason = attempt.reason
+                failed.insert(attempt.delivery)
+                if isPutOff { putOff.insert(attempt.delivery) } else { putOff.remove(attempt.delivery) }
+                waiting[at].attempts = attempt.attempts
+                waiting[at].due = attempt.due
+                waiting[at].reason = attempt.reason
             } else {
-                waiting.removeFirst()
+                forget(at)
             }
         }
         if mustReread { reread() }
     }
 
-    /// Forgets what it holds and reads the journal from its start: now, or when the attempt or reading under way ends.
+    /// It ended without an attempt.
+    mutating func ended(_ id: Int64) {
+        if let at = waiting.firstIndex(where: { $0.id == id }), !inFlight.contains(id) { forget(at) }
+    }
+
+    private mutating func forget(_ at: Int) {
+        let id = waiting.remove(at: at).id
+        failed.remove(id)
+        putOff.remove(id)
+    }
+
+    /// Forgets what it holds and reads the journal from its start: now, or when what is under way ends.
     mutating func reread() {
         mustReread = isBusy || isLoading
         if mustReread { return }
-        (waiting, lastSeen, hasMore, hasGrown, firstHasFailed) = ([], 0, true, false, false)
+        (waiting, lastSeen, hasMore, hasGrown, failed, putOff) = ([], 0, true, false, [], [])
         waitsUntil = nil
     }
 
-    mutating func hurried() {
-        waitsUntil = nil
-        if !waiting.isEmpty { waiting[0].due = Timestamp(milliseconds: .min) }
+    /// What waits for its time is due now, but for what was attempted here and failed.
+    mutating func hurried() { hurry { [failed] in !failed.contains($0.id) } }
+
+    /// The receiver is back: what it did not put off itself is due now.
+    mutating func receiverIsBack() { hurry { [putOff] in $0.attempts > 0 && !putOff.contains($0.id) } }
+
+    private mutating func hurry(_ isMeant: (Delivery) -> Bool) {
+        for at in waiting.indices where isMeant(waiting[at]) {
+            waiting[at].due = Timestamp(milliseconds: .min)
+            waitsUntil = nil
+        }
     }
 }

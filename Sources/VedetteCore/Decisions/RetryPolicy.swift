@@ -4,9 +4,9 @@
 public struct RetryPolicy: Sendable, Hashable {
     public static let first = Duration.seconds(5)
     public static let longest = Duration.seconds(3600)
-    public var giveUp = Duration.seconds(72 * 3600)
+    public var giveUp: Duration
 
-    public init() {}
+    public init(giveUp: Duration = SinkManners().giveUp) { self.giveUp = giveUp }
 
     /// What an outcome makes of a delivery.
     /// - Parameter chance: 0..<1.

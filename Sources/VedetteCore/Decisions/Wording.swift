@@ -20,6 +20,8 @@ public enum Wording {
         case .suspect: return "\(name) may be wrong"
         case .offline: return "The network is gone"
         case .online: return "The network is back"
+        case .paused: return "The sink \(name) refuses messages"
+        case .disabled: return "The sink \(name) is gone for good"
         case .elapsed: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
         case .digest: return "\(counted(event.summary?.count ?? 0, "event")) in \(event.source)"
         case .reminder: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"

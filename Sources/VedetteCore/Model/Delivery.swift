@@ -22,6 +22,8 @@ public struct Delivery: Sendable, Hashable {
     public var reason: String?
     /// As it is committed: `pending`, or `suppressed` by a gate of its rule.
     public var state: DeliveryState
+    /// Of a message that died elsewhere and was passed on: the sinks that follow when it dies here too.
+    public var chain: [String]?
 
     public init(
         id: Int64 = 0, message: Message, created: Timestamp, attempts: Int = 0, due: Timestamp, reason: String? = nil,
@@ -33,6 +35,23 @@ public struct Delivery: Sendable, Hashable {
     }
 
     public var lane: DeliveryLane { DeliveryLane(source: message.event.source, sink: message.sink) }
+
+    /// The same message for the next sink of its chain, when it died here; nil at the end of the chain.
+    /// - Parameters:
+    ///   - fallbacks: of its own sink.
+    ///   - id: of the new message: another receiver knows nothing of this one.
+    public func passedOn(
+        along fallbacks: [String], where isKnown: (String) -> Bool, id: String, at now: Timestamp
+    ) -> Delivery? {
+        let chain = chain ?? fallbacks
+        guard let next = chain.firstIndex(where: isKnown) else { return nil }
+        var message = message
+        (message.id, message.sink) = (id, chain[next])
+        var successor = Delivery(
+            message: message, created: now, due: now, reason: "the sink '\(self.message.sink)' failed")
+        successor.chain = Array(chain[(next + 1)...])
+        return successor
+    }
 }
 
 /// Where a delivery stands. The last three are ends: it is never attempted again by itself.
@@ -63,6 +82,8 @@ public struct Attempt: Sendable, Hashable {
     public var due: Timestamp
     public var at: Timestamp
     public var reason: String?
+    /// Of a death: the message for another sink, committed with it.
+    public var successor: Delivery?
 
     public init(
         delivery: Int64, state: DeliveryState, attempts: Int, due: Timestamp, at: Timestamp, reason: String?

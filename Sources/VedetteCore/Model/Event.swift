@@ -19,6 +19,10 @@ public struct Event: Sendable, Hashable {
         case digest = "io.vedette.rule.digest"
         /// It is still so; of a rule.
         case reminder = "io.vedette.rule.reminder"
+        /// A sink refuses us: it rests until a person acts.
+        case paused = "io.vedette.sink.paused"
+        /// A sink is gone for good; as paused.
+        case disabled = "io.vedette.sink.disabled"
         /// A test message of `vedette send`; never journalled.
         case test = "io.vedette.sink.test"
 
@@ -31,6 +35,9 @@ public struct Event: Sendable, Hashable {
 
         /// About the machine that watches: such an event names no configured source.
         public var isAboutWatcher: Bool { self == .offline || self == .online }
+
+        /// About a sink: `source` is its name.
+        public var isAboutSink: Bool { self == .paused || self == .disabled }
 
         /// The last word of the type: `changed`.
         public var word: String { String(rawValue.split(separator: ".").last ?? "") }
@@ -54,6 +61,9 @@ public struct Event: Sendable, Hashable {
 
     /// What `source` and `sourceKind` of an event about the watcher itself say.
     public static let watcher = "watcher"
+
+    /// What `sourceKind` of an event about a sink says.
+    public static let sink = "sink"
 
     /// What a rule's message speaks of.
     public struct Summary: Sendable, Hashable {

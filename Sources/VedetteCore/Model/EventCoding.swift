@@ -6,7 +6,7 @@ extension Event {
         .members([
             "specversion": .string("1.0"),
             "id": .string(id.description),
-            "source": .string(kind.isAboutWatcher ? "/watcher" : "/sources/" + WebURL.encoded(source)),
+            "source": .string(origin),
             "type": .string(kind.rawValue),
             "subject": item.map { .string($0.key) },
             "time": .string(time.rfc3339),
@@ -27,6 +27,12 @@ extension Event {
                 "summary": summary?.json,
             ]),
         ])
+    }
+
+    /// CloudEvents' `source`.
+    private var origin: String {
+        if kind.isAboutWatcher { return "/watcher" }
+        return (kind.isAboutSink ? "/sinks/" : "/sources/") + WebURL.encoded(source)
     }
 
     /// Reads an event back from its own JSON; nil when it is none.

@@ -30,7 +30,12 @@ public protocol Journal: Sendable {
     func owed(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
 
     /// Writes what came of attempts, in one transaction.
-    func record(_ attempts: [Attempt]) async throws(JournalError)
+    /// - Returns: the successors of what died, with delivery ids.
+    @discardableResult
+    func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery]
+
+    /// What is owed to sinks beyond their bounds, at most `limit` deliveries of each.
+    func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow
 
     /// Deletes events older than `before` that nothing owed speaks of, deliveries that ended before it, and sources
     /// that are not in `keeping` and were last polled before `abandoned`.
@@ -90,6 +95,33 @@ public struct Touch: Sendable {
     public var items: [StoredItem]
 
     public init(_ record: SourceRecord, items: [StoredItem] = []) { (self.record, self.items) = (record, items) }
+}
+
+/// What may be owed to one sink.
+public struct OutboxLimit: Sendable, Hashable {
+    public var sink: String
+    public var bound: QueueBound
+    /// What was created before has died of age; nil while the sink takes what it is given.
+    public var oldest: Timestamp?
+
+    public init(sink: String, bound: QueueBound, oldest: Timestamp? = nil) {
+        (self.sink, self.bound, self.oldest) = (sink, bound, oldest)
+    }
+}
+
+/// What is owed beyond a sink's bounds.
+public struct Overflow: Sendable {
+    public enum Excess: Sendable, Hashable {
+        case age, count, bytes
+    }
+
+    /// Deliveries owed, of every sink.
+    public var owed: Int
+    public var excess: [(delivery: Delivery, by: Excess)]
+
+    public init(owed: Int = 0, excess: [(delivery: Delivery, by: Excess)] = []) {
+        (self.owed, self.excess) = (owed, excess)
+    }
 }
 
 /// What a commit numbered.

@@ -35,8 +35,13 @@ public indirect enum OptionType: Sendable, Hashable {
     case map(OptionType)
     /// A template whose names are checked.
     case template
+    /// A template; or a map or list, whose texts are templates and whose plain `true`, `1.5` and `null` are that:
+    /// maps and lists of `.template` and `.json`.
+    case body
     /// Request headers: name to text or secret.
     case headers
+    /// The map `tls:` of a server: how its certificate is judged, and which one it is shown.
+    case tls
     /// A map or list as the JSON value that it stands for: a plain `true`, `1.5` or `null` is that, a quoted one a text.
     /// A single value is a text.
     case json
@@ -52,6 +57,7 @@ public indirect enum OptionValue: Sendable {
     case map([(name: String, value: OptionValue)])
     case template(any Template)
     case headers([Header])
+    case tls(TLSPolicy)
     case json(JSON)
 }
 
@@ -93,6 +99,11 @@ public struct Options: Sendable {
 
     public func headers(_ name: String) -> [Header] {
         if case .headers(let headers) = values[name] { headers } else { [] }
+    }
+
+    /// The usual judgement where nothing is said.
+    public func tls(_ name: String) -> TLSPolicy {
+        if case .tls(let policy) = values[name] { policy } else { TLSPolicy() }
     }
 
     public func texts(_ name: String) -> [String] {
@@ -150,9 +161,15 @@ public struct SinkServices: Sendable {
     public var userAgent: String
     /// For sinks with buttons; nil where no watcher lives to heed it, as for a single test message.
     public var silencer: (any Silencer)?
+    /// For mail; nil where there is none, as in tests of other sinks.
+    public var mail: (any MailCarrier)?
 
-    public init(fetcher: any Fetcher, clock: any Clock, userAgent: String, silencer: (any Silencer)? = nil) {
-        (self.fetcher, self.clock, self.userAgent, self.silencer) = (fetcher, clock, userAgent, silencer)
+    public init(
+        fetcher: any Fetcher, clock: any Clock, userAgent: String, silencer: (any Silencer)? = nil,
+        mail: (any MailCarrier)? = nil
+    ) {
+        (self.fetcher, self.clock, self.userAgent) = (fetcher, clock, userAgent)
+        (self.silencer, self.mail) = (silencer, mail)
     }
 }
 

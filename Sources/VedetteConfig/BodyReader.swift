@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import Yams
+
+/// The body of a request: a text is a template; a map or list is JSON whose texts are templates, so that it is valid JSON
+/// whatever they render. What is written plainly and is a number, `true`, `false` or `null` in JSON stays that.
+struct BodyReader {
+    /// Levels of maps and lists.
+    static let mostLevels = 12
+
+    let findings: Findings
+
+    func value(_ node: YAMLNode, _ what: String, level: Int = 1) -> OptionValue? {
+        guard node.isMap || node.isList else { return leaf(node, what, isRoot: level == 1) }
+        guard level <= BodyReader.mostLevels else {
+            findings.error(node.place, "\(what) is deeper than \(BodyReader.mostLevels) maps and lists")
+            return nil
+        }
+        return node.isMap ? map(node, what, level) : list(node, what, level)
+    }
+
+    /// - Parameter isRoot: the whole body; a single word of JSON is a text there.
+    private func leaf(_ node: YAMLNode, _ what: String, isRoot: Bool) -> OptionValue? {
+        if !isRoot, let word = JSONValueReader(findings: findings).word(node) { return .json(word) }
+        return TemplateReader(findings: findings).template(node, what).map { .template($0) }
+    }
+
+    private func map(_ node: YAMLNode, _ what: String, _ level: Int) -> OptionValue? {
+        // YAML takes an unquoted {{name}} for a map whose key is a map.
+        guard !node.keys.contains(where: \.isMap) else {
+            findings.error(node.place, "\(what) holds '{{' without quotes; write \"{{…}}\"")
+            return nil
+        }
+        guard let entries = node.entries(what, findings) else { return nil }
+        for entry in entries where entry.name.contains("{{") {
+            findings.error(entry.key.place, "a name in \(what) is no template; write it out")
+        }
+        let pairs = entries.compactMap { entry in
+            value(entry.value, "'\(entry.name)' of \(what)", level: level + 1).map { (name: entry.name, value: $0) }
+        }
+        return pairs.count == entries.count ? .map(pairs) : nil
+    }
+
+    private func list(_ node: YAMLNode, _ what: String, _ level: Int) -> OptionValue? {
+        guard let elements = node.elements(what, findings) else { return nil }
+        let values = elements.compactMap { value($0, what, level: level + 1) }
+        return values.count == elements.count ? .list(values) : nil
+    }
+}

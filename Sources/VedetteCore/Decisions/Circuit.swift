@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether a sink is thought dead. While it is, one attempt at a time asks whether it is back, so that the messages of a
+/// thousand sources do not each find it out for themselves. (The circuit breaker of M. Nygard, *Release It!*, 2007.)
+struct Circuit: Sendable {
+    /// So many attempts in a row must fail.
+    static let threshold = 5
+    static let first = Duration.seconds(5)
+    static let longest = Duration.seconds(300)
+
+    /// In a row.
+    private var failures = 0
+    private var lane: DeliveryLane?
+    /// One lane alone may have a message that the receiver cannot take; it waits by itself.
+    private var isShared = false
+    /// No attempt before; of an open circuit.
+    private(set) var restsUntil: Timestamp?
+
+    var isOpen: Bool { restsUntil != nil }
+
+    /// - Parameters:
+    ///   - asked: before this time the receiver wants none.
+    ///   - chance: 0..<1.
+    mutating func failed(_ name: DeliveryLane, at now: Timestamp, asked: Timestamp?, chance: Double) {
+        failures += 1
+        if let lane { isShared = isShared || lane != name } else { lane = name }
+        guard isShared, failures >= Circuit.threshold else { return }
+        let doubled = Circuit.first * (1 << min(failures - Circuit.threshold, 6))
+        let most = min(doubled, Circuit.longest)
+        restsUntil = max(now.advanced(by: most * (0.5 + chance / 2)), asked ?? now)
+    }
+
+    /// The receiver answered.
+    /// - Returns: whether it was thought dead.
+    mutating func answered() -> Bool {
+        let wasOpen = isOpen
+        self = Circuit()
+        return wasOpen
+    }
+}
