@@ -39,7 +39,3 @@ struct JSONValueReader {
         return values.count == elements.count ? .array(values) : nil
     }
 }
-
-extension YAMLNode {
-    fileprivate var isPlain: Bool { node.scalar?.style == .plain }
-}

@@ -234,7 +234,6 @@ public enum Keys {
         KeySpec(
             "sink_state", "paused | disabled, or list",
             "A sink refuses messages (401, 403), or is gone for good (410), and rests until `outbox retry`."),
-        KeySpec("sink_state", "paused | disabled", "A sink rests until a person acts."),
         KeySpec("all", "list of maps", "Each of these holds."),
         KeySpec("any", "list of maps", "One of these holds."),
         KeySpec("not", "map", "This does not hold."),

@@ -50,6 +50,8 @@ struct YAMLNode {
     /// The text as it is written; nil for a map, a list and an absent value.
     var text: String? { isAbsent ? nil : node.scalar?.string }
 
+    /// A text without quotes.
+    var isPlain: Bool { node.scalar?.style == .plain }
     var isMap: Bool { node.mapping != nil }
     var isList: Bool { node.sequence != nil }
 

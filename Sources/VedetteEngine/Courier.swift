@@ -20,6 +20,8 @@ public actor Courier {
     private(set) var attempts: [Int64: Task<Void, Never>] = [:]
     var audit = Audit()
     private var report: Report?
+    /// Reports that nobody has taken up yet.
+    private var reports = 0
     private var alarm: (deadline: BootTime, task: Task<Void, Never>)?
     /// The writer's rest after the journal failed.
     private var rest: Task<Void, Never>?
@@ -105,7 +107,7 @@ public actor Courier {
         isOnce = true
         outbox.hurried()
         work()
-        await quiet { $0.outbox.isDrained && !$0.isWriting }
+        await quiet { $0.outbox.isDrained && !$0.isWriting && $0.reports == 0 }
     }
 
     /// Lets attempts under way finish until `deadline`, cancels the rest (they stay owed), writes every outcome.
@@ -118,7 +120,9 @@ public actor Courier {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self.cutOff()
         }
-        await quiet { ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting) || $0.isCutOff }
+        await quiet {
+            ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting && $0.reports == 0) || $0.isCutOff
+        }
         limit.cancel()
         // What was delivered is said before the end, else it is delivered again.
         await quiet { !$0.isWriting }
@@ -222,10 +226,17 @@ public actor Courier {
     /// The first refusal of a sink is news; what was in flight beside it says nothing more.
     private func tell(_ outcome: Outcome, of sink: String) {
         guard let report, !outbox.isPaused(sink) else { return }
+        let (kind, reason): (Event.Kind, String)
         switch outcome {
-        case .paused(let reason): Task { await report(sink, .paused, reason) }
-        case .disabled(let reason): Task { await report(sink, .disabled, reason) }
-        case .delivered, .rejected, .retry: break
+        case .paused(let text): (kind, reason) = (.paused, text)
+        case .disabled(let text): (kind, reason) = (.disabled, text)
+        case .delivered, .rejected, .retry: return
+        }
+        reports += 1
+        Task {
+            await report(sink, kind, reason)
+            self.reports -= 1
+            self.settle()
         }
     }
 

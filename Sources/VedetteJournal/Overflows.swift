@@ -8,7 +8,7 @@ enum Overflows {
     /// What a delivery takes: its texts and its event.
     private static let size = """
         length(cast(d.title as blob)) + length(cast(d.text as blob)) +
-          coalesce(length(d.event_body), length((select body from event where seq = d.event)), 0)
+          length(cast(coalesce(d.event_body, (select body from event where seq = d.event), '') as blob))
         """
 
     static let totals = "select d.sink, count(*), sum(\(size)) from delivery d where d.ended_at is null group by d.sink"

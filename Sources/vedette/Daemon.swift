@@ -17,16 +17,18 @@ struct Daemon {
     let house: House
     let loader: ConfigurationLoader
 
-    func run() async throws {
+    /// - Parameters:
+    ///   - configuration: what the house was made of.
+    ///   - signals: heard since before the house stood.
+    func run(_ configuration: Configuration, _ signals: Signals) async throws {
         let notifier = ServiceNotifier()
         let (causes, continuation) = AsyncStream.makeStream(of: Cause.self)
-        let signals = Signals()
-        var configuration = loader.load().configuration
+        var configuration = configuration
         var rack = house.rack
         let forwarders = forward(signals, to: continuation)
         let watching = Task { await house.watcher.run() }
         notifier.ready()
-        house.log.log(.notice, "watching \(counted(configuration?.sources.count ?? 0, "source"))")
+        house.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
         for await cause in causes {
             switch cause {
             case .signal(SIGHUP), .filesChanged:
@@ -34,7 +36,7 @@ struct Daemon {
                 if let fresh = await reload(&rack) { configuration = fresh }
                 notifier.ready()
             case .signal: continuation.finish()
-            case .hourPassed: if let configuration { await house.prune(configuration) }
+            case .hourPassed: await house.prune(configuration)
             case .secondPassed: await house.takeRequests()
             }
         }
@@ -49,7 +51,7 @@ struct Daemon {
     private func forward(
         _ signals: Signals, to continuation: AsyncStream<Cause>.Continuation
     ) -> [Task<Void, Never>] {
-        let directory = loader.load().directory ?? ""
+        let directory = loader.directoryInUse ?? ""
         let watch = DirectoryWatch([directory, directory + "/rules"])
         let (clock, stream) = (house.clock, signals.stream)
         return [

@@ -143,6 +143,20 @@ extension Bad {
     ]
 
     static let sinks = [
+        Bad(
+            "sinks: {d: {kind: desktop, concurrency: 5, rate: {count: 0, per: 1m}, parallel: yes, give_up: 3s}}",
+            "1:41: 'concurrency' must be a whole number from 1 to 4, not '5'",
+            "1:58: 'count' must be a whole number from 1 to 1000000, not '0'",
+            "1:81: 'parallel' is 'true' or 'false', not 'yes'",
+            "1:95: 'give_up' is at least 60000ms, not '3s'"),
+        Bad(
+            "sinks: {d: {kind: desktop, queue: {count: 0, size: 5, full: block, age: 3d}, else: [d, dsktop, e]}, e: {kind: desktop}}",
+            "1:43: 'count' must be a whole number from 1 to 100000000, not '0'",
+            "1:52: 'size' must be a size as '500MB' or '1GB', not '5'",
+            "1:61: 'full' is one of 'drop_oldest', 'drop_newest', not 'block'",
+            "1:68: unknown key 'age' in 'queue'; known are count, full, size",
+            "1:85: 'else' names the sink itself; name another one",
+            "1:88: unknown sink 'dsktop'; known are d, e"),
         Bad("sinks: {d: {kind: desktp}}", "1:19: unknown kind 'desktp'; did you mean 'desktop'?"),
         Bad("sinks: {d: {url: x}}", "1:12: sink 'd' lacks 'kind': one of desktop, slack, webhook"),
         Bad("sinks: {d: desktop}", "1:12: sink 'd' must be a map, not a text"),
@@ -177,7 +191,7 @@ extension Bad {
         Bad(
             "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",
             "4:13: 'stays' needs 'for': how long it stays, as 'for: 30m'",
-            "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state; use 'any' for several",
+            "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state, sink_state; use 'any' for several",
             "4:55: unknown sink 'dsk'; did you mean 'desk'?",
             "4:66: the sink 'desk' stands twice in 'notify'; keep one"),
         Bad(
@@ -193,11 +207,11 @@ extension Bad {
             "4:36: 'x*' matches no source; known are any, web"),
         Bad(
             "- {name: r, when: {source: web}, notify: desk}",
-            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state'"
+            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
         ),
         Bad(
             "- {name: r, when: {appears: true, disappears: true, from: x}, notify: desk}",
-            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state; use 'any' for several",
+            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state, sink_state; use 'any' for several",
             "4:53: 'from' needs 'field', as 'field: state'"),
         Bad(
             "- {name: r, when: {appears: false}, notify: desk}",
@@ -234,7 +248,7 @@ extension Bad {
             "4:25: 'all' is an empty list; write a condition", "4:34: 'any' must be a list, not a map"),
         Bad(
             "- {name: r, when: {any: [{appears: true}, {item: {title: x}}]}, notify: desk}",
-            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state'"
+            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
         ),
         Bad(
             "- name: r\n  when: {source: web, appears: true}\n  notify:\n  - desk:\n      text: |\n        Hello\n        {{item.nme}} {{item.owner}}",

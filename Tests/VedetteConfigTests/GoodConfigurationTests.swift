@@ -193,4 +193,36 @@ struct GoodConfigurationTests {
         let pairs = zip(changed.configuration?.sinks ?? [], loaded.configuration?.sinks ?? [])
         #expect(pairs.filter { $0.fingerprint != $1.fingerprint }.map(\.0.name) == ["hook"])
     }
+
+    @Test(
+        "a reload knows every change of a sink: in its words, its structure and its quotes",
+        arguments: [("[a, b]", "{a: b}"), ("1", "'1'"), ("[[a], b]", "[[a, b]]")])
+    func fingerprints(one: String, other: String) throws {
+        let prints = [one, other].map { body in
+            load("sinks: {h: {kind: webhook, url: 'https://h/', body: \(body)}}").configuration?.sinks.first?.fingerprint
+        }
+        #expect(prints[0] != prints[1])
+    }
+
+    @Test("the manners of a sink are read; what is not said is usual, and give_up is that of the settings")
+    func manners() throws {
+        let loaded = load(
+            """
+            settings: {give_up: 10h}
+            sinks:
+              a: {kind: desktop, concurrency: 2, rate: {count: 20, per: 1m}, parallel: true, give_up: 2h,
+                  queue: {count: 10, size: 1MB, full: drop_newest}, else: [b]}
+              b: {kind: desktop}
+            """)
+        let sinks = try #require(loaded.configuration?.sinks)
+        var manners = SinkManners()
+        (manners.concurrency, manners.interval, manners.isParallel) = (2, .seconds(3), true)
+        (manners.giveUp, manners.fallbacks) = (.seconds(7200), ["b"])
+        (manners.queue.count, manners.queue.bytes, manners.queue.policy) = (10, 1_000_000, .dropNewest)
+        #expect(sinks.map(\.manners.fallbacks) == [["b"], []])
+        #expect(sinks.first?.manners == manners)
+        var usual = SinkManners()
+        usual.giveUp = .seconds(36_000)
+        #expect(sinks.last?.manners == usual)
+    }
 }

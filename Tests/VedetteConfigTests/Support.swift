@@ -63,6 +63,7 @@ struct StandInSink: Sink {
                 OptionSpec("url", .text, "Where to.", required: true),
                 OptionSpec("headers", .headers, "Further headers."),
                 OptionSpec("title", .template, "The title."),
+                OptionSpec("body", .body, "The body."),
             ]),
     ]
 }

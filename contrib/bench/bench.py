@@ -15,7 +15,7 @@ import sys
 import time
 
 import readers
-from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, resident, run, start_notified
+from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, lateness, resident, run, start_notified
 
 LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab")
 sys.path.insert(0, LAB)
@@ -243,9 +243,7 @@ class Many:
             end(process)
             for one in deaf:
                 one.close()
-        late = sorted(max(0.0, b - a - 1.1) for asked in times.values() for a, b in zip(asked, asked[1:]))
-        if not late:
-            raise Trouble("no healthy source was asked")
+        late = lateness(times, 1.0)
         figures = Figures("Row 5  lateness of %d healthy sources beside %d hosts that never answer" % (self.HEALTHY, self.HANGING),
                           "ms, p99 of %d polls" % len(late), 1000)
         figures.add("vedette", late[int(len(late) * 0.99)])
@@ -313,10 +311,24 @@ def outward(options, bench, rows):
         for _ in range(options.cycles):
             parts.deliveries(figures, bodies)
         figures.print("vedette", "curl -Z", 0.5, least=True)
+    if "11" in rows:
+        drain(parts)
     if "10" in rows:
         used, memory = parts.idle()
         print("\nRow 10  idle with 100 sources\n  %.2f %% of a core (target < 0.2), %.1f MB resident (target < 40): %s" % (
             used * 100, memory / 1e6, "met" if used < 0.002 and memory < 40e6 else "MISSED"))
+
+
+def drain(parts):
+    drained = parts.drain()
+    figures = Figures("Row 11  %d owed deliveries go out beside 50 sources polled every second" % drained.count,
+                      "ms of lateness, p99 of %d polls" % len(drained.late), 1000)
+    figures.add("vedette, draining", drained.late[int(len(drained.late) * 0.99)])
+    figures.add("vedette, nothing owed", drained.calm[int(len(drained.calm) * 0.99)])
+    figures.series["(target)"] = [1000.0]
+    figures.notes = ["%.0f deliveries per second; resident: %.1f MB afterwards, at most %.1f MB meanwhile; ready after %.2f s" % (
+        drained.count / drained.seconds, drained.after / 1e6, drained.most / 1e6, drained.start)]
+    figures.print("vedette, draining", "(target)", 1.0)
 
 
 def first_line(command):
@@ -362,7 +374,7 @@ def main():
             bench.steady()
         if "5" in rows:
             Many(options, bench).measure()
-        if set(rows) & {"8", "9", "10"}:
+        if set(rows) & {"8", "9", "10", "11"}:
             outward(options, bench, rows)
     except Trouble as trouble:
         print("bench: %s" % trouble, file=sys.stderr)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows 8 to 10: from a response's last byte to the sink, deliveries by the thousand, and idling."""
+"""Rows 8 to 11: from a response's last byte to the sink, deliveries by the thousand, idling, and what a sink was owed."""
 from __future__ import annotations
 
 import http.server
 import json
 import os
+import sqlite3
 import statistics
 import threading
 import time
 
-from parts import Trouble, cpu_clock, end, resident, run, start_notified, wait_until
+from parts import Trouble, cpu_clock, end, lateness, resident, run, start_notified, wait_until
 
 LIST = "  l%03d: {kind: json, url: \"http://%s:%d/list/%d\", every: %s, title: title}\n"
 
@@ -24,6 +25,9 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.rows, self.sent, self.heard, self.bodies, self.lock = {}, {}, {}, [], threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        """A watcher that was ended lets go of its connections."""
 
     def close(self):
         self.shutdown()
@@ -64,6 +68,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
+class Drained:
+    def __init__(self, count):
+        self.count, self.most, self.after, self.start, self.seconds, self.late, self.calm = count, 0, 0, 0, 0, [], []
+
+
 class Outward:
     def __init__(self, options, nginx):
         self.vedette, self.work, self.cycles, self.nginx = options.vedette, options.work, options.cycles, nginx
@@ -94,8 +103,9 @@ class Outward:
         figures.add("vedette, p99", waits[int(len(waits) * 0.99)])
         return server.bodies
 
-    def deliveries(self, figures, bodies, each=100, count=64):
-        """64 lists grow by 100 rows at once; the receiver is nginx, whose log tells when the last call came."""
+    def deliveries(self, figures, bodies, each=400, count=64):
+        """64 lists grow by 400 rows at once; the receiver is nginx, whose log tells when the last call came. The polls that find
+        the rows come over a second: with fewer of them, that second would be what is measured."""
         server = Server()
         host, port = server.server_address
         hook = self.nginx.hook()
@@ -129,6 +139,49 @@ class Outward:
             file.write(text)
         _, _, wall = run(["curl", "--silent", "--parallel", "--parallel-max", "64", "--config", config], 120)
         figures.add("curl -Z", each * count / wall)
+
+    def drain(self, each=1563, count=64):
+        """A sink is down while 100,000 messages come for it; then the watcher starts anew and the sink is back."""
+        polled = "".join("  p%02d: {kind: feed, url: \"%s\", every: 1s}\n" % (n, url) for n, url in enumerate(self.nginx.logged("still", 50)))
+        server = Server()
+        host, port = server.server_address
+        lists = "".join(LIST % (n, host, port, n, "1s") for n in range(count))
+        process, ready = start_notified(self.vedette, self.work, "drain", self.configuration(lists, "http://127.0.0.1:9/"))
+        try:
+            ready(30)
+            wait_until(lambda: len(server.sent) >= count, 30, "the baselines")
+            for n in range(count):
+                server.rows["/list/%d" % n] = each + 1
+            wait_until(lambda: self.owed("drain") >= each * count, 120, "the messages", 0.5)
+        finally:
+            end(process)
+            server.close()
+        drained = Drained(each * count)
+        offset, begin = self.nginx.log_size(), time.monotonic()
+        process, ready = start_notified(self.vedette, self.work, "drain", self.configuration(polled, self.nginx.hook()))
+        try:
+            ready(30)
+            drained.start = time.monotonic() - begin
+            while self.owed("drain") > 0:
+                drained.most = max(drained.most, resident(process.pid))
+                time.sleep(0.5)
+                if time.monotonic() - begin > 300:
+                    raise Trouble("%d deliveries are still owed after 300 s" % self.owed("drain"))
+            times = self.nginx.times(offset)
+            posts = sorted(times.pop("/hook"))
+            drained.seconds, drained.late = posts[-1] - posts[0], lateness(times, 1.0)
+            offset = self.nginx.log_size()
+            time.sleep(15)
+            drained.after, drained.calm = resident(process.pid), lateness(self.nginx.times(offset), 1.0)
+        finally:
+            end(process)
+        return drained
+
+    def owed(self, name):
+        """Read beside the watcher."""
+        path = os.path.join(self.work, name, "state", "journal.db")
+        with sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10) as journal:
+            return journal.execute("select count(*) from delivery where ended_at is null").fetchone()[0]
 
     def idle(self):
         """A hundred sources that are polled every minute: memory and CPU over twenty quiet seconds."""

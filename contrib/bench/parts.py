@@ -194,17 +194,20 @@ class Watcher:
 
 
 def start_notified(vedette, work, name, text):
-    """`vedette run` on these sources, and a function that waits until it says READY=1 (sd_notify(3))."""
+    """`vedette run` on these sources, and a function that waits until it says READY=1 (sd_notify(3)). A second start of that name goes
+    on with the state of the first."""
     directory = os.path.join(work, name)
-    os.makedirs(os.path.join(directory, "config"))
+    os.makedirs(os.path.join(directory, "config"), exist_ok=True)
     with open(os.path.join(directory, "config", "bench.yaml"), "w") as file:
         file.write(text)
     address = os.path.join(directory, "notify")
+    if os.path.exists(address):
+        os.unlink(address)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     listener.bind(address)
     process = subprocess.Popen(
         bound([vedette, "run", "--config", os.path.join(directory, "config"), "--state", os.path.join(directory, "state")], "KILL"),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(directory, "log"), "w"),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(directory, "log"), "a"),
         env=dict(os.environ, NOTIFY_SOCKET=address))
 
     def ready(seconds):
@@ -217,6 +220,14 @@ def start_notified(vedette, work, name, text):
         finally:
             listener.close()
     return process, ready
+
+
+def lateness(times, every):
+    """By how many seconds each poll came later than the jitter of 10 % allows, sorted."""
+    late = sorted(max(0.0, b - a - 1.1 * every) for asked in times.values() for a, b in zip(asked, asked[1:]))
+    if not late:
+        raise Trouble("no source was asked twice")
+    return late
 
 
 def resident(pid, line_of="RssAnon:"):

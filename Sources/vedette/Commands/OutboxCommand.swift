@@ -8,8 +8,9 @@ import VedetteSinks
 
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "What is owed and what is dead: list it, try it again, or drop it.",
-        subcommands: [List.self, Retry.self, Drop.self], defaultSubcommand: List.self)
+        commandName: "outbox",
+        abstract: "What is owed and what is dead: list it, look at it, try it again, or drop it.",
+        subcommands: [List.self, Show.self, Retry.self, Drop.self], defaultSubcommand: List.self)
 
     /// Which deliveries are meant.
     struct Choice: ParsableArguments {
@@ -75,10 +76,36 @@ struct OutboxCommand: AsyncParsableCommand {
         }
     }
 
-    struct Retry: AsyncParsableCommand {
+    struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Try dead, paused and waiting deliveries again, from now.")
+            commandName: "show", abstract: "One message: what it says, about what, and what came of each attempt.")
 
+        @OptionGroup var places: Places
+        @OptionGroup var style: Style
+
+        @Argument(help: "Its id, as `vedette outbox` and `vedette explain` print it.")
+        var id: Int64
+
+        @Flag(help: "One JSON object.")
+        var json = false
+
+        func run() async throws {
+            let reader = try JournalReader.open(directory: places.journal())
+            guard let status = try await reader.deliveries(DeliveryFilter(), after: id - 1, limit: 1).first,
+                status.delivery.id == id
+            else {
+                throw Exit(.data, "no delivery \(id) is in the journal; `vedette outbox` lists what is owed or dead")
+            }
+            let attempts = try await reader.attempts(of: id)
+            if json { return try Output.print(status.json(attempts).text) }
+            let now = SystemClock().now().wall
+            try Output.print(style.eventLine.text(status.delivery.message.event))
+            for line in status.lines(attempts, at: now) { try Output.print(TerminalText.safe(line, limit: 4000)) }
+        }
+    }
+
+    /// The deliveries that a command changes.
+    struct Chosen: ParsableArguments {
         @OptionGroup var places: Places
         @OptionGroup var choice: Choice
 
@@ -86,9 +113,35 @@ struct OutboxCommand: AsyncParsableCommand {
             help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
         var ids: [Int64] = []
 
+        /// - Returns: their ids, their sinks, and when the person said it.
+        func found(_ states: [DeliveryState]) async throws -> (ids: [Int64], sinks: Set<String>, now: Timestamp) {
+            guard !ids.isEmpty || !choice.isEmpty else {
+                throw Exit(.usage, "name deliveries by their ids, or choose them by --sink, --rule or --older-than")
+            }
+            let now = SystemClock().now().wall
+            let reader = try JournalReader.open(directory: places.journal())
+            var found = try await choice.deliveries(states, reader, at: now)
+            if !ids.isEmpty {
+                found.removeAll { !ids.contains($0.delivery.id) }
+                let missing = Set(ids).subtracting(found.map(\.delivery.id)).sorted()
+                guard missing.isEmpty else {
+                    let names = missing.map(String.init).joined(separator: ", ")
+                    throw Exit(.data, "no such delivery is owed: \(names); `vedette outbox` lists what is")
+                }
+            }
+            return (found.map(\.delivery.id), Set(found.map(\.delivery.message.sink)), now)
+        }
+    }
+
+    struct Retry: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "retry", abstract: "Try dead, paused and waiting deliveries again, from now.")
+
+        @OptionGroup var chosen: Chosen
+
         func run() async throws {
-            let (chosen, sinks, now) = try await chosen([.dead, .paused, .retry], ids, choice, places)
-            let count = try JournalEdit(directory: places.journal(), at: now).retry(chosen, sinks: sinks)
+            let (ids, sinks, now) = try await chosen.found([.dead, .paused, .retry])
+            let count = try JournalEdit(directory: chosen.places.journal(), at: now).retry(ids, sinks: sinks)
             try Output.print("\(counted(count, "message")) will be tried again")
         }
     }
@@ -97,38 +150,13 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "drop", abstract: "Give up deliveries that are owed: they are dead, dropped by hand.")
 
-        @OptionGroup var places: Places
-        @OptionGroup var choice: Choice
-
-        @Argument(
-            help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
-        var ids: [Int64] = []
+        @OptionGroup var chosen: Chosen
 
         func run() async throws {
-            let (chosen, sinks, now) = try await chosen([.pending, .paused, .retry], ids, choice, places)
-            let count = try JournalEdit(directory: places.journal(), at: now).drop(chosen, sinks: sinks)
+            let (ids, sinks, now) = try await chosen.found([.pending, .paused, .retry])
+            let count = try JournalEdit(directory: chosen.places.journal(), at: now).drop(ids, sinks: sinks)
             try Output.print("\(counted(count, "message")) dropped")
         }
-    }
-
-    private static func chosen(
-        _ states: [DeliveryState], _ ids: [Int64], _ choice: Choice, _ places: Places
-    ) async throws -> (ids: [Int64], sinks: Set<String>, now: Timestamp) {
-        guard !ids.isEmpty || !choice.isEmpty else {
-            throw Exit(.usage, "name deliveries by their ids, or choose them by --sink, --rule or --older-than")
-        }
-        let now = SystemClock().now().wall
-        let reader = try JournalReader.open(directory: places.journal())
-        var found = try await choice.deliveries(states, reader, at: now)
-        if !ids.isEmpty {
-            found.removeAll { !ids.contains($0.delivery.id) }
-            let missing = Set(ids).subtracting(found.map(\.delivery.id)).sorted()
-            guard missing.isEmpty else {
-                let names = missing.map(String.init).joined(separator: ", ")
-                throw Exit(.data, "no such delivery is owed: \(names); `vedette outbox` lists what is")
-            }
-        }
-        return (found.map(\.delivery.id), Set(found.map(\.delivery.message.sink)), now)
     }
 }
 
@@ -139,6 +167,42 @@ extension DeliveryStatus {
             String(delivery.id), state.rawValue, delivery.message.sink, delivery.message.rule, age,
             String(delivery.attempts), delivery.message.title, delivery.reason ?? "",
         ]
+    }
+
+    fileprivate func lines(_ attempts: [Attempt], at now: Timestamp) -> [String] {
+        let message = delivery.message
+        var lines = [
+            "\(delivery.id) to '\(message.sink)' by rule '\(message.rule)': \(state.rawValue)"
+                + (delivery.reason.map { ", \($0)" } ?? ""),
+            "title    \(message.title)",
+        ]
+        lines += message.text.isEmpty ? [] : ["text     \(message.text)"]
+        lines += message.suppressed > 0 ? ["before   \(counted(message.suppressed, "message")) held back"] : []
+        lines += ["id       \(message.id)", "created  \(delivery.created.relative(to: now))"]
+        if let endedAt { lines.append("ended    \(endedAt.relative(to: now))") }
+        if state.isOwed, delivery.due > now { lines.append("due      \(delivery.due.relative(to: now))") }
+        return lines
+            + attempts.map { attempt in
+                "attempt \(attempt.attempts), \(attempt.at.relative(to: now))"
+                    + (attempt.reason.map { ": \($0)" } ?? "")
+            }
+    }
+
+    fileprivate func json(_ attempts: [Attempt]) -> JSON {
+        let more: [(String, JSON)] = [
+            ("text", .string(delivery.message.text)),
+            (
+                "tries",
+                .array(
+                    attempts.map {
+                        .members([
+                            "number": .number($0.attempts), "at": .string($0.at.rfc3339),
+                            "state": .string($0.state.rawValue), "reason": $0.reason.map(JSON.string),
+                        ])
+                    })
+            ),
+        ]
+        return .object((json.members ?? []) + more.map { JSON.Member(name: $0.0, value: $0.1) })
     }
 
     fileprivate var json: JSON {

@@ -32,13 +32,15 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try Workshop.configuration(places)
-        let house = try await House(
-            configuration, journal: places.journal(), log: StderrLog(level: verbose ? .debug : .info))
+        let log = StderrLog(level: verbose ? .debug : .info)
         if once {
-            try await runOnce(house, configuration)
-        } else {
-            try await Daemon(house: house, loader: Workshop.loader(places)).run()
+            let house = try await House(configuration, journal: places.journal(), log: log)
+            return try await runOnce(house, configuration)
         }
+        // Before the house, which delivers what is owed as soon as it stands.
+        let signals = Signals()
+        let house = try await House(configuration, journal: places.journal(), log: log)
+        try await Daemon(house: house, loader: Workshop.loader(places)).run(configuration, signals)
     }
 
     private func runOnce(_ house: House, _ configuration: Configuration) async throws {
