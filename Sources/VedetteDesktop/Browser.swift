@@ -10,8 +10,41 @@ enum Browser {
     static func open(_ link: String) {
         guard let link = Bubble.webLink(link) else { return }
         var child = pid_t()
+        let words = words(for: link, process: getpid(), cgroup: cgroup()) { getenv($0).map { String(cString: $0) } }
         // Nobody is left to tell when it fails: the user sees that nothing opens.
-        if spawn(["xdg-open", link], &child) == 0 { cn_collect(child) }
+        let isStarted = spawn(words, &child) == 0 || spawn(["xdg-open", link], &child) == 0
+        if isStarted { cn_collect(child) }
+    }
+
+    /// The session of a desktop, which a browser must know.
+    private static let session = [
+        "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "BROWSER",
+    ]
+
+    /// The main process of a user's systemd unit asks the user's manager to start it. As one of the unit's own processes
+    /// a browser would end with the watcher (`KillMode=`), and it would inherit `NoNewPrivileges=`, with which one from a
+    /// snap cannot start.
+    /// - Parameters:
+    ///   - process: this one's id, which `$SYSTEMD_EXEC_PID` names (systemd.exec(5)); a shell started by a unit inherits
+    ///     the variable with another number.
+    ///   - cgroup: what /proc/self/cgroup says; a unit of the system has no user's manager.
+    static func words(
+        for link: String, process: pid_t, cgroup: String, _ environment: (String) -> String?
+    ) -> [String] {
+        let plain = ["xdg-open", link]
+        guard environment("SYSTEMD_EXEC_PID") == "\(process)", cgroup.contains("/user@") else { return plain }
+        let variables = session.compactMap { name in environment(name).map { "--setenv=\(name)=\($0)" } }
+        // Its unit is there until the last of its processes has ended.
+        return ["systemd-run", "--user", "--quiet", "--collect", "--property=ExitType=cgroup"] + variables + plain
+    }
+
+    private static func cgroup() -> String {
+        let file = Glibc.open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(file, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
     private static func spawn(_ words: [String], _ child: inout pid_t) -> CInt {

@@ -27,8 +27,8 @@ public final class DesktopSink: Sink {
     private let silencer: (any Silencer)?
     private let notifier: Notifier
 
-    /// After this long a missing daemon is asked again.
-    static let pause = Duration.seconds(30)
+    /// How often `returned` looks. A look costs a millisecond where there is no bus.
+    static let patrol = Duration.seconds(10)
 
     /// - Parameters:
     ///   - icon: name or absolute path; nil for Vedette's own.
@@ -43,11 +43,24 @@ public final class DesktopSink: Sink {
         let (outcomes, outcome) = AsyncStream<Outcome>.makeStream()
         Task {
             let problem = await show(message)
-            outcome.yield(problem.map { .retry(reason: $0.description, after: DesktopSink.pause) } ?? .delivered)
+            outcome.yield(problem.map { .retry(reason: $0.description, after: nil) } ?? .delivered)
             outcome.finish()
         }
         var iterator = outcomes.makeAsyncIterator()
         return await iterator.next() ?? .retry(reason: "stopped before the bubble was shown", after: nil)
+    }
+
+    /// Returns true once a bubble can be shown, for instance after log-in; false when the task was cancelled before.
+    /// Looks after a while, never at once: a daemon that refuses bubbles but answers would be asked without end.
+    public func returned() async -> Bool {
+        repeat {
+            do throws(CancellationError) {
+                try await clock.sleep(until: clock.now().boot.advanced(by: DesktopSink.patrol))
+            } catch {
+                return false
+            }
+        } while await !notifier.isReady()
+        return true
     }
 
     private func show(_ message: Message) async -> DesktopProblem? {

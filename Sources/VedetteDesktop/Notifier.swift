@@ -40,6 +40,15 @@ actor Notifier {
         }
     }
 
+    /// What the daemon says of itself, and what it can do.
+    func look() throws(DesktopProblem) -> (information: [String], capabilities: Set<String>) {
+        let capabilities = try capabilitiesOfDaemon()
+        return (try connected().information(), capabilities)
+    }
+
+    /// Whether a bubble could be shown now.
+    func isReady() -> Bool { (try? capabilitiesOfDaemon()) != nil }
+
     /// One more in the summary of what is old.
     func show(missed title: String, icon: String?) -> DesktopProblem? {
         // Counted when the daemon has it: what is tried again is one message still.

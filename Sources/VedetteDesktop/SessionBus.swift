@@ -7,6 +7,7 @@ struct SessionBus {
     private static let bus = "org.freedesktop.DBus"
     private static let busPath = "/org/freedesktop/DBus"
     private static let notifications = "org.freedesktop.Notifications"
+    private static let notificationsPath = "/org/freedesktop/Notifications"
     /// A daemon that is asked for its name or capabilities answers at once or is stopped.
     private static let patience: CInt = 5000
 
@@ -39,7 +40,7 @@ struct SessionBus {
     /// The unique name of the running daemon, which no other will ever have on this bus; nil when none runs.
     func daemon() throws(DesktopProblem) -> String? {
         let (reply, error) = call(
-            SessionBus.bus, SessionBus.busPath, "GetNameOwner", cn_one_string(SessionBus.notifications))
+            SessionBus.bus, SessionBus.busPath, "GetNameOwner", cn_one_string(SessionBus.notifications), "(s)")
         guard let reply else {
             if error?.isMissingName == true { return nil }
             throw .noBus(error?.words ?? "unknown reason")
@@ -50,7 +51,7 @@ struct SessionBus {
     /// What the daemon can do. Starts one where the system knows how to.
     func capabilities() throws(DesktopProblem) -> Set<String> {
         let (reply, error) = call(
-            SessionBus.notifications, "/org/freedesktop/Notifications", "GetCapabilities", nil)
+            SessionBus.notifications, SessionBus.notificationsPath, "GetCapabilities", nil, "(as)")
         guard let reply else { throw .noDaemon(error?.words ?? "unknown reason") }
         return SessionBus.first(of: reply) { list in
             var names: Set<String> = []
@@ -63,12 +64,31 @@ struct SessionBus {
         }
     }
 
-    /// - Parameter name: also the interface, for both objects that are asked.
+    /// What the daemon says it is: name, vendor, version and the version of the specification that it follows.
+    func information() throws(DesktopProblem) -> [String] {
+        let (reply, error) = call(
+            SessionBus.notifications, SessionBus.notificationsPath, "GetServerInformation", nil, "(ssss)")
+        guard let reply else { throw .noDaemon(error?.words ?? "unknown reason") }
+        defer { g_variant_unref(reply) }
+        return (0..<4).map { SessionBus.text($0, of: reply) ?? "" }
+    }
+
+    /// Where this process looks for its session bus; nil when nothing says it.
+    static var address: String? {
+        guard let text = callingGLib({ g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, $0) }).result else {
+            return nil
+        }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+
+    /// - Parameters:
+    ///   - name: also the interface, for both objects that are asked.
+    ///   - answer: the type of the reply; another one is an error.
     private func call(
-        _ name: String, _ path: String, _ method: String, _ parameters: OpaquePointer?
+        _ name: String, _ path: String, _ method: String, _ parameters: OpaquePointer?, _ answer: String
     ) -> (OpaquePointer?, GLibError?) {
-        let reply = name == SessionBus.notifications ? "(as)" : "(s)"
-        let type = g_variant_type_new(reply)
+        let type = g_variant_type_new(answer)
         defer { g_variant_type_free(type) }
         return callingGLib {
             g_dbus_connection_call_sync(

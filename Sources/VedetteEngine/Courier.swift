@@ -18,6 +18,8 @@ public actor Courier {
     private(set) var isOnce = false
     private var isCutOff = false
     private(set) var attempts: [Int64: Task<Void, Never>] = [:]
+    /// Who waits for the return of a sink's receiver.
+    private var scouts: [String: Task<Void, Never>] = [:]
     var audit = Audit()
     private var report: Report?
     /// Reports that nobody has taken up yet.
@@ -50,6 +52,8 @@ public actor Courier {
     public func restore() async throws(JournalError) {
         let lanes = try await surroundings.journal.owedLanes()
         for lane in lanes { outbox.laneFound(lane) }
+        // A receiver that was not there in an earlier run may be there now.
+        for sink in Set(lanes.map(\.sink)) { scout(sink) }
         if !lanes.isEmpty { audit.owed(0, at: surroundings.clock.now().boot) }
         work()
     }
@@ -83,7 +87,10 @@ public actor Courier {
         let changed = Set(sinks.keys).union(self.sinks.keys).subtracting(kept)
         self.sinks = sinks
         behave(manners)
-        for name in changed { outbox.resumed(sink: name) }
+        for name in changed {
+            outbox.resumed(sink: name)
+            scouts.removeValue(forKey: name)?.cancel()
+        }
         work()
         Task {
             for attempt in running { await attempt.value }
@@ -115,6 +122,7 @@ public actor Courier {
         isStopping = true
         alarm?.task.cancel()
         rest?.cancel()
+        for scout in scouts.values { scout.cancel() }
         let clock = surroundings.clock
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
@@ -216,9 +224,24 @@ public actor Courier {
         tell(outcome, of: delivery.message.sink)
         outbox.attempted(attempt, outcome, in: delivery.lane, chance: surroundings.chance.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
+        if attempt.state == .retry { scout(delivery.message.sink) }
         settled(delivery, attempt)
         startWriting()
         work()
+    }
+
+    /// A sink may know when its receiver is back, as a desktop's after log-in.
+    private func scout(_ name: String) {
+        guard scouts[name] == nil, !isStopping, !isOnce, let sink = sinks[name] else { return }
+        scouts[name] = Task {
+            let isBack = await sink.returned()
+            // A sink that was changed meanwhile has a scout of its own.
+            guard !Task.isCancelled else { return }
+            self.scouts[name] = nil
+            guard isBack else { return }
+            self.outbox.returned(sink: name)
+            self.work()
+        }
     }
 
     func manners(of sink: String) -> SinkManners { manners[sink] ?? SinkManners() }

@@ -15,11 +15,12 @@ struct Vedette: AsyncParsableCommand {
             RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
             CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,
             ProbeCommand.self, TrustCommand.self, ExplainCommand.self, TestCommand.self, SnoozeCommand.self,
-            MuteCommand.self, SilencesCommand.self, OutboxCommand.self, SchemaCommand.self,
+            MuteCommand.self, SilencesCommand.self, OutboxCommand.self, SchemaCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {
         Signals.ignorePipe()
+        Signals.collectChildren()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -52,6 +52,33 @@ struct BubbleTests {
     }
 
     @Test(
+        "a bubble waits for log-in, and comes when there is a desktop; a daemon that starts anew gets the next one",
+        .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
+    func login() async throws {
+        let place = Desktop.place()
+        let world = try await Appliance()
+        try configure(world)
+        try await world.set(59, "starting")
+        let watcher = try Child(
+            Program.path, ["run"] + world.home.places,
+            environment: ["LAB_PASSWORD": Lab.password, "DBUS_SESSION_BUS_ADDRESS": Desktop.address(at: place)])
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try await world.set(59, "ready")
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("no session bus") } }
+        #expect(try await world.home.sink("desk")["owed"] as? Int == 1)
+        let desktop = try await Desktop(at: place)
+        try await shown(world)
+        #expect(try await desktop.displayed() == 1)
+        try await desktop.restartDaemon()
+        try await world.set(59, "stopping")
+        try await watcher.wait { $0.filter { $0.contains("item.changed") }.count == 2 }
+        try await shown(world)
+        #expect(try await desktop.displayed() == 1)
+        #expect(await watcher.stop() == 0)
+        await desktop.end()
+    }
+
+    @Test(
         "send says that a bubble was shown, and without a bus what is missing",
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
     func send() async throws {

@@ -66,6 +66,17 @@ struct CommandTests {
         }
     }
 
+    @Test("a command's exit status counts, also where whoever started the program ignores SIGCHLD")
+    func ignoredChildren() async throws {
+        let home = try Home()
+        try home.write("sinks: {bad: {kind: command, command: [sh, -c, exit 3]}}")
+        let script =
+            "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+        let child = try Child("/usr/bin/env", ["python3", "-c", script, Program.path, "send", "bad"] + home.places)
+        #expect(await child.end() == 69)
+        #expect(child.text(of: .err).contains("exit status 3"), "\(child.text(of: .err))")
+    }
+
     @Test("send takes the real path: 0 when the message was delivered, 69 with the reason when not")
     func send() async throws {
         let world = try await Appliance()
@@ -94,7 +105,7 @@ struct CommandTests {
         #expect(version.code == 0 && version.lines.count == 1)
         let commands = [
             "run", "tail", "status", "list", "show", "wait", "check", "replay", "send", "accept", "probe",
-            "trust", "explain", "test", "snooze", "mute", "silences", "outbox", "schema",
+            "trust", "doctor", "explain", "test", "snooze", "mute", "silences", "outbox", "schema",
         ]
         for command in commands {
             let help = try await Program.run([command, "--help"])

@@ -199,7 +199,8 @@ struct GoodConfigurationTests {
         arguments: [("[a, b]", "{a: b}"), ("1", "'1'"), ("[[a], b]", "[[a, b]]")])
     func fingerprints(one: String, other: String) throws {
         let prints = [one, other].map { body in
-            load("sinks: {h: {kind: webhook, url: 'https://h/', body: \(body)}}").configuration?.sinks.first?.fingerprint
+            load("sinks: {h: {kind: webhook, url: 'https://h/', body: \(body)}}").configuration?.sinks.first?
+                .fingerprint
         }
         #expect(prints[0] != prints[1])
     }

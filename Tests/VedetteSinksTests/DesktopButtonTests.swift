@@ -120,6 +120,21 @@ extension DesktopTests {
         #expect(try next.notified().replaces == 0)
     }
 
+    @Test(
+        "a daemon that stops in the middle of a bubble is given up after 25 s, and the bubble stays owed",
+        .enabled(if: hasStandIn))
+    func stoppedInTheMiddle() async throws {
+        try session.startBus()
+        let daemon = try session.startStandIn("actions")
+        try daemon.hush()
+        let outcome = await sink.deliver(.of())
+        #expect(outcome.isRetry && outcome.reason?.hasPrefix("the notification daemon does not answer (") == true)
+        daemon.end()
+        let next = try session.startStandIn("actions")
+        #expect(await deliver(.of()) == .delivered)
+        #expect(try next.notified().replaces == 0)
+    }
+
     @Test("what a new daemon says of an old id is about another program's bubble", .enabled(if: hasStandIn))
     func stale() async throws {
         try session.startBus()

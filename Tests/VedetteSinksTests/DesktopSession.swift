@@ -33,7 +33,7 @@ final class DesktopSession {
     }()
 
     /// A descriptor that no child may have.
-    private static let leak: Int32 = 200
+    private static let leak: Int32 = 1000
 
     private static func write(_ script: String, to file: URL) throws {
         try "#!/bin/sh\n\(script)\n".write(to: file, atomically: false, encoding: .utf8)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 import VedetteCore
 import VedetteDesktop
@@ -34,7 +35,7 @@ struct DesktopTests {
                 return
             }
             #expect(reason.hasPrefix("no session bus ("))
-            #expect(after == .seconds(30))
+            #expect(after == nil)
         }
         try session.startBus()
         let absent = await deliver(.of())
@@ -43,6 +44,68 @@ struct DesktopTests {
         try session.startDaemon()
         #expect(await deliver(.of()) == .delivered)
         #expect(try session.displayed() == "1")
+    }
+
+    @Test("who waits for a desktop is told when there is one: no bus, no daemon, and then both")
+    func returned() async throws {
+        let clock = TurnClock()
+        let sink = DesktopSink(clock: clock)
+        #expect(await sink.deliver(.of()).isRetry)
+        let answer = Answer()
+        let waiting = Task { answer.take(await sink.returned()) }
+        /// Lets it look for the next time, and waits until it has.
+        func look(_ number: Int) async {
+            while clock.sleeps < number, answer.given == nil { await Task.yield() }
+            clock.turn()
+            while clock.sleeps == number, answer.given == nil { await Task.yield() }
+        }
+        await look(1)
+        #expect(answer.given == nil, "there is no bus")
+        try session.startBus()
+        await look(2)
+        #expect(answer.given == nil, "there is no daemon")
+        try session.startDaemon()
+        await look(3)
+        // The first look after a bus was lost may only find that out.
+        if answer.given == nil { await look(4) }
+        #expect(answer.given == true)
+        waiting.cancel()
+        #expect(await sink.deliver(.of()) == .delivered)
+    }
+
+    @Test("who waits for a desktop may be told to stop")
+    func returnCancelled() async {
+        let patient = DesktopSink(clock: TurnClock())
+        let waiting = Task { await patient.returned() }
+        waiting.cancel()
+        #expect(await !waiting.value)
+    }
+
+    @Test("looking at a desktop says who shows bubbles there, and what is missing, and shows none")
+    func look() async throws {
+        let none = await DesktopLook.now()
+        guard case .noBus(let reason) = none.state else {
+            Issue.record("\(none)")
+            return
+        }
+        #expect(reason.hasPrefix("no session bus (") && reason.contains("DBUS_SESSION_BUS_ADDRESS"))
+        try session.startBus()
+        // The first call after a bus was lost may only find that out.
+        _ = await DesktopLook.now()
+        guard case .noDaemon(let reason) = await DesktopLook.now().state else {
+            Issue.record("there is a daemon")
+            return
+        }
+        #expect(reason.hasPrefix("the notification daemon does not answer ("))
+        try session.startDaemon()
+        let look = await DesktopLook.now()
+        guard case .ready(let daemon, let capabilities) = look.state else {
+            Issue.record("\(look)")
+            return
+        }
+        #expect(daemon.name == "dunst" && !daemon.version.isEmpty && daemon.specification.hasPrefix("1."))
+        #expect(capabilities.contains("actions") && look.bus?.hasPrefix("unix:path=/") == true)
+        #expect(try session.displayed() == "0")
     }
 
     @Test("an item's bubble is replaced in place, another item has its own")
@@ -159,6 +222,33 @@ struct DesktopTests {
         // That summary was closed: the next one is about what came since.
         #expect(await sink.deliver(try message(10, 20, "fourth")) == .delivered)
         #expect(try session.shown().max { $0.id < $1.id }?.title == "1 older message")
+    }
+}
+
+/// What somebody who was waited for said.
+private final class Answer: Sendable {
+    private let answer = Mutex<Bool?>(nil)
+
+    var given: Bool? { answer.withLock { $0 } }
+
+    func take(_ given: Bool) { answer.withLock { $0 = given } }
+}
+
+/// Sleeps until it is told to go on, or its sleeper is cancelled.
+final class TurnClock: VedetteCore.Clock {
+    private let (turns, next) = AsyncStream<Void>.makeStream()
+    private let count = Mutex(0)
+
+    var sleeps: Int { count.withLock { $0 } }
+
+    func turn() { next.yield() }
+
+    func now() -> Moment { StillClock().now() }
+
+    func sleep(until deadline: BootTime) async throws(CancellationError) {
+        count.withLock { $0 += 1 }
+        for await _ in turns { return }
+        throw CancellationError()
     }
 }
 

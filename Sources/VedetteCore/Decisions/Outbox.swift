@@ -107,6 +107,13 @@ public struct Outbox: Sendable {
         }
     }
 
+    /// The sink itself says that its receiver is back.
+    public mutating func returned(sink: String) {
+        sinks[sink]?.circuit = Circuit()
+        touched.insert(sink)
+        receiverIsBack(sink)
+    }
+
     private mutating func receiverIsBack(_ sink: String) {
         for name in lanes.keys where name.sink == sink {
             lanes[name]?.receiverIsBack()

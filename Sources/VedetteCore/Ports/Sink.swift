@@ -3,11 +3,15 @@
 /// Where a message goes. It neither throws nor retries: it says what came of one attempt.
 public protocol Sink: Sendable {
     func deliver(_ message: Message) async -> Outcome
+    /// Waits until a receiver that was not there is back, so that what is owed need not wait for the end of its growing
+    /// delay. False when nothing tells that, or the task was cancelled. Asked after a `.retry`, once at a time.
+    func returned() async -> Bool
     /// Lets go of connections, threads, bubbles. Called once, after the last delivery.
     func close() async
 }
 
 extension Sink {
+    public func returned() async -> Bool { false }
     public func close() async {}
 }
 

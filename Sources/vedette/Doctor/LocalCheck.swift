@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import VedetteCore
+
+/// Programs and files of this machine that a sink, a source or a button needs.
+struct LocalCheck {
+    let environment: [String: String]
+
+    /// Where a program is: a path as it stands, a name as `$PATH` has it.
+    func find(_ program: String) -> String? {
+        if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
+        let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        return path.split(separator: ":").lazy.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+    }
+
+    func findings(_ sink: WrittenSink) -> [Finding] {
+        switch sink.kind.name {
+        case "command": command(sink)
+        case "file": file(sink)
+        default: []
+        }
+    }
+
+    private func command(_ sink: WrittenSink) -> [Finding] {
+        let subject = "sink \(sink.name)"
+        let program = sink.options.texts("command").first ?? ""
+        if let directory = sink.options.text("directory"), access(directory, X_OK) != 0 {
+            return [
+                .failure(subject, "its directory \(directory) cannot be entered: \(words(errno))", remedy: "make it")
+            ]
+        }
+        guard let found = find(program) else {
+            return [
+                .failure(
+                    subject, "the program \(program) is not there, or may not be run",
+                    remedy: "install it, mend its mode (chmod +x), or write its whole path")
+            ]
+        }
+        return [.ok(subject, "\(found) can be run")]
+    }
+
+    private func file(_ sink: WrittenSink) -> [Finding] {
+        let subject = "sink \(sink.name)"
+        let path = sink.options.text("path") ?? ""
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT != S_IFDIR else {
+                return [.failure(subject, "\(path) is a directory", remedy: "name a file in it")]
+            }
+            return [
+                access(path, W_OK) == 0
+                    ? .ok(subject, "\(path) can be written")
+                    : .failure(subject, "\(path) cannot be written: \(words(errno))", remedy: "mend its owner or mode")
+            ]
+        }
+        let directory = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+        let place = directory.isEmpty ? "/" : String(directory)
+        guard access(place, W_OK | X_OK) == 0 else {
+            return [
+                .failure(
+                    subject, "no file can be made in \(place): \(words(errno))",
+                    remedy: "make that directory, or mend its mode")
+            ]
+        }
+        return [.ok(subject, "\(path) is not there yet and can be made")]
+    }
+
+    private func words(_ code: CInt) -> String { String(cString: strerror(code)) }
+}
