@@ -16,7 +16,7 @@ extension FetchError {
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST: return FetchError(.resolve, "the name of \(origin) could not be resolved")
-        case CURLE_COULDNT_CONNECT: return unconnected(transfer, origin)
+        case CURLE_COULDNT_CONNECT: return unconnected(transfer.easy, origin)
         case CURLE_OPERATION_TIMEDOUT: return timeout(transfer, origin, now: now)
         case CURLE_PARTIAL_FILE, CURLE_OK: return FetchError(.truncated, "the answer of \(origin) was cut short")
         case CURLE_GOT_NOTHING: return FetchError(.closed, "\(origin) closed the connection without an answer")
@@ -36,9 +36,9 @@ extension FetchError {
     }
 
     /// Where there is no way to a host, nobody has refused us: that is silence (`Reachability`).
-    private static func unconnected(_ transfer: Transfer, _ origin: String) -> FetchError {
+    static func unconnected(_ easy: UnsafeMutableRawPointer, _ origin: String) -> FetchError {
         var reason = 0
-        cc_get_long(transfer.easy, CURLINFO_OS_ERRNO, &reason)
+        cc_get_long(easy, CURLINFO_OS_ERRNO, &reason)
         switch Int32(truncatingIfNeeded: reason) {
         case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
             return FetchError(.network, "there is no route to \(origin)")
@@ -49,9 +49,7 @@ extension FetchError {
     private static func tls(_ code: CURLcode, _ transfer: Transfer, _ origin: String) -> FetchError? {
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION:
-            var verdict = 0
-            cc_get_long(transfer.easy, CURLINFO_SSL_VERIFYRESULT, &verdict)
-            return certificate(verdict, origin)
+            return certificate(transfer.easy, origin)
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return FetchError(.tlsPin, "the key of \(origin) is not the pinned one; nothing was sent to it")
         case CURLE_SSL_CACERT_BADFILE: return FetchError(.configuration, "the file of tls.ca cannot be read")
@@ -140,8 +138,10 @@ extension FetchError {
     }
 
     /// X509_V_ERR_…, see openssl-verification-options(1).
-    private static func certificate(_ verdict: Int, _ origin: String) -> FetchError {
-        switch verdict {
+    static func certificate(_ easy: UnsafeMutableRawPointer, _ origin: String) -> FetchError {
+        var verdict = 0
+        cc_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verdict)
+        return switch verdict {
         case 10: FetchError(.tlsExpired, "the certificate of \(origin) has expired")
         case 9: FetchError(.tlsExpired, "the certificate of \(origin) is not valid yet")
         case 0, 1: FetchError(.tlsName, "the certificate of \(origin) is for another name")

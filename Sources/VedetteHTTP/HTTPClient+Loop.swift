@@ -32,10 +32,11 @@ extension HTTPClient {
         return try result.get()
     }
 
-    private func startWaiting() {
-        guard !waiting.isEmpty else { return }
+    func startWaiting() {
+        guard !waiting.isEmpty || !waitingMails.isEmpty else { return }
         let now = SystemTime.monotonic()
         while let id = lanes.next(now: now) {
+            if startMail(id, now: now) { continue }
             guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
             guard let transfer = free.popLast() ?? Transfer(share: share, isPrivate: isPrivate) else {
                 lanes.finished(id)
@@ -63,6 +64,8 @@ extension HTTPClient {
         } else if running[id] != nil {
             end(id, .failure(HTTPClient.cancelled))
             startWaiting()
+        } else if cancelMail(id) {
+            startWaiting()
         }
     }
 
@@ -85,18 +88,23 @@ extension HTTPClient {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             completed(easy, cc_result(message))
         }
+        moveMails()
         watch()
         startWaiting()
-        let longest: Int64 = running.isEmpty ? 60_000 : HTTPClient.watchInterval
+        loop.watched = mails.isEmpty ? [] : mails.values.compactMap(\.wish)
+        let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : HTTPClient.watchInterval
         // Who was cancelled while his origin rests stays in the lanes, but wakes nobody.
-        guard !waiting.isEmpty, let start = lanes.nextStart else { return Int32(longest) }
+        guard !waiting.isEmpty || !waitingMails.isEmpty, let start = lanes.nextStart else { return Int32(longest) }
         return Int32(min(longest, max(1, start - SystemTime.monotonic())))
     }
 
     private func completed(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
         var user: UnsafeMutableRawPointer?
         cc_get_pointer(easy, CURLINFO_PRIVATE, &user)
-        guard let user else { return }
+        guard let user else {
+            mailConnected(easy, code)
+            return
+        }
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
         if let problem = transfer.problem {
             end(transfer.id, .failure(problem))
@@ -119,6 +127,7 @@ extension HTTPClient {
         let now = SystemTime.monotonic()
         guard now - watchedAt >= HTTPClient.watchInterval else { return }
         watchedAt = now
+        watchMails(now: now)
         for (id, (transfer, _)) in running {
             if !transfer.hasAnswered, now - transfer.startedAt >= HTTPClient.silence { lanes.silent(id) }
             if let error = transfer.overdue(now: now, origin: transfer.hop?.origin ?? "the server") {

@@ -20,6 +20,8 @@ public actor HTTPClient: Fetcher {
     var waiting: [Lanes.ID: (hop: Hop, continuation: Transfer.Continuation)] = [:]
     var running: [Lanes.ID: (transfer: Transfer, continuation: Transfer.Continuation)] = [:]
     var free: [Transfer] = []
+    var waitingMails: [Lanes.ID: (mail: Mail, continuation: MailTransfer.Continuation)] = [:]
+    var mails: [Lanes.ID: MailTransfer] = [:]
     var jars: [String: CookieJar] = [:]
     var sessions = SessionLedger()
     var watchedAt: Int64 = 0
@@ -86,7 +88,8 @@ public actor HTTPClient: Fetcher {
     private func endTransfers() -> Handles? {
         guard !isShutDown else { return nil }
         isShutDown = true
-        for id in Array(waiting.keys) + Array(running.keys) { cancel(id) }
+        let mailIDs = Array(waitingMails.keys) + Array(mails.keys)
+        for id in Array(waiting.keys) + Array(running.keys) + mailIDs { cancel(id) }
         free = []
         return Handles(multi: multi, share: share)
     }

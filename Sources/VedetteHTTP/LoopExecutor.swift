@@ -11,11 +11,14 @@ import Synchronization
 ///
 /// After `stop` it goes on running jobs, so that nobody who shares the thread waits for ever; it ends with `end`.
 ///
-/// `@unchecked Sendable`: `shared` is behind a mutex; `local` and `drive` are touched by the loop's thread alone (`drive`
-/// is set before that starts); `multi` is used elsewhere for `curl_multi_wakeup` only, which may be called from any thread
+/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `watched` and `drive` are touched by the loop's thread alone
+/// (`drive` is set before that starts); `multi` is used elsewhere for `curl_multi_wakeup` only, which may be called from any thread
 /// (curl_multi_wakeup(3)), and only while `isAsleep` says that the loop is in `curl_multi_poll`, under the mutex.
 final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private enum Stage { case running, stopping, parked, ending }
+
+    /// Of jobs, before the transfers have their turn.
+    private static let mostRounds = 64
 
     private struct Shared {
         var jobs: [UnownedJob] = []
@@ -30,6 +33,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let doorbell: UnsafeMutablePointer<sem_t>
     private let thread = Atomic<pthread_t>(0)
     private var local: [UnownedJob] = []
+    /// What else wakes the loop, beside libcurl's own sockets; touched by the loop's thread alone.
+    var watched: [curl_waitfd] = []
     /// Moves the transfers on; returns the longest sleep in milliseconds.
     private var drive: () -> Int32 = { 1000 }
 
@@ -117,7 +122,9 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         while runJobs() == .running {
             let longest = drive()
             guard local.isEmpty, mayPause() else { continue }
-            curl_multi_poll(multi, nil, 0, longest, nil)
+            watched.withUnsafeMutableBufferPointer {
+                _ = curl_multi_poll(multi, $0.baseAddress, UInt32($0.count), longest, nil)
+            }
             shared.withLock { $0.isAsleep = false }
         }
         drive = { 0 }
@@ -142,19 +149,28 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs jobs until there are none.
+    /// Runs jobs until there are none, or for so long that the transfers have to be looked at. Jobs that make jobs for
+    /// ever keep nobody waiting: those of other threads have their turn in every round.
     private func runJobs() -> Stage {
         let (serial, task) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         var batch: [UnownedJob] = []
+        var rounds = 0
         while true {
             swap(&batch, &local)
             let stage = shared.withLock { shared in
-                if batch.isEmpty { swap(&batch, &shared.jobs) }
+                if batch.isEmpty {
+                    swap(&batch, &shared.jobs)
+                } else if !shared.jobs.isEmpty {
+                    batch += shared.jobs
+                    shared.jobs.removeAll(keepingCapacity: true)
+                }
                 return shared.stage
             }
             if batch.isEmpty { return stage }
             for job in batch { job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
             batch.removeAll(keepingCapacity: true)
+            rounds += 1
+            if rounds == LoopExecutor.mostRounds, stage == .running { return stage }
         }
     }
 }

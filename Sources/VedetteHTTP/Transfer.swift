@@ -145,7 +145,7 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_FORBID_REUSE, shape.isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(shape.connect.wholeMilliseconds)))
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(shape.total.wholeMilliseconds)))
-        let isGuarded = setTLS(shape.tls) && setReach(shape) && setProxy(shape.proxy) && isWatched
+        let isGuarded = shape.tls.apply(to: easy) && setReach(shape) && setProxy(shape.proxy) && isWatched
         if shape.inspects {
             cc_set_long(easy, CURLOPT_CERTINFO, 1)
             // A resumed session brings no certificate.
@@ -177,25 +177,6 @@ final class Transfer {
         if let password = proxy.password { cc_set_string(easy, CURLOPT_PROXYPASSWORD, password) }
         // The headers are the server's: no proxy that opens a tunnel sees them.
         return cc_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) == CURLE_OK
-    }
-
-    private func setTLS(_ tls: TLSPolicy) -> Bool {
-        var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, tls.minimum.option) == CURLE_OK
-        if tls.minimum.isOld {
-            // OpenSSL speaks TLS 1.0 and 1.1 at its lowest level of security only (SSL_CTX_set_security_level(3)).
-            isSet = cc_set_string(easy, CURLOPT_SSL_CIPHER_LIST, "DEFAULT:@SECLEVEL=0") == CURLE_OK && isSet
-        }
-        if let certificate = tls.certificate {
-            isSet = cc_set_string(easy, CURLOPT_SSLCERT, certificate) == CURLE_OK && isSet
-            isSet = cc_set_string(easy, CURLOPT_SSLKEY, tls.key ?? certificate) == CURLE_OK && isSet
-        }
-        if let ca = tls.ca { isSet = cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && isSet }
-        // A right pin does not help while the chain is verified, so the key alone is judged.
-        let verifies = !tls.insecure && tls.pin == nil
-        cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
-        cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
-        if let pin = tls.pin { isSet = cc_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) == CURLE_OK && isSet }
-        return isSet
     }
 
     private func setMethod(_ hop: Hop) -> Bool {

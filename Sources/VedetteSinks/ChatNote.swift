@@ -27,6 +27,13 @@ struct ChatNote: Sendable {
     struct Fact: Sendable, Hashable {
         var name: String
         var value: String
+
+        init(name: String, value: String) { (self.name, self.value) = (name, value) }
+
+        /// `state`: `Starting → Ready for use`
+        init(_ change: FieldChange) {
+            self.init(name: change.field, value: "\(ChatNote.shown(change.from)) → \(ChatNote.shown(change.to))")
+        }
     }
 
     var id: String
@@ -63,9 +70,7 @@ struct ChatNote: Sendable {
         origin = "\(event.source) · \(message.rule)"
         tags = Array(message.tags.prefix(ChatNote.mostFacts))
         let main = Wording.mainChange(of: event)
-        facts = event.changes.filter { $0 != main }.prefix(ChatNote.mostFacts).map {
-            Fact(name: $0.field, value: "\(ChatNote.shown($0.from)) → \(ChatNote.shown($0.to))")
-        }
+        facts = event.changes.filter { $0 != main }.prefix(ChatNote.mostFacts).map { Fact($0) }
         sourceThread = ChatNote.name([event.source])
         thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))
     }
@@ -101,7 +106,7 @@ extension ChatNote.Tone {
     init(of event: Event) {
         switch event.kind {
         case .recovered, .online: self = .good
-        case .failing, .offline: self = .bad
+        case .failing, .offline, .paused, .disabled: self = .bad
         case .stale, .suspect: self = .warning
         case .disappeared: self = .neutral
         default: self = event.item?.state.map(Self.init(ofState:)) ?? .neutral

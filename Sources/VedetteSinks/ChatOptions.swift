@@ -4,18 +4,26 @@ import VedetteCore
 
 extension SinkKindEntry {
     /// A row for a chat, with what all of them have.
+    /// - Parameter isHosted: it may run on a server of the user's own, whose certificate may be its own too.
     static func chat(
-        _ name: String, _ summary: String, _ options: [OptionSpec],
+        _ name: String, _ summary: String, _ options: [OptionSpec], isHosted: Bool = false,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any Chat
     ) -> SinkKindEntry {
         let timeout = OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "20s")
         return SinkKindEntry(
-            name: name, summary: summary, options: options + [timeout],
+            name: name, summary: summary, options: options + (isHosted ? [.tls] : []) + [timeout],
             make: { options throws(OptionProblem) in
                 let (chat, timeout) = (try make(options), try options.timeout())
-                return { ChatSink(name: $0, chat: chat, timeout: timeout, services: $1) }
+                let tls = options.tls("tls")
+                return { ChatSink(name: $0, chat: chat, timeout: timeout, tls: tls, services: $1) }
             })
     }
+}
+
+extension OptionSpec {
+    /// As a server's `tls:`.
+    static let tls = OptionSpec(
+        "tls", .tls, "How the receiver's certificate is judged, and which one it is shown.")
 }
 
 extension Options {

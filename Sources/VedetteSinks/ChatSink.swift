@@ -11,11 +11,13 @@ final class ChatSink: Sink {
     private let name: String
     private let chat: any Chat
     private let timeout: Duration
+    private let tls: TLSPolicy
     private let services: SinkServices
     private let turns: Mutex<Turns>
 
-    init(name: String, chat: any Chat, timeout: Duration, services: SinkServices) {
-        (self.name, self.chat, self.timeout, self.services) = (name, chat, timeout, services)
+    init(name: String, chat: any Chat, timeout: Duration, tls: TLSPolicy, services: SinkServices) {
+        (self.name, self.chat, self.timeout) = (name, chat, timeout)
+        (self.tls, self.services) = (tls, services)
         turns = Mutex(Turns(chat.pace))
     }
 
@@ -76,8 +78,8 @@ final class ChatSink: Sink {
         ]
         return Request(
             method: post.method, url: post.url, headers: headers + post.headers, body: post.json.bytes,
-            credentials: post.credentials, lane: .deliveries, group: name, limits: .delivery(within: timeout),
-            redirects: 0)
+            credentials: post.credentials, tls: tls, lane: .deliveries, group: name,
+            limits: .delivery(within: timeout), redirects: 0)
     }
 }
 

@@ -14,6 +14,8 @@ final class ChildRun: Sendable {
         case late
         case cancelled
         case notStarted(Int32)
+        /// It ended, but where SIGCHLD is ignored the kernel keeps no exit status (wait(2)).
+        case lost
     }
 
     static let mostOutput = 64 << 10
@@ -111,9 +113,11 @@ final class ChildRun: Sendable {
         let end = ContinuousClock.now + limit
         while true {
             let ended = waitpid(child, &status, WNOHANG)
+            let isLost = ended < 0 && errno != EINTR
             rest = ChildRun.feed(rest, to: feed)
             let isOpen = ChildRun.read(output, into: &printed)
-            if ended == child || (ended < 0 && errno != EINTR) { return ChildRun.end(status, printed) }
+            if ended == child { return ChildRun.end(status, printed) }
+            if isLost { return .lost }
             let isCancelled = isCancelled.load(ordering: .relaxed)
             if isCancelled || ContinuousClock.now >= end {
                 kill(-child, SIGKILL)

@@ -93,6 +93,7 @@ final class CommandSink: Sink {
         case .late:
             return .retry(
                 reason: "the command took longer than \(Wording.duration(seconds: limit.inSeconds))", after: nil)
+        case .lost: return .retry(reason: "the command ended, but its exit status was lost", after: nil)
         case .cancelled: return .retry(reason: "stopped before the command ended", after: nil)
         case .notStarted(let code):
             return .paused(reason: "the command cannot be run: \(String(cString: strerror(code))); check path and mode")

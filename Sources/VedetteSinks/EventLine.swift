@@ -71,7 +71,7 @@ public struct EventLine: Sendable {
     private func colour(of event: Event) -> Colour {
         switch event.kind {
         case .appeared, .recovered, .online: .green
-        case .disappeared, .failing, .offline: .red
+        case .disappeared, .failing, .offline, .paused, .disabled: .red
         case .stale, .suspect: .yellow
         default: .bold
         }

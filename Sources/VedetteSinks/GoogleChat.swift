@@ -29,7 +29,7 @@ struct GoogleChat: Chat {
     let pace = Pace(every: .seconds(1), burst: 1)
     var secrets: [Secret] { [address.secret] }
 
-    /// A message may have 32,000 bytes. Headers and labels are plain text, paragraphs are HTML.
+    /// A message may have 32,000 bytes, as JSON, where a quote or backslash takes two. Headers and labels are plain text, paragraphs are HTML.
     static let plain = ChatText(.bytes)
     static let html = ChatText.html(.bytes)
 
@@ -72,13 +72,13 @@ struct GoogleChat: Chat {
         let dot = "<font color=\"\(note.tone.hex)\">●</font> "
         let text = note.text.isEmpty ? note.title : note.text
         let paragraph = JSON.members([
-            "textParagraph": .members(["text": .string(dot + GoogleChat.html.lines(text, 10_000))])
+            "textParagraph": .members(["text": .string(dot + GoogleChat.html.lines(text, 7000))])
         ])
         let facts = note.facts.map { fact in
             JSON.members([
                 "decoratedText": .members([
                     "topLabel": .string(GoogleChat.plain.line(fact.name, 100)),
-                    "text": .string(GoogleChat.html.lines(fact.value, 600)), "wrapText": .bool(true),
+                    "text": .string(GoogleChat.html.lines(fact.value, 400)), "wrapText": .bool(true),
                 ])
             ])
         }

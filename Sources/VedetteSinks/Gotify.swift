@@ -9,7 +9,7 @@ enum GotifyKind {
         [
             OptionSpec("url", .text, "The server, as https://push.example.com.", required: true),
             OptionSpec("token", .secret, "The token of an application of that server.", required: true),
-        ],
+        ], isHosted: true,
         make: { options throws(OptionProblem) in Gotify(base: try options.base(), token: try options.token()) })
 }
 

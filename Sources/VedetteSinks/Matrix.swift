@@ -12,7 +12,7 @@ enum MatrixKind {
             OptionSpec(
                 "room", .text, "The room's internal id, as !abc:example.org; the user must have joined it.",
                 required: true),
-        ],
+        ], isHosted: true,
         make: { options throws(OptionProblem) in
             let room = try options.line("room") ?? ""
             if room.hasPrefix("#") {
@@ -33,10 +33,11 @@ struct Matrix: Chat {
     let pace = Pace(every: .seconds(5), burst: 10)
     var secrets: [Secret] { [token] }
 
-    /// An event may have 64 KiB. The HTML is the plain text once more, with its escapes.
+    /// An event may have 64 KiB, as JSON, where a quote or backslash takes two bytes: so all texts together have half of
+    /// that. The HTML is the plain text once more, with its escapes.
     static let plain = ChatText(.bytes)
     static let html = ChatText.html(.bytes, newline: "<br>")
-    static let longestText = 8000
+    static let longestText = 5000
 
     func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
         let json = JSON.members([
@@ -58,7 +59,7 @@ struct Matrix: Chat {
     private func plain(_ note: ChatNote) -> String {
         var lines = [Matrix.plain.line(note.title, 600)]
         if !note.text.isEmpty { lines.append(Matrix.plain.lines(note.text, Matrix.longestText)) }
-        lines += note.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 500))" }
+        lines += note.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 300))" }
         lines += [note.link].compactMap { $0 }
         return lines.joined(separator: "\n")
     }
@@ -66,10 +67,10 @@ struct Matrix: Chat {
     /// https://spec.matrix.org/latest/client-server-api/#mroommessage-msgtypes
     private func html(_ note: ChatNote) -> String {
         let title = "<strong>\(Matrix.html.line(note.title, 1200))</strong>"
-        let linked = note.link.map { "<a href=\"\(Matrix.html.line($0, 4000))\">\(title)</a>" } ?? title
+        let linked = note.link.map { "<a href=\"\(Matrix.html.line($0, 10_000))\">\(title)</a>" } ?? title
         var lines = ["<font data-mx-color=\"\(note.tone.hex)\" color=\"\(note.tone.hex)\">●</font> \(linked)"]
-        if !note.text.isEmpty { lines.append(Matrix.html.lines(note.text, 2 * Matrix.longestText)) }
-        lines += note.facts.map { "<em>\(Matrix.html.line($0.name, 200))</em>: \(Matrix.html.line($0.value, 1000))" }
+        if !note.text.isEmpty { lines.append(Matrix.html.lines(note.text, 8000)) }
+        lines += note.facts.map { "<em>\(Matrix.html.line($0.name, 150))</em>: \(Matrix.html.line($0.value, 500))" }
         return lines.joined(separator: "<br>")
     }
 

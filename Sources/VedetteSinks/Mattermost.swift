@@ -10,7 +10,7 @@ enum MattermostKind {
             WebhookAddress.spec("The address of the incoming webhook; whoever knows it may post."),
             OptionSpec("channel", .text, "Another channel than the webhook's own, by its name in the address."),
             OptionSpec("username", .text, "The name that the message appears under, where the server allows it."),
-        ],
+        ], isHosted: true,
         make: { options throws(OptionProblem) in
             Mattermost(
                 address: try WebhookAddress(options, problem: Mattermost.problem), channel: try options.line("channel"),

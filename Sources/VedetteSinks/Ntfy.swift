@@ -15,7 +15,7 @@ enum NtfyKind {
             OptionSpec("token", .secret, "An access token, where the topic asks for one."),
             OptionSpec("user", .text, "For basic authentication, with `password`."),
             OptionSpec("password", .secret, "For basic authentication, with `user`."),
-        ],
+        ], isHosted: true,
         make: { options throws(OptionProblem) in
             let base = try options.base(standard: "https://ntfy.sh")
             if let path = WebURL(base)?.path, !path.isEmpty {
@@ -54,7 +54,10 @@ struct Ntfy: Chat {
         let facts = note.facts.map { "\($0.name): \($0.value)" }
         let text = ([note.text] + facts + [note.origin]).filter { !$0.isEmpty }.joined(separator: "\n")
         // All tags together may have 512 bytes, and are parted by commas.
-        let words = note.tags.map { Ntfy.text.line($0.filter { $0 != "," }, 50) }
+        let words = note.tags.map { tag in
+            // By scalars: a comma with a combining mark is another character, and still a comma to ntfy.
+            Ntfy.text.line(String(String.UnicodeScalarView(tag.unicodeScalars.filter { $0 != "," })), 50)
+        }
         let tags = [Ntfy.tag(note.tone)].compactMap { $0 } + words.filter { !$0.isEmpty }
         let json = JSON.members([
             "topic": .string(topic.value),

@@ -8,6 +8,6 @@ public enum SinkKinds {
         StdoutKind.entry, FileKind.entry, CommandKind.entry, WebhookKind.entry, SlackKind.entry, MattermostKind.entry,
         DiscordKind.entry,
         TeamsKind.entry,
-        GoogleChatKind.entry, MatrixKind.entry, NtfyKind.entry, GotifyKind.entry, TelegramKind.entry,
+        GoogleChatKind.entry, MatrixKind.entry, NtfyKind.entry, GotifyKind.entry, TelegramKind.entry, MailKind.entry,
     ]
 }

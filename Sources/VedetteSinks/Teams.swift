@@ -19,7 +19,8 @@ struct Teams: Chat {
     let pace = Pace(every: .milliseconds(500), burst: 2)
     var secrets: [Secret] { [address.secret] }
 
-    /// Runs of text are never Markdown, so nothing needs an escape. Counted in bytes: a message may have 28 KB.
+    /// Runs of text are never Markdown, so nothing needs an escape. Counted in bytes: a message may have 28 KB, as
+    /// JSON, where a quote or backslash takes two.
     static let text = ChatText(.bytes)
     static let mostLines = 20
 
@@ -69,7 +70,7 @@ struct Teams: Chat {
 
     /// A run has no line breaks: each line is a block.
     private func lines(_ note: ChatNote) -> [JSON] {
-        let lines = Teams.text.lines(note.text, 6000).split(separator: "\n", maxSplits: Teams.mostLines)
+        let lines = Teams.text.lines(note.text, 5000).split(separator: "\n", maxSplits: Teams.mostLines)
         let shown = lines.prefix(Teams.mostLines).map(String.init) + (lines.count > Teams.mostLines ? ["…"] : [])
         return shown.map { block([run($0, [:])]) }
     }

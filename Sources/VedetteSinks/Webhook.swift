@@ -23,10 +23,12 @@ public enum WebhookKind {
                 "mode", .choice(WebhookBody.Mode.allCases.map(\.rawValue)),
                 "The form of the event: one object, the data with the rest in headers, or an array of one.",
                 standard: "structured"),
-            OptionSpec("body", .template, "Sent instead of the event."),
+            OptionSpec(
+                "body", .body, "Sent instead of the event: a text, or a map or list as JSON; texts are templates."),
             OptionSpec(
                 "format", .choice(Format.allCases.map(\.rawValue)),
                 "How the values in `body` are escaped, and its content type.", standard: "json"),
+            .tls,
             OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "20s"),
         ],
         showsTexts: false,
@@ -77,8 +79,13 @@ struct WebhookSink: Sink {
         }
         return Request(
             method: settings.method, url: url, headers: headers, body: content.bytes,
-            credentials: settings.credentials, lane: .deliveries, group: name,
+            credentials: settings.credentials, tls: settings.tls, lane: .deliveries, group: name,
             limits: .delivery(within: settings.timeout), redirects: 0)
+    }
+
+    private static func hasGap(_ path: String) -> Bool {
+        let path = path.prefix { $0 != "?" }
+        return path.contains("//") || path.hasSuffix("/")
     }
 
     private func url(for message: Message) throws(Unsendable) -> String {
@@ -91,6 +98,10 @@ struct WebhookSink: Sink {
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         guard path.hasPrefix("/") || path.hasPrefix("?"), !segments.contains("."), !segments.contains("..") else {
             throw Unsendable(message: "the path does not begin with / or ?, or has a segment that is . or ..")
+        }
+        // `/systems/{{item.system}}` without a system would be all systems.
+        if WebhookSink.hasGap(path), !WebhookSink.hasGap(template.render(TemplateContext { _ in .text("x") })) {
+            throw Unsendable(message: "the path has an empty segment, since this event lacks its value")
         }
         let url = (base.hasSuffix("/") && path.hasPrefix("/") ? String(base.dropLast()) : base) + path
         if let problem = HTTPSyntax.problem(inURL: url) {

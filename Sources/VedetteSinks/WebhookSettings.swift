@@ -13,6 +13,7 @@ struct WebhookSettings: Sendable {
     var token: Secret?
     var signature: Signature?
     var body: WebhookBody
+    var tls: TLSPolicy
     var timeout: Duration
 
     var secrets: [Secret] {
@@ -29,9 +30,9 @@ struct WebhookSettings: Sendable {
     init(_ options: Options) throws(OptionProblem) {
         url = options.secret("url") ?? Secret(options.text("url") ?? "")
         path = options.template("path")
-        method = options.text("method") ?? "POST"
+        method = Self.method(options.text("method") ?? "POST")
         headers = options.headers("headers")
-        timeout = try options.timeout()
+        (tls, timeout) = (options.tls("tls"), try options.timeout())
         credentials = try options.login()
         token = options["token"] == nil ? nil : try options.token()
         signature = try Self.signature(options)
@@ -44,6 +45,12 @@ struct WebhookSettings: Sendable {
             throw OptionProblem("method", detail: "is no method that carries a body; write POST, PUT or PATCH")
         }
         for header in headers { try check(header) }
+    }
+
+    /// Methods are told apart by case (RFC 9110 §9.1), and nobody means `put`.
+    private static func method(_ text: String) -> String {
+        let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+        return usual.first { $0 == text.uppercased() } ?? text
     }
 
     private func check(_ header: Header) throws(OptionProblem) {

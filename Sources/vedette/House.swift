@@ -27,7 +27,7 @@ struct House: Sendable {
         self.log = log
         buttons = Buttons()
         services = SinkServices(
-            fetcher: client, clock: clock, userAgent: Workshop.userAgent, silencer: buttons)
+            fetcher: client, clock: clock, userAgent: Workshop.userAgent, silencer: buttons, mail: client)
         let surroundings = Surroundings(
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, chance: SystemChance(), log: log,
             userAgent: Workshop.userAgent, executor: client.executor, shaper: JQShaper(),

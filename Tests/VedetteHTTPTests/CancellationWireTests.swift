@@ -130,6 +130,20 @@ struct CancellationWireTests {
         }
     }
 
+    @Test("jobs that make jobs for ever keep neither others nor a transfer waiting", .timeLimit(.minutes(1)))
+    func restless() async throws {
+        let server = try WireServer(.ok())
+        defer { server.close() }
+        try await withClient { client async throws in
+            let counter = Counter(client.executor)
+            async let end: Void = counter.countUntilStopped()
+            _ = try await client.fetch(.get(server.url()))
+            await counter.stop()
+            await end
+            #expect(await counter.count > 0)
+        }
+    }
+
     @Test("an actor may share the thread, also when the client is shut down")
     func shared() async throws {
         let client = try HTTPClient()
@@ -156,12 +170,22 @@ extension HTTPClient {
 private actor Counter {
     private let executor: any SerialExecutor
     private(set) var count = 0
+    private var isStopped = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(_ executor: any SerialExecutor) { self.executor = executor }
 
     func add() { count += 1 }
+
+    func stop() { isStopped = true }
+
+    func countUntilStopped() async {
+        while !isStopped, !Task.isCancelled {
+            count += 1
+            await Task.yield()
+        }
+    }
 }
 
 private func assumeTheLoop(_ client: HTTPClient) { client.assumeIsolated { _ in } }

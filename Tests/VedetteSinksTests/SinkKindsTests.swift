@@ -35,6 +35,7 @@ struct SinkKindsTests {
             var options: [String: OptionValue] = ["url": .text("https://127.0.0.1/")]
             if let chat = ChatSample.all.first(where: { $0.kind == entry.name }) { options = chat.options }
             if entry.name == "file" { options = ["path": .text("/tmp/x")] }
+            if entry.name == "mail" { options = MailSample.options }
             if entry.name == "command" { options = ["command": .list([.text("true")])] }
             if !entry.options.contains(where: \.isRequired) { options = [:] }
             _ = try entry.make(Options(options))("name", services)

@@ -25,7 +25,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         let client = try HTTPClient()
         let clock = SystemClock()
-        let services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent)
+        let services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent, mail: client)
         let target = definition.make(sink, services)
         let outcome = await target.deliver(message(at: clock.now().wall))
         await target.close()

@@ -23,4 +23,7 @@ struct Signals {
 
     /// A closed pipe is an error to handle where it is written to.
     static func ignorePipe() { signal(SIGPIPE, SIG_IGN) }
+
+    /// Whoever started us may ignore SIGCHLD, and we inherit that: then the exit status of every child is lost (wait(2)).
+    static func collectChildren() { signal(SIGCHLD, SIG_DFL) }
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import VedetteCore
+
+extension TLSPolicy {
+    /// - Returns: false when libcurl refused an option; then nothing may be sent.
+    func apply(to easy: UnsafeMutableRawPointer) -> Bool {
+        var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, minimum.option) == CURLE_OK
+        if minimum.isOld {
+            // OpenSSL speaks TLS 1.0 and 1.1 at its lowest level of security only (SSL_CTX_set_security_level(3)).
+            isSet = cc_set_string(easy, CURLOPT_SSL_CIPHER_LIST, "DEFAULT:@SECLEVEL=0") == CURLE_OK && isSet
+        }
+        if let certificate {
+            isSet = cc_set_string(easy, CURLOPT_SSLCERT, certificate) == CURLE_OK && isSet
+            isSet = cc_set_string(easy, CURLOPT_SSLKEY, key ?? certificate) == CURLE_OK && isSet
+        }
+        if let ca { isSet = cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && isSet }
+        // A right pin does not help while the chain is verified, so the key alone is judged.
+        let verifies = !insecure && pin == nil
+        cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
+        cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
+        if let pin { isSet = cc_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) == CURLE_OK && isSet }
+        return isSet
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A message as a mail: header, a part in plain text and the same in HTML (RFC 5322, RFC 2046 §5.1.4). The same bytes for
+/// the same message and time.
+struct MailMessage {
+    /// Bytes of the subject, and of a rule's text.
+    private static let mostTitle = 240
+    private static let mostText = 20_000
+    private static let mostFields = 12
+    private static let plain = ChatText(.bytes)
+    private static let html = ChatText.html(.bytes, newline: "<br>\n")
+
+    let message: Message
+    let note: ChatNote
+    let from: MailAddress
+    let to: [MailAddress]
+    let cc: [MailAddress]
+    /// Of this attempt: a mail that comes late does not hide among older ones.
+    let now: Timestamp
+
+    init(_ message: Message, from: MailAddress, to: [MailAddress], cc: [MailAddress], now: Timestamp) {
+        (self.message, note) = (message, ChatNote(message))
+        (self.from, self.to, self.cc, self.now) = (from, to, cc, now)
+    }
+
+    var bytes: [UInt8] { Array((header + body).utf8) }
+
+    // MARK: The header
+
+    private var header: String {
+        let subject = Self.plain.line(note.title, Self.mostTitle)
+        var fields: [(String, [String])] = [
+            ("From", from.words), ("To", Self.list(to.map(\.words))), ("Cc", Self.list(cc.map(\.words))),
+            ("Subject", MailText.words(subject)),
+            ("Date", [MailText.date(now)]), ("Message-ID", ["<\(id)@\(from.domain)>"]),
+            ("In-Reply-To", [thread]), ("References", [thread]),
+            // RFC 3834 §5: nobody answers it with a notice of his holidays.
+            ("Auto-Submitted", ["auto-generated"]),
+        ]
+        switch note.priority {
+        case .high: fields += [("Importance", ["high"]), ("X-Priority", ["1"])]
+        case .low: fields += [("Importance", ["low"]), ("X-Priority", ["5"])]
+        case .normal: break
+        }
+        fields += [
+            ("Keywords", keywords), ("X-Vedette-Source", Self.words(message.event.source)),
+            ("X-Vedette-Rule", Self.words(message.rule)), ("MIME-Version", ["1.0"]),
+            ("Content-Type", ["multipart/alternative;", "boundary=\"\(boundary)\""]),
+        ]
+        return fields.filter { !$0.1.isEmpty }.map { MailText.field($0, $1) }.joined() + "\r\n"
+    }
+
+    /// Fixed over all attempts, so that a mailbox can tell a mail that it has already.
+    private var id: String {
+        HTTPSyntax.isWord(message.id) && !message.id.isEmpty ? message.id : Self.hex([message.id])
+    }
+
+    /// Of all mails about an item, or about a source itself. No mail bears this id, which readers of mail are used to.
+    private var thread: String { "<item.\(note.thread)@\(from.domain)>" }
+
+    /// No quoted part holds a `=_`.
+    private var boundary: String { "=_" + Self.hex([message.id, note.thread]) }
+
+    private var keywords: [String] {
+        Self.list(note.tags.filter { !$0.isEmpty }.map { MailText.phrase(Self.plain.line($0, 60)) })
+    }
+
+    private static func words(_ text: String) -> [String] { MailText.words(plain.line(text, 200)) }
+
+    /// With a comma behind each but the last.
+    private static func list(_ parts: [[String]]) -> [String] {
+        parts.enumerated().flatMap { i, words in
+            i < parts.count - 1 ? words.dropLast() + [(words.last ?? "") + ","] : words
+        }
+    }
+
+    private static func hex(_ words: [String]) -> String {
+        var digest = Digest()
+        for word in words { digest.add(word) }
+        return Identifier.hex(digest.value)
+    }
+
+    // MARK: The parts
+
+    private var body: String {
+        let parts = [("plain", plainText), ("html", htmlText)].map { type, text in
+            "--\(boundary)\r\nContent-Type: text/\(type); charset=utf-8\r\n"
+                + "Content-Transfer-Encoding: quoted-printable\r\n\r\n" + MailText.quotedPrintable(text)
+        }
+        return parts.joined() + "--\(boundary)--\r\n"
+    }
+
+    private var plainText: String {
+        let facts = facts.map { "\(Self.plain.line($0.name, 60)): \(Self.plain.line($0.value, 300))" }
+        let paragraphs = [
+            Self.plain.line(note.title, 1000), Self.plain.lines(note.text, Self.mostText),
+            facts.joined(separator: "\n"), note.link ?? "",
+            "\(Self.plain.line(note.footer, 300))\n\(seen)",
+        ]
+        return paragraphs.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    private var seen: String { "Seen \(MailText.date(note.time).dropLast(5))UTC" }
+
+    /// Without pictures, styles or scripts from anywhere. `dir` lets each text run in its own direction.
+    private var htmlText: String {
+        let title = Self.escaped(note.title, 1000)
+        let head = note.link.map { "<a href=\"\(Self.escaped($0, 2000))\">\(title)</a>" } ?? title
+        let rows = facts.map {
+            "<tr><th align=\"left\">\(Self.escaped($0.name, 60))</th>"
+                + "<td dir=\"auto\">\(Self.escaped($0.value, 300))</td></tr>\n"
+        }
+        let text = Self.html.lines(Self.plain.lines(note.text, Self.mostText), .max)
+        return """
+            <!DOCTYPE html>
+            <html>
+            <head><meta charset="utf-8"><title>\(title)</title></head>
+            <body style="font-family: sans-serif">
+            <h3 dir="auto" style="border-left: 6px solid \(note.tone.hex); padding-left: 10px">\(head)</h3>
+
+            """ + (text.isEmpty ? "" : "<p dir=\"auto\">\(text)</p>\n")
+                + (rows.isEmpty ? "" : "<table cellpadding=\"4\">\n\(rows.joined())</table>\n")
+                + "<p style=\"color: #57606a\"><span dir=\"auto\">\(Self.escaped(note.footer, 300))</span><br>\n\(seen)</p>\n"
+                + "</body>\n</html>"
+    }
+
+    /// As long as in plain text, whatever its escapes take.
+    private static func escaped(_ text: String, _ limit: Int) -> String { html.line(plain.line(text, limit), .max) }
+
+    /// What changed, the main change too, and what else the item has.
+    private var facts: [ChatNote.Fact] {
+        let event = message.event
+        let main = Wording.mainChange(of: event).map { [ChatNote.Fact($0)] } ?? []
+        let changed = Set(event.changes.map(\.field))
+        let fields = (event.item?.fields).map(Array.init) ?? []
+        let rest = fields.lazy.filter { !changed.contains($0.name) && !$0.value.description.isEmpty }
+            .prefix(Self.mostFields).map { ChatNote.Fact(name: $0.name, value: $0.value.description) }
+        return main + note.facts + rest
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The options of a mail sink, judged.
+struct MailSettings: Sendable {
+    var server: MailServer
+    var upgrade: Mail.Upgrade
+    var login: Mail.Login?
+    var from: MailAddress
+    var to: [MailAddress]
+    var cc: [MailAddress]
+    var hello: String?
+    var tls: TLSPolicy
+    var timeout: Duration
+
+    /// More would be a mailing list, and a server's own limit may be as low (RFC 5321 §4.5.3.1.8).
+    private static let mostRecipients = 100
+
+    var secrets: [Secret] { login.map { [$0.password] } ?? [] }
+
+    /// Each address once.
+    var recipients: [String] {
+        var seen = Set<String>()
+        return (to + cc).map(\.address).filter { seen.insert($0).inserted }
+    }
+
+    init(_ options: Options) throws(OptionProblem) {
+        guard let server = MailServer(options.text("url") ?? "") else {
+            throw OptionProblem(
+                "url", detail: "must be smtp://HOST or smtps://HOST, with :PORT where it is another, and nothing else")
+        }
+        (self.server, tls) = (server, options.tls("tls"))
+        upgrade = try Self.upgrade(options, server)
+        login = try Self.login(options, server, upgrade)
+        from = try MailAddress(options.text("from") ?? "", "from")
+        to = try Self.addresses(options, "to")
+        cc = try Self.addresses(options, "cc")
+        hello = try Self.hello(options)
+        timeout = options.duration("timeout") ?? .seconds(60)
+        if to.isEmpty { throw OptionProblem("to", detail: "names nobody; write at least one address") }
+        if to.count + cc.count > Self.mostRecipients {
+            throw OptionProblem(
+                "to", detail: "and `cc` name more than \(Self.mostRecipients) addresses; write a mailing list's")
+        }
+        // RFC 5321 §4.5.3.2.6: a server may think about a mail for ten minutes.
+        guard timeout >= .milliseconds(1), timeout <= .seconds(600) else {
+            throw OptionProblem("timeout", detail: "must be longer than nothing and at most 10m")
+        }
+    }
+
+    private static func upgrade(_ options: Options, _ server: MailServer) throws(OptionProblem) -> Mail.Upgrade {
+        let asked = options.text("starttls").flatMap(Mail.Upgrade.init)
+        if server.isTLS, asked != nil {
+            throw OptionProblem(
+                "starttls", detail: "is for smtp://; smtps:// speaks TLS from the first byte; leave it out")
+        }
+        return asked ?? (server.isLoopback ? .optional : .required)
+    }
+
+    /// Where STARTTLS may be left out, whoever stands in between can leave it out (RFC 3207 §6).
+    private static func login(
+        _ options: Options, _ server: MailServer, _ upgrade: Mail.Upgrade
+    ) throws(OptionProblem) -> Mail.Login? {
+        guard case .basic(let user, let password)? = try options.login() else { return nil }
+        if user.isEmpty || user.utf8.contains(0) { throw OptionProblem("user", detail: "is empty, or holds a NUL") }
+        guard server.isTLS || upgrade == .required || server.isLoopback else {
+            throw OptionProblem(
+                "starttls",
+                detail: "must be required beside `password`, which would else go over the network in the clear")
+        }
+        return Mail.Login(user: user, password: password)
+    }
+
+    private static func addresses(_ options: Options, _ name: String) throws(OptionProblem) -> [MailAddress] {
+        var out: [MailAddress] = []
+        for (i, text) in options.texts(name).enumerated() { out.append(try MailAddress(text, name, String(i))) }
+        return out
+    }
+
+    private static func hello(_ options: Options) throws(OptionProblem) -> String? {
+        guard let name = options.text("hello") else { return nil }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard name.utf8.count <= 255, labels.allSatisfy({ !$0.isEmpty && HTTPSyntax.isWord(String($0)) }) else {
+            throw OptionProblem("hello", detail: "is no host name; write one like watch.example.org")
+        }
+        return name
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Texts in the forms that mail has for them: header fields that are folded, parts that are quoted.
+enum MailText {
+    /// A header field, folded between words (RFC 5322 §2.2.3, RFC 2047 §2).
+    static func field(_ name: String, _ words: [String]) -> String {
+        var out = name + ":"
+        var width = out.utf8.count
+        for (i, word) in words.enumerated() {
+            // A first line without a word is lawful and misread.
+            if i > 0, width + 1 + word.utf8.count > 76 {
+                out += "\r\n"
+                width = 0
+            }
+            out += " " + word
+            width += 1 + word.utf8.count
+        }
+        return out + "\r\n"
+    }
+
+    /// Free text as words of a field (RFC 5322 §2.2.1): as it is where nothing in it could be misread, else encoded.
+    static func words(_ text: String) -> [String] {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let isPlain = words.allSatisfy { word in
+            (1...longest).contains(word.utf8.count) && word.utf8.allSatisfy { (33...126).contains($0) }
+                && !word.contains("=?")
+        }
+        return isPlain ? words : encoded(text)
+    }
+
+    /// A name before an address, or a keyword (RFC 5322 §3.2.5).
+    static func phrase(_ text: String) -> [String] {
+        let words = self.words(text)
+        guard words.joined(separator: " ") == text else { return words }
+        if words.allSatisfy(isAtom) { return words }
+        let quoted = text.map { "\"\\".contains($0) ? "\\" + String($0) : String($0) }.joined()
+        return quoted.utf8.count <= longest ? ["\"" + quoted + "\""] : encoded(text)
+    }
+
+    /// RFC 5322 §3.2.3, but for five marks that are quoted for nothing.
+    private static func isAtom(_ text: String) -> Bool { HTTPSyntax.isToken(text) && !text.contains(".") }
+
+    /// So that a word fits on a line behind the name of any field that we write.
+    private static let longest = 56
+
+    /// Encoded words (RFC 2047), each of whole characters.
+    private static func encoded(_ text: String) -> [String] {
+        var (out, chunk) = ([String](), [UInt8]())
+        for scalar in text.unicodeScalars {
+            let bytes = Array(String(scalar).utf8)
+            if chunk.count + bytes.count > (longest - 12) / 4 * 3 {
+                out.append("=?utf-8?B?\(base64(chunk))?=")
+                chunk = []
+            }
+            chunk += bytes
+        }
+        return out + ["=?utf-8?B?\(base64(chunk))?="]
+    }
+
+    /// RFC 4648 §4.
+    static func base64(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var out: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            let digits = [18, 12, 6, 0].map { alphabet[bits >> $0 & 63] }
+            out += digits.prefix(group.count + 1) + Array(repeating: 61, count: 3 - group.count)
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// Quoted-printable (RFC 2045 §6.7): the lines of a text, whatever ends them, in lines of at most 76 characters that end
+    /// with CR LF. A line that says `From ` is quoted too: mailboxes would change it.
+    static func quotedPrintable(_ text: String) -> String {
+        var out: [UInt8] = []
+        out.reserveCapacity(text.utf8.count * 5 / 4)
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            quote(Array(line.utf8), into: &out)
+            out += [13, 10]
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static func quote(_ line: [UInt8], into out: inout [UInt8]) {
+        let hex = Array("0123456789ABCDEF".utf8)
+        let isFrom = line.starts(with: Array("From ".utf8))
+        var width = 0
+        for (i, byte) in line.enumerated() {
+            let isLast = i == line.count - 1
+            let isBlank = byte == 32 || byte == 9
+            let isPlain = (33...126).contains(byte) && byte != 61 && !(isFrom && i == 0) || isBlank && !isLast
+            let piece = isPlain ? [byte] : [61, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            // The last one needs no room for the `=` of a soft line break.
+            if width + piece.count > (isLast ? 76 : 75) {
+                out += [61, 13, 10]
+                width = 0
+            }
+            out += piece
+            width += piece.count
+        }
+    }
+
+    /// `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 5322 §3.3).
+    static func date(_ time: Timestamp) -> String {
+        let date = CivilDate(time)
+        let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let day = Int(max(0, time.milliseconds) / 86_400_000 % 7)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(days[day]), \(date.day) \(months[date.month - 1]) \(date.year) "
+            + "\(two(date.hour)):\(two(date.minute)):\(two(date.second)) +0000"
+    }
+}

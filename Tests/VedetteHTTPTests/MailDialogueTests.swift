@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteHTTP
+
+@Suite("the dialogue with a mail server")
+struct MailDialogueTests {
+    private static func replies(_ chunks: [String]) throws(FetchError) -> [MailAnswer] {
+        var (replies, out) = (MailReplies(), [MailAnswer]())
+        for chunk in chunks {
+            try replies.append(chunk.utf8)
+            out += replies.take()
+        }
+        return out
+    }
+
+    @Test("replies are the same wherever they are cut")
+    func cuts() throws {
+        let text = "250-mail.test\r\n250-SIZE 1000\r\n250 HELP\r\n354 go\r\n221\r\n"
+        let whole = try Self.replies([text])
+        #expect(whole.map(\.code) == [250, 354, 221])
+        #expect(whole[0].text == "mail.test SIZE 1000 HELP" && whole[2].text == "")
+        for cut in 1..<text.count {
+            #expect(try Self.replies([String(text.prefix(cut)), String(text.dropFirst(cut))]) == whole)
+        }
+        #expect(try Self.replies([text.replacing("\r\n", with: "\n")]) == whole)
+    }
+
+    @Test(
+        "what is no reply is refused",
+        arguments: ["hello\r\n", "25 ok\r\n", "250_ok\r\n", "150 ok\r\n", "650 ok\r\n", "\r\n"])
+    func garbage(_ line: String) {
+        #expect(throws: FetchError.self) { try Self.replies([line]) }
+    }
+
+    @Test("a reply without an end is refused, and long words are cut")
+    func endless() throws {
+        #expect(throws: FetchError.self) { try Self.replies(Array(repeating: "250-more\r\n", count: 7000)) }
+        #expect(throws: FetchError.self) { try Self.replies([String(repeating: "2", count: 70_000)]) }
+        let long = try Self.replies(["550 " + String(repeating: "word ", count: 1000) + "\r\n"])
+        #expect(long[0].text.utf8.count == 400)
+    }
+
+    private static func mail(_ recipients: String...) throws -> Mail {
+        Mail(
+            server: try #require(MailServer("smtp://mail.example.org")), sender: "a@x", recipients: recipients,
+            content: Array("H: v\r\n\r\n.x\r\n".utf8))
+    }
+
+    private static func talk(_ mail: Mail, _ codes: [Int]) throws -> (said: [String], verdict: MailReply?, isOver: Bool)
+    {
+        var dialogue = MailDialogue(mail)
+        var said = [String(decoding: dialogue.opening, as: UTF8.self)]
+        for code in codes {
+            let next = try dialogue.heard(MailAnswer(code: code, text: "t"), isSent: true)
+            if !next.isEmpty { said.append(String(decoding: next, as: UTF8.self)) }
+        }
+        return (said, dialogue.verdict, dialogue.isOver)
+    }
+
+    @Test("all goes well")
+    func good() throws {
+        let talk = try Self.talk(Self.mail("b@x", "c@x"), [250, 250, 251, 354, 250, 221])
+        #expect(
+            talk.said == [
+                "MAIL FROM:<a@x>\r\n", "RCPT TO:<b@x>\r\n", "RCPT TO:<c@x>\r\n", "DATA\r\n",
+                "H: v\r\n\r\n..x\r\n.\r\n", "QUIT\r\n",
+            ])
+        #expect(talk.verdict?.isAcceptance == true && talk.isOver)
+    }
+
+    @Test("a 2xx to DATA is no acceptance, nor is one to anything else that goes wrong")
+    func odd() throws {
+        let data = try Self.talk(Self.mail("b@x"), [250, 250, 250])
+        #expect(data.verdict == MailReply(stage: .data, code: 250, text: "t") && data.verdict?.isAcceptance == false)
+        for codes in [[354], [250, 354], [250, 250, 554], [250, 250, 354, 354], [421], [250, 250, 354, 451]] {
+            let talk = try Self.talk(Self.mail("b@x"), codes)
+            #expect(
+                talk.verdict?.code == codes.last && talk.verdict?.isAcceptance == false && talk.said.last == "QUIT\r\n")
+        }
+    }
+
+    @Test("what is answered before it is asked is no answer, but a refusal is")
+    func early() throws {
+        var dialogue = MailDialogue(try Self.mail("b@x"))
+        #expect(throws: FetchError.self) { try dialogue.heard(MailAnswer(code: 250, text: ""), isSent: false) }
+        _ = try dialogue.heard(MailAnswer(code: 421, text: "t"), isSent: false)
+        #expect(dialogue.verdict?.code == 421)
+    }
+
+    @Test(
+        "the content is framed",
+        arguments: [
+            ("", ".\r\n"), ("a", "a\r\n.\r\n"), (".", "..\r\n.\r\n"), ("\r\n.\r\n", "\r\n..\r\n.\r\n"),
+            ("a\r\n", "a\r\n.\r\n"),
+        ])
+    func framing(_ content: String, _ framed: String) {
+        #expect(String(decoding: MailDialogue.framed(Array(content.utf8)), as: UTF8.self) == framed)
+    }
+
+    @Test(
+        "servers are read from their address",
+        arguments: [
+            ("smtp://mail.example.org", "smtp://mail.example.org:587", false),
+            ("SMTPS://Mail.Example.org/", "smtps://mail.example.org:465", false),
+            ("smtp://127.0.0.1:2525", "smtp://127.0.0.1:2525", true),
+            ("smtp://localhost", "smtp://localhost:587", true),
+            ("smtp://[::1]:25", "smtp://[::1]:25", true), ("smtp://127.evil.org", "smtp://127.evil.org:587", false),
+            ("smtp://[2001:db8::1]", "smtp://[2001:db8::1]:587", false),
+        ])
+    func servers(_ url: String, _ origin: String, _ isLoopback: Bool) throws {
+        let server = try #require(MailServer(url))
+        #expect(server.origin == origin && server.isLoopback == isLoopback)
+    }
+
+    @Test(
+        "what is no mail server is refused",
+        arguments: [
+            "", "mail.example.org", "http://x", "smtp://", "smtp://a:b@x", "smtp://x/path", "smtp://x:0",
+            "smtp://x:65536",
+            "smtp://x:", "smtp://[::1", "smtp://[x]", "smtp://x y", "smtp://x?y", "smtp://mäil", "smtp://x:+25",
+            "smtp://.x",
+        ])
+    func noServers(_ url: String) { #expect(MailServer(url) == nil) }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteHTTP
+
+/// A real mail server, aiosmtpd, with a folder for what it takes.
+final class MailBox: Sendable {
+    struct Taken: Decodable {
+        var from: String
+        var to: [String]
+        var tls: Bool
+        var hello: String
+        var user: String
+        var raw: String
+        var defects: [String]
+    }
+
+    let folder: URL
+    private let server: ScriptServer
+
+    /// The interpreter that aiosmtpd was installed for.
+    private static let python = Task { ScriptServer.python(with: "aiosmtpd") }
+
+    init(_ options: String...) async throws {
+        let python = try #require(await MailBox.python.value, "python3-aiosmtpd is not installed")
+        folder = FileManager.default.temporaryDirectory.appending(path: "vedette-mail-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let pair = try await Certificates.all.value.server
+        server = try ScriptServer(
+            "mail.py",
+            ["--folder", folder.path, "--certificate", pair.certificate, "--key", pair.key] + options, python: python)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    var port: Int { server.port }
+
+    func taken() throws -> [Taken] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
+        return try names.sorted().map {
+            try JSONDecoder().decode(Taken.self, from: Data(contentsOf: folder.appending(path: $0)))
+        }
+    }
+
+    /// What stands in the server's log.
+    var log: String { (try? String(contentsOf: folder.appending(path: "log"), encoding: .utf8)) ?? "" }
+
+    /// Once the server has the content of a mail and thinks about it.
+    func judges() async throws {
+        let file = folder.appending(path: "judging")
+        while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
+        try FileManager.default.removeItem(at: file)
+    }
+
+    func touch(_ name: String) throws { try Data().write(to: folder.appending(path: name)) }
+}
+
+extension Mail {
+    static let text =
+        "From: a@example.org\r\nTo: b@example.org\r\nSubject: Hello\r\n\r\n.One\r\n..two\r\n.\r\nthree\r\n"
+
+    static func to(
+        _ recipients: String..., at port: Int, scheme: String = "smtp", _ change: (inout Mail) -> Void = { _ in }
+    ) throws -> Mail {
+        let server = try #require(MailServer("\(scheme)://127.0.0.1:\(port)"))
+        var mail = Mail(
+            server: server, upgrade: .optional, sender: "a@example.org",
+            recipients: recipients.map { $0 + "@example.org" }, content: Array(text.utf8), timeout: .seconds(20),
+            group: "mail")
+        change(&mail)
+        return mail
+    }
+}
+
+extension HTTPClient {
+    /// How a mail failed; a reply is a failed test.
+    func failed(_ mail: Mail, _ location: SourceLocation = #_sourceLocation) async -> FetchError? {
+        do throws(FetchError) {
+            let reply = try await send(mail)
+            Issue.record("answered \(reply)", sourceLocation: location)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    var mailsUnderWay: Int { mails.count + waitingMails.count }
+    var mailsWatched: Int { loop.watched.count }
+}

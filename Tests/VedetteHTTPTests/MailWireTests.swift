@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteHTTP
+
+@Suite("mail servers that misbehave")
+struct MailWireTests {
+    @Test("a server without STARTTLS gets nothing where it is required")
+    func stripped() async throws {
+        let box = try await MailBox()
+        try await withClient { client async throws in
+            let error = await client.failed(try .to("b", at: box.port) { $0.upgrade = .required })
+            #expect(error?.failure == .tlsHandshake && error?.detail.contains("offers no STARTTLS") == true)
+        }
+        #expect(try box.taken().isEmpty && box.log == "")
+    }
+
+    @Test("a stranger's certificate gets nothing, with STARTTLS and with TLS at once", arguments: ["start", "first"])
+    func untrusted(_ tls: String) async throws {
+        let box = try await MailBox("--tls", tls)
+        try await withClient { client async throws in
+            let scheme = tls == "first" ? "smtps" : "smtp"
+            #expect(await client.failed(try .to("b", at: box.port, scheme: scheme))?.failure == .tlsUntrusted)
+            let pinned = try Mail.to("b", at: box.port, scheme: scheme) {
+                $0.tls.pin = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+            }
+            #expect(await client.failed(pinned)?.failure == .tlsPin)
+        }
+        #expect(try box.taken().isEmpty && box.log == "")
+    }
+
+    @Test("a password never goes in the clear to another machine; nothing is even asked", arguments: [false, true])
+    func clear(isOptional: Bool) async throws {
+        try await withClient { client async throws in
+            var mail = try Mail.to("b", at: 1)
+            mail.server = try #require(MailServer("smtp://mail.invalid"))
+            mail.upgrade = isOptional ? .optional : .never
+            mail.login = Mail.Login(user: "ann", password: Secret("s3cret"))
+            let error = await client.failed(mail)
+            #expect(error?.failure == .configuration && error?.detail.contains("s3cret") == false)
+            mail.login = nil
+            #expect(await client.failed(mail)?.failure == .resolve)
+        }
+    }
+
+    @Test(
+        "what would be another command is not sent",
+        arguments: ["b@example.org>\r\nRCPT TO:<evil@example.org", "b@exämple.org", "", "b c@example.org"])
+    func injected(_ recipient: String) async throws {
+        let box = try await MailBox()
+        try await withClient { client async throws in
+            for place in 0..<3 {
+                let mail = try Mail.to("b", at: box.port) {
+                    switch place {
+                    case 0: $0.recipients.append(recipient)
+                    case 1: $0.sender = recipient
+                    default: $0.hello = recipient
+                    }
+                }
+                #expect(await client.failed(mail)?.failure == .configuration)
+            }
+        }
+        #expect(try box.taken().isEmpty)
+    }
+
+    @Test("a connection that is cut when the content begins is no delivery")
+    func cut() async throws {
+        let box = try await MailBox()
+        try await withClient { client async throws in
+            #expect(await client.failed(try .to("cut", at: box.port))?.failure == .closed)
+        }
+    }
+
+    @Test("no verdict, and no greeting, end at the time limit")
+    func silent() async throws {
+        let (box, mute) = (try await MailBox(), try WireServer(.silence))
+        defer { mute.close() }
+        try await withClient { client async throws in
+            let late = await client.failed(try .to("silent", at: box.port) { $0.timeout = .seconds(1) })
+            #expect(late?.failure == .timeout && late?.timedOut == false)
+            let dead = await client.failed(try .to("b", at: mute.port) { $0.timeout = .milliseconds(300) })
+            #expect(dead?.failure == .timeout && dead?.timedOut == true)
+        }
+    }
+
+    @Test("a server that thinks about a mail for long delays no poll")
+    func patient() async throws {
+        let (box, web) = (try await MailBox(), try WireServer(.ok()))
+        defer { web.close() }
+        try await withClient { client async throws in
+            let mail = Task { try await client.send(.to("late", at: box.port)) }
+            // From here on the server takes its time.
+            try await box.judges()
+            for _ in 0..<50 { #expect(try await client.bodyText(.get(web.url())) == "ok") }
+            #expect(await client.mailsUnderWay == 1)
+            // What it says will wake the loop.
+            #expect(await client.mailsWatched == 1)
+            try box.touch("go")
+            #expect(try await mail.value.isAcceptance)
+        }
+    }
+
+    @Test("a cancelled one ends at once, before and after the content; shutdown waits for nobody's goodbye")
+    func cancelled() async throws {
+        let (box, mute) = (try await MailBox(), try WireServer(.silence))
+        defer { mute.close() }
+        try await withClient { client async throws in
+            for (name, port) in [("b", mute.port), ("silent", box.port)] {
+                let task = Task { await client.failed(try .to(name, at: port)) }
+                while await client.mailsUnderWay == 0 { await Task.yield() }
+                if name == "silent" { try await box.judges() }
+                task.cancel()
+                #expect(try await task.value?.failure == .cancelled)
+                #expect(await client.mailsUnderWay == 0)
+            }
+            let last = Task { await client.failed(try .to("silent", at: box.port)) }
+            try await box.judges()
+            await client.shutdown()
+            #expect(try await last.value?.failure == .cancelled)
+            #expect(await client.failed(try .to("b", at: box.port))?.failure == .cancelled)
+        }
+    }
+
+    @Test(
+        "a greeting that is none: a refusal, another protocol, and one without end",
+        arguments: [
+            ("554 No mail here\r\n", nil), ("421-Too many\r\n421 of you\r\n", nil),
+            ("HTTP/1.1 200 OK\r\n\r\n", Failure.protocol),
+            (String(repeating: "220-more and more\r\n", count: 5000), .tooLarge), ("\u{15}\u{3}\u{1}\n", .protocol),
+        ])
+    func greetings(_ greeting: String, _ failure: Failure?) async throws {
+        let server = try WireServer(greeting: greeting) { _ in .silence }
+        defer { server.close() }
+        try await withClient { client async throws in
+            let mail = try Mail.to("b", at: server.port)
+            guard let failure else {
+                let reply = try await client.send(mail)
+                #expect(reply.stage == .greeting && String(reply.code) == greeting.prefix(3))
+                return
+            }
+            #expect(await client.failed(mail)?.failure == failure)
+        }
+    }
+
+    @Test("nobody listens")
+    func refused() async throws {
+        try await withClient { client async throws in
+            #expect(await client.failed(try .to("b", at: 1))?.failure == .refused)
+        }
+    }
+
+    @Test("many mails go through few places, four at a time, and all arrive")
+    func many() async throws {
+        let box = try await MailBox()
+        try await withClient { client async throws in
+            let codes = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await client.send(.to("b", at: box.port)).code } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(codes == Array(repeating: 250, count: 40))
+        }
+        #expect(try box.taken().count == 40)
+    }
+}
