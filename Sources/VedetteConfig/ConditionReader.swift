@@ -14,20 +14,28 @@ struct ConditionReader {
     private static let maximumNesting = 16
 
     /// The condition of a rule, and the sources it can be about. It must say which events are meant.
-    func condition(_ node: YAMLNode, _ scope: Scope) -> (condition: Condition, scope: Scope)? {
+    func condition(_ node: YAMLNode, _ scope: Scope) -> (condition: Condition, scope: Scope, seeks: Bool)? {
         var scope = scope
-        guard let (condition, saysWhich) = read(node, &scope, depth: 0) else { return nil }
-        if !saysWhich {
+        guard let part = read(node, &scope, depth: 0) else { return nil }
+        if !part.saysWhich {
             findings.error(
                 node.place,
                 "'when' does not say which events; add one of "
                     + Keys.occasions.map { "'\($0)'" }.joined(separator: ", "))
         }
-        return (condition, scope)
+        return (part.condition, scope, part.seeks)
     }
 
-    /// - Returns: the condition, and whether it says which events are meant.
-    private func read(_ node: YAMLNode, _ scope: inout Scope, depth: Int) -> (Condition, Bool)? {
+    /// One map of `when`.
+    private struct Part {
+        var condition: Condition
+        /// It says which events are meant.
+        var saysWhich: Bool
+        /// `stays`: what is so already counts.
+        var seeks: Bool
+    }
+
+    private func read(_ node: YAMLNode, _ scope: inout Scope, depth: Int) -> Part? {
         guard depth <= ConditionReader.maximumNesting else {
             findings.error(
                 node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
@@ -42,15 +50,16 @@ struct ConditionReader {
         for name in ["item", "where"] { parts += map[name].map { items($0, name, scope) } ?? [] }
         let occasion = occasion(map, scope)
         if let occasion { parts.append(occasion) }
-        let (nested, nestedSaysWhich) = nested(map, scope, depth)
-        parts += nested
-        let saysWhich = Keys.occasions.contains(where: map.has) || nestedSaysWhich
-        return (parts.count == 1 ? parts[0] : .all(parts), saysWhich)
+        let nested = nested(map, scope, depth)
+        parts += nested.map(\.condition)
+        let saysWhich = Keys.occasions.contains(where: map.has) || nested.contains(where: \.saysWhich)
+        return Part(
+            condition: parts.count == 1 ? parts[0] : .all(parts), saysWhich: saysWhich,
+            seeks: map.has("stays") || nested.contains(where: \.seeks))
     }
 
-    private func nested(_ map: MapReader, _ scope: Scope, _ depth: Int) -> ([Condition], Bool) {
-        var parts: [Condition] = []
-        var saysWhich = false
+    private func nested(_ map: MapReader, _ scope: Scope, _ depth: Int) -> [Part] {
+        var parts: [Part] = []
         for name in ["all", "any"] {
             guard let node = map[name], let elements = node.elements("'\(name)'", findings) else { continue }
             if elements.isEmpty { findings.error(node.place, "'\(name)' is an empty list; write a condition") }
@@ -58,14 +67,22 @@ struct ConditionReader {
                 var inner = scope
                 return self.read(element, &inner, depth: depth + 1)
             }
-            parts.append(name == "all" ? .all(read.map(\.0)) : .any(read.map(\.0)))
-            saysWhich = saysWhich || (name == "all" ? read.contains { $0.1 } : read.allSatisfy { $0.1 })
+            let conditions = read.map(\.condition)
+            parts.append(
+                Part(
+                    condition: name == "all" ? .all(conditions) : .any(conditions),
+                    saysWhich: name == "all" ? read.contains(where: \.saysWhich) : read.allSatisfy(\.saysWhich),
+                    seeks: read.contains(where: \.seeks)))
         }
         if let node = map["not"] {
             var inner = scope
-            if let (condition, _) = read(node, &inner, depth: depth + 1) { parts.append(.not(condition)) }
+            guard let part = read(node, &inner, depth: depth + 1) else { return parts }
+            if part.seeks {
+                findings.error(map.key("not"), "'stays' under 'not' means nothing; say with 'item' what must not be")
+            }
+            parts.append(Part(condition: .not(part.condition), saysWhich: false, seeks: false))
         }
-        return (parts, saysWhich)
+        return parts
     }
 
     /// Names and globs; each must find a source.
@@ -188,7 +205,8 @@ extension ConditionReader {
         kinds(node, "'sink_state'", ConditionReader.sinkStateNames, ConditionReader.sinkStates)
     }
 
-    private func kinds(_ node: YAMLNode, _ what: String, _ names: [String], _ kinds: [String: Event.Kind]) -> Condition? {
+    private func kinds(_ node: YAMLNode, _ what: String, _ names: [String], _ kinds: [String: Event.Kind]) -> Condition?
+    {
         guard let nodes = scalars.oneOrMany(node, what) else { return nil }
         let words = nodes.compactMap { scalars.choice($0, what, among: names) }
         return .sourceState(Set(words.compactMap { kinds[$0] }))

@@ -22,7 +22,7 @@ struct GatesReader {
         gates.limit = map["limit"].flatMap(limit)
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
-        if gates.digest != nil, gates.remind != nil || !gates.escalate.isEmpty {
+        if gates.digest != nil || gates.quiet?.then == .digest, gates.remind != nil || !gates.escalate.isEmpty {
             let other = map.has("remind") ? "remind" : "escalate"
             findings.error(
                 map.key(other), "'\(other)' needs one event to speak of, and 'digest' makes several one; keep one")
@@ -112,6 +112,7 @@ struct GatesReader {
 
     private func escalate(_ node: YAMLNode) -> [Escalation] {
         guard let nodes = node.elements("'escalate'", findings) else { return [] }
+        if nodes.isEmpty { findings.error(node.place, "'escalate' is an empty list; write a step or remove the key") }
         return nodes.compactMap { node -> Escalation? in
             guard let map = MapReader(node, "a step of 'escalate'", keys: Keys.escalation, findings),
                 let after = map["after"].flatMap({ scalars.duration($0, "'after'", atLeast: .seconds(1)) }),

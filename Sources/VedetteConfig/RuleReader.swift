@@ -32,13 +32,12 @@ struct RuleReader {
         let gates = gates(map, inner)
         let tests = map["tests"].map { RuleTestReader(scope: inner, sinks: sinks, findings: findings).tests($0) } ?? []
         guard let name, let nameNode, let when else { return nil }
-        let seeks = map.value("when")?.child("stays") != nil
-        if seeks, gates.hold == .zero {
+        if when.seeks, gates.hold == .zero {
             findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
         }
         var rule = Rule(
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
-            gates: gates, seeks: seeks, identity: identity(of: map, name))
+            gates: gates, seeks: when.seeks, identity: identity(of: map, name))
         rule.tests = tests.map(\.test)
         play(tests, rule)
         return (rule, nameNode.place)

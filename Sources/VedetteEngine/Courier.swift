@@ -21,6 +21,11 @@ public actor Courier {
     /// Who waits for the return of a sink's receiver.
     private var scouts: [String: Task<Void, Never>] = [:]
     var audit = Audit()
+    /// What the last two steps of an audit ended: it may not have been announced yet.
+    var trimmed: [Set<Int64>] = []
+    /// How often a sink was replaced: what an old one refused says nothing of the new one.
+    private var generations: [String: Int] = [:]
+    private var writtenCount = 0
     private var report: Report?
     /// Reports that nobody has taken up yet.
     private var reports = 0
@@ -61,7 +66,8 @@ public actor Courier {
     /// Takes up what was just committed.
     public func owe(_ deliveries: [Delivery]) {
         let now = surroundings.clock.now()
-        outbox.committed(deliveries.map { time.taken($0, now) })
+        let fresh = deliveries.filter { delivery in !trimmed.contains { $0.contains(delivery.id) } }
+        outbox.committed(fresh.map { time.taken($0, now) })
         audit.owed(deliveries.count, at: now.boot)
         work()
     }
@@ -88,6 +94,7 @@ public actor Courier {
         self.sinks = sinks
         behave(manners)
         for name in changed {
+            generations[name, default: 0] += 1
             outbox.resumed(sink: name)
             scouts.removeValue(forKey: name)?.cancel()
         }
@@ -103,18 +110,34 @@ public actor Courier {
         outbox.resumed(sink: sink)
         work()
         Task {
-            let lanes = (try? await surroundings.journal.owedLanes()) ?? []
-            for lane in lanes where lane.sink == sink { outbox.laneFound(lane) }
+            do throws(JournalError) {
+                for lane in try await surroundings.journal.owedLanes() where lane.sink == sink {
+                    outbox.laneFound(lane)
+                }
+                audit.owed(1, at: surroundings.clock.now().boot)
+            } catch {
+                surroundings.log.log(.error, "what '\(sink)' is owed anew was not read: \(error.detail)")
+            }
             work()
         }
     }
 
+    /// `outbox drop`: what the journal owes it is read anew.
+    public func reread(sink: String) {
+        outbox.reread(sink: sink)
+        work()
+    }
+
     /// Attempts each owed delivery once, whatever its time, and returns when nothing more can be attempted now.
     public func drainOnce() async {
+        repeat { audit.began() } while await trim()
         isOnce = true
         outbox.hurried()
         work()
-        await quiet { $0.outbox.isDrained && !$0.isWriting && $0.reports == 0 }
+        await quiet {
+            let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Courier.mostUnwritten
+            return ($0.outbox.isDrained || isStuck) && !$0.isWriting && $0.reports == 0
+        }
     }
 
     /// Lets attempts under way finish until `deadline`, cancels the rest (they stay owed), writes every outcome.
@@ -123,6 +146,7 @@ public actor Courier {
         alarm?.task.cancel()
         rest?.cancel()
         for scout in scouts.values { scout.cancel() }
+        startWriting()
         let clock = surroundings.clock
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
@@ -158,7 +182,7 @@ public actor Courier {
         }
         auditIfDue()
         if let wake { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
-        if let due = audit.due { setAlarm(at: due) }
+        if !isOnce, let due = audit.wake { setAlarm(at: due) }
         settle()
     }
 
@@ -176,7 +200,7 @@ public actor Courier {
     }
 
     private func load(_ lane: DeliveryLane, after: Int64) async {
-        // Nothing of this lane is attempted while it is read, so what has ended by now is all that can be stale.
+        // What ends while the lane is read has it read once more.
         let ended = unwrittenEnds
         do throws(JournalError) {
             var deliveries = try await surroundings.journal.owed(in: lane, after: after, limit: Outbox.ahead)
@@ -203,12 +227,13 @@ public actor Courier {
     var unwrittenEnds: Set<Int64> { Set(unwritten.lazy.filter { !$0.state.isOwed }.map(\.delivery)) }
 
     private func attempt(_ delivery: Delivery) {
-        let sink = sinks[delivery.message.sink]
+        let name = delivery.message.sink
+        let (sink, generation) = (sinks[name], generations[name])
         attempts[delivery.id] = Task {
             let outcome =
                 await sink?.deliver(delivery.message)
-                ?? .rejected(reason: "the sink '\(delivery.message.sink)' is no longer configured")
-            self.attempted(delivery, outcome)
+                ?? .rejected(reason: "the sink '\(name)' is no longer configured")
+            self.attempted(delivery, self.generations[name] == generation ? outcome : outcome.ofAnotherSink)
         }
     }
 
@@ -293,7 +318,9 @@ public actor Courier {
             do throws(JournalError) {
                 let successors = try await surroundings.journal.record(batch)
                 unwritten.removeFirst(batch.count)
-                if !successors.isEmpty { owe(successors) }
+                writtenCount += batch.count
+                take(successors)
+                settle()
             } catch {
                 surroundings.log.log(.error, "outcomes of deliveries were not written: \(error.detail)")
                 if isStopping || isOnce { break }
@@ -310,7 +337,21 @@ public actor Courier {
         settle()
     }
 
+    /// A poll may have committed messages before these that are announced after them, so the lanes are read.
+    private func take(_ successors: [Delivery]) {
+        guard !successors.isEmpty else { return }
+        for lane in Set(successors.map(\.lane)) { outbox.grown(lane) }
+        audit.owed(successors.count, at: surroundings.clock.now().boot)
+        work()
+    }
+
     // MARK: Waiting
+
+    /// What has ended by now is in the journal, or nobody waits for it any more.
+    func written() async {
+        let mark = writtenCount + unwritten.count
+        await quiet { $0.writtenCount >= mark || $0.isStopping }
+    }
 
     private func quiet(_ isQuiet: (isolated Courier) -> Bool) async {
         while !isQuiet(self) {
@@ -323,5 +364,15 @@ public actor Courier {
     private func settle() {
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+}
+
+extension Outcome {
+    /// What a sink that was replaced meanwhile refused.
+    fileprivate var ofAnotherSink: Outcome {
+        switch self {
+        case .paused(let reason), .disabled(let reason): .retry(reason: reason, after: nil)
+        case .delivered, .rejected, .retry: self
+        }
     }
 }

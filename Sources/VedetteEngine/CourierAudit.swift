@@ -23,10 +23,22 @@ struct Audit {
         }
     }
 
+    /// When somebody must be woken for it.
+    var wake: BootTime? { isRunning ? nil : due }
+
     mutating func began() { (isRunning, due, fresh) = (true, nil, 0) }
 
-    /// - Parameter next: nil when nothing is owed.
-    mutating func ended(next: BootTime?) { (isRunning, due) = (false, due ?? next) }
+    /// - Parameters:
+    ///   - isOwed: anything is owed, as far as is known.
+    ///   - hasMore: the last step may have left more.
+    mutating func ended(isOwed: Bool, hasMore: Bool, at now: BootTime) {
+        isRunning = false
+        if hasMore {
+            due = now
+        } else if isOwed || fresh > 0 {
+            due = due ?? now.advanced(by: Audit.pace)
+        }
+    }
 }
 
 /// Bounds of what is owed (I8): by count, bytes and age.
@@ -37,23 +49,31 @@ extension Courier {
         Task { await self.trim() }
     }
 
-    /// Ends what is owed beyond the bounds, in steps, each written before the next.
-    private func trim() async {
-        var owed = 0
+    /// One step: ends some of what is owed beyond the bounds, and waits until that is written.
+    /// - Returns: whether there may be more.
+    @discardableResult
+    func trim() async -> Bool {
+        var (isOwed, hasMore) = (true, false)
         do throws(JournalError) {
             let overflow = try await surroundings.journal.overflow(limits(), most: Audit.batch)
-            owed = overflow.owed
-            if end(overflow.excess) { audit.owed(Audit.burst, at: surroundings.clock.now().boot) }
+            isOwed = overflow.owed > 0
+            if !isStopping, end(overflow.excess) {
+                // Else the next look would find the same again.
+                await written()
+                hasMore = true
+            }
         } catch {
-            owed = 1
             surroundings.log.log(.warning, "what is owed was not counted: \(error.detail)")
         }
-        audit.ended(next: owed > 0 ? surroundings.clock.now().boot.advanced(by: Audit.pace) : nil)
+        audit.ended(isOwed: isOwed, hasMore: hasMore, at: surroundings.clock.now().boot)
         work()
+        return hasMore
     }
 
     private func limits() -> [OutboxLimit] {
-        let now = time.moment(surroundings.clock.now()).wall
+        let clock = surroundings.clock.now()
+        // What is stored bears the wall's time: whichever way the clock was set, nothing is older than it is.
+        let now = min(time.moment(clock).wall, clock.wall)
         let resting = outbox.resting
         return sinks.keys.map { sink in
             let manners = manners(of: sink)
@@ -68,14 +88,16 @@ extension Courier {
         let done = unwrittenEnds
         let now = time.moment(surroundings.clock.now()).wall
         var hasEnded = false
-        for (delivery, cause) in excess where attempts[delivery.id] == nil && !done.contains(delivery.id) {
+        trimmed = [trimmed.last ?? [], Set(excess.map(\.delivery.id))]
+        for (delivery, cause) in excess.sorted(by: { $0.delivery.id < $1.delivery.id })
+        where attempts[delivery.id] == nil && !done.contains(delivery.id) {
             let reason = manners(of: delivery.message.sink).reason(cause, delivery)
             outbox.ended(delivery)
-            settled(
-                delivery,
-                Attempt(
-                    delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
-                    reason: reason))
+            var end = Attempt(
+                delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
+                reason: reason)
+            end.wasMade = false
+            settled(delivery, end)
             hasEnded = true
         }
         startWriting()

@@ -131,6 +131,7 @@ public actor Watcher {
         }
         watchOrigins()
         await reloadRules(watch.rules)
+        pullForward()
         wakeUp()
     }
 
@@ -179,10 +180,19 @@ public actor Watcher {
 
     /// Stored deadlines hold over a restart, clamped; what is overdue is polled soon, spread a little.
     private func firstDue(_ entry: WatchedSource, now: Moment) -> BootTime {
-        let due = entry.due(now: now)
+        let due = due(entry, now: now)
         guard entry.record.due != nil, due == now.boot else { return due }
         let spread = min(entry.source.pace.every * 0.1, .seconds(5))
         return due.advanced(by: spread * surroundings.chance.fraction())
+    }
+
+    /// What new rules wait for may be due before the next poll of its source.
+    private func pullForward() {
+        let now = surroundings.clock.now()
+        for entry in rules.sources.compactMap({ entries[$0] }) {
+            let due = due(entry, now: now)
+            if let scheduled = scheduler.due(of: entry.number), due < scheduled { schedule(entry, at: due) }
+        }
     }
 
     private func schedule(_ entry: WatchedSource, at due: BootTime) {

@@ -57,6 +57,7 @@ extension Watcher {
             verdict.add(word)
         }
         let isGood = result.isGood
+        if !isGood { rules.missed(entry.source.name) }
         guard verdict.isTouch, !isGood || !confirms(entry.source.name, at: now) else {
             return try await commit(verdict, word?.kind, isGood: isGood, of: entry, poll: poll, at: now)
         }

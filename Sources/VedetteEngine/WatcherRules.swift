@@ -23,8 +23,8 @@ extension Watcher {
     func judge(_ record: inout PollRecord, _ source: Source, isGood: Bool, at now: Moment) -> RuleEngine.Step {
         let chance = surroundings.chance
         let identifier = { chance.identifier(at: now.wall) }
-        var step = rules.polled(
-            source.name, record.events, isGood: isGood, at: ruleTime(now), identifier: identifier)
+        let seen = Watcher.sighting(of: record, source, isGood: isGood)
+        var step = rules.polled(source.name, record.events, seen, at: ruleTime(now), identifier: identifier)
         if record.isNewBaseline || entries[source.name]?.record.snapshot == nil {
             step.add(rules.found(record.writes, of: source, at: ruleTime(now), identifier: identifier))
         }
@@ -36,20 +36,33 @@ extension Watcher {
         return step
     }
 
-    /// Something of that source waits for this good poll, though nothing changed.
-    func confirms(_ source: String, at now: Moment) -> Bool {
-        rules.nextPull(of: source).map { $0 <= ruleTime(now).steady } ?? false
+    /// What the poll saw besides its events.
+    private static func sighting(of record: PollRecord, _ source: Source, isGood: Bool) -> Sighting {
+        var seen = Sighting(isGood: isGood)
+        if record.isNewBaseline {
+            seen.baseline = record.writes
+            return seen
+        }
+        let isList = source.kind.mode == .list || record.record?.snapshot?.isWhole == true
+        if isList { seen.missing = Set(record.writes.lazy.filter { $0.absentSince != nil }.map(\.key)) }
+        let gone = record.events.lazy.filter { $0.kind == .disappeared }.compactMap(\.item?.key)
+        seen.forgotten = Set(record.deletions).subtracting(gone)
+        return seen
     }
+
+    /// Something of that source waits for this good poll, though nothing changed.
+    func confirms(_ source: String, at now: Moment) -> Bool { rules.awaits(source, at: ruleTime(now)) }
 
     /// When a source is polled next: earlier than usual where a rule waits to have something confirmed.
     func due(_ entry: WatchedSource, now: Moment) -> BootTime {
         let usual = entry.due(now: now)
-        guard let pull = rules.nextPull(of: entry.source.name).map(boot), pull > now.boot, pull < usual else {
-            return usual
-        }
+        guard let pull = rules.nextPull(of: entry.source.name).map(boot), pull < usual else { return usual }
+        // A poll at or after that time did not confirm it: the next one comes at the usual pace.
+        if let last = entry.record.health.lastPollAt, last >= now.wall(at: pull) { return usual }
+        let due = max(pull, now.boot)
         // The server's word beats every wish.
-        guard let asked = entry.record.notBefore, asked > now.wall else { return pull }
-        return usual
+        if let asked = entry.record.notBefore, asked > now.wall(at: due) { return usual }
+        return due
     }
 
     private func say(_ step: RuleEngine.Step) {
@@ -113,18 +126,37 @@ extension Watcher {
         let kept = try await surroundings.journal.ruleMemories()
         let silences = try await surroundings.journal.silences()
         let failing = Set(records.filter(\.health.isFailing).map(\.name))
-        await commit(
-            rules.restore(kept, silences: silences, failing: failing, at: ruleTime(surroundings.clock.now())))
+        let (now, chance) = (surroundings.clock.now(), surroundings.chance)
+        let unsure = records.filter { entries[$0.name] == nil || $0.isUnsure(at: now.wall) }.map(\.name)
+        var step = rules.restore(
+            kept, silences: silences, failing: failing, unsure: Set(unsure), at: ruleTime(now)
+        ) { chance.identifier(at: now.wall) }
+        let known = Set(records.map(\.name)).union(entries.keys)
+        step.add(rules.keep(sources: known, at: ruleTime(now)) { chance.identifier(at: now.wall) })
+        await commit(step)
         try await seek(among: records.filter { $0.snapshot != nil }.map(\.name))
     }
 
     func reloadRules(_ set: RuleSet) async {
-        await commit(rules.reload(set, at: ruleTime(surroundings.clock.now())))
+        let (now, chance) = (surroundings.clock.now(), surroundings.chance)
+        await commit(rules.reload(set, at: ruleTime(now)) { chance.identifier(at: now.wall) })
         do throws(JournalError) {
+            try await leaveUnwatched()
             try await seek(among: watched.filter { $0.record.snapshot != nil }.map(\.source.name))
         } catch {
             surroundings.log.log(.warning, "what new rules wait for was not looked for: \(error.detail)")
         }
+    }
+
+    /// What rules remember of a source that went away rests for as long as its snapshot is kept: it may come back.
+    private func leaveUnwatched() async throws(JournalError) {
+        let unwatched = rules.sources.filter { entries[$0] == nil }
+        guard !unwatched.isEmpty else { return }
+        for source in unwatched { rules.missed(source) }
+        let known = try await surroundings.journal.sourceRecords().map(\.name)
+        let (now, chance) = (surroundings.clock.now(), surroundings.chance)
+        await commit(
+            rules.keep(sources: Set(known).union(entries.keys), at: ruleTime(now)) { chance.identifier(at: now.wall) })
     }
 
     /// What is so already when a rule is new.
@@ -147,4 +179,9 @@ extension Watcher {
             surroundings.log.log(.warning, "what is silent was not read: \(error.detail)")
         }
     }
+}
+
+extension SourceRecord {
+    /// It should have been polled meanwhile, or its last polls failed: nobody knows how its items are.
+    fileprivate func isUnsure(at now: Timestamp) -> Bool { health.failures > 0 || due.map { $0 <= now } ?? true }
 }

@@ -38,7 +38,7 @@ struct RuleGateTests {
               tags: [ops, urgent]
               for: 30s
               depends: gate
-              quiet: {during: [night, weekend], then: digest}
+              quiet: {during: [night, weekend], then: drop}
               once_per: owner
               limit: {count: 2, per: 10m, by: owner}
               remind: {every: 1h, until: [ok, gone]}
@@ -48,7 +48,7 @@ struct RuleGateTests {
               notify: desk
             """)
         #expect(rule.tags == ["ops", "urgent"] && rule.gates.hold == .seconds(30) && rule.gates.depends == ["gate"])
-        #expect(rule.gates.quiet?.then == .digest && rule.gates.quiet?.windows.map(\.name) == ["night", "weekend"])
+        #expect(rule.gates.quiet?.then == .drop && rule.gates.quiet?.windows.map(\.name) == ["night", "weekend"])
         #expect(rule.gates.quiet?.windows.last?.days == [6, 7])
         #expect(rule.gates.oncePer == "owner")
         #expect(rule.gates.limit == Limit(count: 2, per: .seconds(600), by: .field("owner")))
@@ -146,11 +146,55 @@ struct RuleGateTests {
             problems(
                 "- {name: r, when: {appears: true}, notify: desk, tests: [{expect: x}, {change: {state: a}, expect: desc}, {appears: {state: [a, b]}, expect: desk, at: noon}]}"
             ) == [
-                "9:58: a test says what happens: one of change, appears, disappears, source_state",
+                "9:58: a test says what happens: one of change, appears, disappears, source_state, sink_state",
                 "9:80: 'change' shows no change; write a field as {state: [Starting, Ready for use]}",
                 "9:100: unknown sink or word 'desc'; did you mean 'desk'?",
                 "9:125: 'state' is a value, or [from, to] under 'change'",
             ])
+    }
+
+    @Test(
+        "an empty list, where something must stand, is an error and not a rule that never speaks",
+        arguments: [
+            "notify: []", "notify: desk, when: {appears: true, source: []}", "notify: desk, when: {changes: []}",
+            "notify: desk, when: {field: state, to: []}", "notify: desk, when: {source_state: []}",
+            "notify: desk, when: {appears: true, item: {owner: []}}", "notify: desk, quiet: {during: []}",
+            "notify: desk, escalate: [{after: 1m, notify: []}]", "notify: desk, depends: []",
+            "notify: desk, escalate: []",
+        ])
+    func emptyLists(text: String) {
+        let when = text.contains("when:") ? "" : "when: {appears: true}, "
+        let found = problems("- {name: r, \(when)\(text)}")
+        #expect(found.count == 1 && found[0].contains("empty list"), "\(found)")
+    }
+
+    @Test("stays inside any or all seeks and needs 'for' as well; under not it means nothing")
+    func nestedStays() throws {
+        let rule = try rule(
+            "- {name: r, when: {any: [{stays: Starting}, {source: web, stays: Queued}]}, for: 1m, notify: desk}")
+        #expect(rule.seeks)
+        #expect(
+            problems("- {name: r, when: {all: [{stays: Starting}]}, notify: desk}")
+                == ["9:13: 'stays' needs 'for': how long it stays, as 'for: 30m'"])
+        #expect(
+            problems("- {name: r, when: {appears: true, not: {stays: Starting}}, for: 1m, notify: desk}")
+                == ["9:35: 'stays' under 'not' means nothing; say with 'item' what must not be"])
+    }
+
+    @Test("what a night's digest gathered cannot be said again")
+    func nightDigest() {
+        #expect(
+            problems(
+                "- {name: r, when: {appears: true}, quiet: {during: night, then: digest}, remind: {every: 1m}, notify: desk}"
+            ) == ["9:74: 'remind' needs one event to speak of, and 'digest' makes several one; keep one"])
+    }
+
+    @Test("the order in which a test names the sinks is no matter")
+    func sinkOrder() {
+        #expect(
+            problems(
+                "- {name: r, when: {appears: true}, notify: [desk, team], tests: [{appears: {state: a}, expect: [team, desk]}]}"
+            ) == [])
     }
 
     @Test("a rule is the same rule while name, when, for and limit are the same")

@@ -121,6 +121,67 @@ struct CourierMannersTests {
         #expect(world.sink.seen == ["1"] + (21...30).map(String.init))
     }
 
+    @Test("a bound that is exceeded by far is kept at once, step by step, and nobody spins meanwhile")
+    func farBeyond() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock, manners: ["k": manners { $0.queue.count = 10 }])
+        world.sink.hang()
+        var deliveries: [Delivery] = []
+        for number in 1...2000 { deliveries.append(await owed("\(number)", in: world)) }
+        await world.courier.owe(deliveries)
+        // No time passes.
+        try await until { await world.journal.deliveries.values.count { $0.state == .dead } == 1989 }
+        try await until { clock.sleepers == 1 }
+        world.sink.release()
+        try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
+    }
+
+    @Test("once: the bound is kept, and an audit that is due keeps nobody awake")
+    func once() async throws {
+        let clock = ManualClock()
+        let down = Receiver(clock, .retry(reason: "503", after: nil))
+        let world = World(clock: clock, sinks: ["k": down], manners: ["k": manners { $0.queue.count = 10 }])
+        for number in 1...1200 { _ = await owed("\(number)", in: world) }
+        try await world.courier.restore()
+        await world.courier.drainOnce()
+        #expect(await world.journal.deliveries.values.count { $0.state == .dead } >= 1180)
+        clock.advance(.seconds(100))
+        for _ in 0..<500 { await Task.yield() }
+        let before = clock.sleeps
+        for _ in 0..<2000 { await Task.yield() }
+        #expect(clock.sleeps == before)
+    }
+
+    @Test("the wall clock is set back after an hour of waiting: nothing dies of an age that it does not have")
+    func ageAgainstTheClock() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock, manners: ["k": manners { $0.giveUp = .seconds(3600) }])
+        world.sink.answer(.paused(reason: "401"))
+        clock.setWall(by: .seconds(-400_000))
+        await world.courier.owe([await owed("1", in: world), await owed("2", in: world)])
+        try await until { await world.journal.state(1) == .paused }
+        for _ in 0..<40 {
+            clock.advance(.seconds(5))
+            for _ in 0..<40 { await Task.yield() }
+        }
+        #expect(await world.journal.state(2) == .pending)
+    }
+
+    @Test("what the sink of before a reload refused does not pause the one of after")
+    func replaced() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        world.sink.hang()
+        world.sink.answer(.paused(reason: "401"))
+        await world.courier.owe([await owed("1", in: world)])
+        try await until { world.sink.inFlight == 1 }
+        let fresh = Receiver(clock)
+        await world.courier.reload(sinks: ["k": fresh])
+        world.sink.release()
+        try await world.advance(.seconds(10)) { fresh.taken.count == 1 }
+        #expect(await world.journal.state(1) == .sent)
+    }
+
     @Test("what a paused sink is owed dies of age; one that takes messages is never cut short")
     func age() async throws {
         let clock = ManualClock()

@@ -42,6 +42,9 @@ final class ManualClock: Clock {
 
     func setWall(by duration: Duration) { state.withLock { $0.shift += duration.wholeMilliseconds } }
 
+    /// How often anybody went to sleep.
+    var sleeps: Int { state.withLock { $0.next } }
+
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     func sleep(until deadline: BootTime) async throws(CancellationError) {
@@ -222,6 +225,8 @@ actor FakeJournal: Journal {
     func reason(_ id: Int64) -> String? { deliveries[id]?.delivery.reason }
 
     func sourceRecords() -> [SourceRecord] { Array(records.values) }
+    /// Pruned.
+    func forget(_ source: String) { records[source] = nil }
     func items(of source: String) -> [String: StoredItem] { stored[source] ?? [:] }
     func ruleMemories() -> [RuleMemory] { Array(memories.values) }
     func silences() -> [Silence] { quiet }

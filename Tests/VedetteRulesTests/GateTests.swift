@@ -21,7 +21,7 @@ struct GateTests {
         #expect(stage.said == ["out: a: up → down"])
         #expect(stage.unsaid.count == 3)
         stage.pass(.seconds(600))
-        #expect(stage.said == ["out: a: up → down", "out: a: down → up (+2)"])
+        #expect(stage.said == ["out: a: up → down", "out: a: down → up (+3)"])
         stage.pass(.seconds(3600))
         #expect(stage.said.count == 2)
         #expect(stage.rows.isEmpty)

@@ -14,6 +14,12 @@ struct Stage {
     var unsaid: [String] = []
     /// What the journal would hold.
     var rows: [RuleMemory.Key: RuleMemory] = [:]
+    /// The last event that was spoken of.
+    var last: Event?
+    /// The sinks that were not spoken to.
+    var unsaidTo: [String] = []
+    /// What the last step wrote.
+    var written: [RuleMemory.Key] = []
     private let numbers = Numbers()
     private var seq: Int64 = 0
 
@@ -38,6 +44,12 @@ struct Stage {
         return happen(was == nil ? .appeared : .changed, source: source, item, changes)
     }
 
+    /// Another field than the state changed.
+    mutating func field(_ key: String, _ field: String, _ value: String, was: String, state: String) {
+        let item = Item(key: key, title: key, state: state, fields: [field: .text(value)])
+        happen(.changed, source: "lab", item, [FieldChange(field: field, from: .text(was), to: .text(value))])
+    }
+
     @discardableResult
     mutating func gone(_ key: String, _ state: String? = nil) -> Event {
         happen(.disappeared, source: "lab", Item(key: key, title: key, state: state), [])
@@ -48,13 +60,30 @@ struct Stage {
         happen(kind, source: source, nil, [])
     }
 
+    @discardableResult
     private mutating func happen(_ kind: Event.Kind, source: String, _ item: Item?, _ changes: [FieldChange]) -> Event {
+        let event = event(kind, source: source, item, changes)
+        take(happens(event))
+        return event
+    }
+
+    /// An event that is not committed.
+    mutating func happens(_ event: Event) -> RuleEngine.Step {
+        engine.happened(event, at: now, identifier: numbers.next)
+    }
+
+    mutating func event(_ kind: Event.Kind, _ source: String = "lab") -> Event { event(kind, source: source, nil, []) }
+
+    mutating func event(_ kind: Event.Kind, key: String, _ state: String, was: String) -> Event {
+        let change = FieldChange(field: "state", from: .text(was), to: .text(state))
+        return event(kind, source: "lab", Item(key: key, title: key, state: state), [change])
+    }
+
+    private mutating func event(_ kind: Event.Kind, source: String, _ item: Item?, _ changes: [FieldChange]) -> Event {
         seq += 1
-        let event = Event(
+        return Event(
             id: numbers.next(), seq: seq, kind: kind, time: now.wall, source: source, sourceKind: "json", poll: "p",
             item: item, changes: changes)
-        take(engine.happened(event, at: now, identifier: numbers.next))
-        return event
     }
 
     /// An item that is there already.
@@ -67,8 +96,25 @@ struct Stage {
         take(engine.found([stored], of: source, at: now, identifier: numbers.next))
     }
 
-    /// A good poll, after its events.
-    mutating func poll(_ source: String = "lab") { take(engine.polled(source, at: now, identifier: numbers.next)) }
+    /// A poll, after its events: a good one, unless it is said.
+    mutating func poll(
+        _ source: String = "lab", events: [Event] = [], isGood: Bool = true, missing: Set<String> = [],
+        forgotten: Set<String> = [], baseline: [(key: String, state: String)]? = nil
+    ) {
+        var seen = Sighting(isGood: isGood)
+        (seen.missing, seen.forgotten) = (missing, forgotten)
+        seen.baseline = baseline?.map { key, state in
+            let item = Item(key: key, title: key, state: state)
+            return StoredItem(item, digest: item.digest, stateSince: now.wall)
+        }
+        take(engine.polled(source, events, seen, at: now, identifier: numbers.next))
+    }
+
+    /// A good poll that is not committed.
+    mutating func polled() -> RuleEngine.Step { engine.polled("lab", at: now, identifier: numbers.next) }
+
+    /// What the journal's pruning and the files no longer know.
+    mutating func keep(sources: Set<String>) { take(engine.keep(sources: sources, at: now, identifier: numbers.next)) }
 
     /// Time passes on both clocks; what is due on the way is due at its own time.
     mutating func pass(_ duration: Duration) {
@@ -89,22 +135,33 @@ struct Stage {
     /// The wall clock is set anew; the boot-time clock hears nothing of it.
     mutating func wallJumps(by duration: Duration) { now.wall = now.wall.advanced(by: duration) }
 
-    /// The program dies and starts again with what the journal holds.
-    mutating func restart() {
-        let (rules, silences) = (engine.rules, engine.silences)
-        engine = RuleEngine(rules, civil: ZoneTime())
-        now.steady = now.wall
-        take(engine.restore(Array(rows.values), silences: silences, failing: [], at: now))
+    /// The program is down for so long.
+    mutating func sleep(_ duration: Duration) {
+        now = RuleTime(steady: now.steady.advanced(by: duration), wall: now.wall.advanced(by: duration))
     }
 
-    mutating func reload(_ rules: Rule...) { take(engine.reload(RuleSet(rules), at: now)) }
+    /// The program dies and starts again with what the journal holds.
+    mutating func restart(with rules: RuleSet? = nil, unsure: Set<String> = []) {
+        let (old, silences) = (engine.rules, engine.silences)
+        engine = RuleEngine(rules ?? old, civil: ZoneTime())
+        now.steady = now.wall
+        let kept = Array(rows.values)
+        take(
+            engine.restore(
+                kept, silences: silences, failing: [], unsure: unsure, at: now, identifier: numbers.next))
+    }
+
+    mutating func reload(_ rules: Rule...) { take(engine.reload(RuleSet(rules), at: now, identifier: numbers.next)) }
 
     mutating func take(_ step: RuleEngine.Step) {
+        written = Array(step.changes.keys)
         for delivery in step.deliveries {
             if delivery.state == .suppressed {
+                unsaidTo.append(delivery.message.sink)
                 unsaid.append("\(delivery.message.title): \(delivery.reason ?? "")")
             } else {
                 let held = delivery.message.suppressed
+                last = delivery.message.event
                 said.append("\(delivery.message.sink): \(delivery.message.title)" + (held > 0 ? " (+\(held))" : ""))
             }
         }

@@ -67,11 +67,14 @@ extension Condition {
 /// The rules in their order, found by what they ask for: a rule that cannot match costs nothing.
 public struct RuleSet: Sendable {
     public let rules: [Rule]
+    /// Those that seek what is so already.
+    let seeking: [Rule]
     private let index: RuleIndex
     private let byName: [String: Int]
 
     public init(_ rules: [Rule]) {
         self.rules = rules
+        seeking = rules.filter(\.seeks)
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
     }

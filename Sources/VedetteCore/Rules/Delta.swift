@@ -35,7 +35,8 @@ public struct Delta: Sendable, Hashable {
         // From zero every step is beyond any part of it.
         let needed = isPercent ? abs(from) * amount / 100 : amount
         let isRightWay = direction == .either || (direction == .rise) == (step > 0)
-        guard isRightWay, abs(step) >= needed, step != 0 else {
+        // 0.3 less 0.2 is a little less than 0.1 in binary.
+        guard isRightWay, abs(step) >= needed * (1 - 1e-9), step != 0 else {
             return "\(change.field) changed by \(JSON.number(rounded: step).text), not by \(description)"
         }
         return nil

@@ -20,7 +20,7 @@ extension RuleEngine {
     mutating func found(_ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime) {
         let key = RuleMemory.Key(rule: rule.name, slot: .held, name: Subject(event).text)
         let said = RuleMemory.Key(rule: rule.name, slot: .standing, name: key.name)
-        if memories[key] == nil, memories[said] == nil, isMet(rule, by: event) {
+        if memories[key] == nil, memories[said] == nil, rule.when.isMet(by: event) {
             var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
             let age = max(0, now.wall.milliseconds - since.milliseconds)
             memory.due = Timestamp(
@@ -29,34 +29,40 @@ extension RuleEngine {
         }
     }
 
-    /// As if the item had just come into the value.
-    private func isMet(_ rule: Rule, by event: Event) -> Bool {
-        var appeared = event
-        appeared.kind = .appeared
-        do throws(PatternError) { return try rule.when.unmet(by: appeared) == nil } catch { return false }
-    }
-
     /// A match that was true for long enough.
     mutating func release(
         _ rule: Rule, _ event: Event, count: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        if let source = rule.gates.depends.first(where: failing.contains), source != event.source {
-            return suppress(rule, event, "it depends on '\(source)', which is failing", at: now, identifier)
-        }
-        if let silence = silences.first(where: { $0.covers(rule: rule.name, event, at: now.wall) }) {
-            return suppress(rule, event, "silenced: \(silence.description)", at: now, identifier)
-        }
+        rememberFound(rule, event, at: now)
+        if let reason = whySilent(rule, event, at: now) { return suppress(rule, event, reason, at: now, identifier) }
         if let (quiet, name, end) = quietTime(of: rule, at: now) {
-            return keepQuiet(rule, event, quiet, name, until: end, at: now, identifier)
+            return keepQuiet(rule, event, quiet, name, until: end, count: count, at: now, identifier)
         }
         pass(rule, event, count: count, at: now, identifier)
     }
 
-    private func quietTime(of rule: Rule, at now: RuleTime) -> (Quiet, String, Timestamp)? {
+    /// Of a rule that seeks what is so it is remembered that it was released: found again, by a restart, it is no news.
+    private mutating func rememberFound(_ rule: Rule, _ event: Event, at now: RuleTime) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .standing, name: Subject(event).text)
+        guard rule.seeks, memories[key] == nil else { return }
+        put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
+    }
+
+    /// Why the rule may say nothing of it now.
+    func whySilent(_ rule: Rule, _ event: Event, at now: RuleTime) -> String? {
+        if let source = rule.gates.depends.first(where: failing.contains), source != event.source {
+            return "it depends on '\(source)', which is failing"
+        }
+        let silence = silences.first { $0.covers(rule: rule.name, event, at: now.wall) }
+        return silence.map { "silenced: \($0.description)" }
+    }
+
+    func quietTime(of rule: Rule, at now: RuleTime) -> (Quiet, String, Timestamp)? {
         guard let quiet = rule.gates.quiet else { return nil }
-        // Windows that meet are one.
+        // Windows that meet are one, over a week at most: such as never end would never let anything be said.
         var end: (String, Timestamp)?
-        for _ in 0...quiet.windows.count {
+        let week = now.wall.advanced(by: .seconds(7 * 86_400))
+        while end.map({ $0.1 < week }) ?? true {
             let at = end?.1 ?? now.wall
             let ends = quiet.windows.compactMap { window in window.end(of: at, civil).map { (window.name, $0) } }
             guard let latest = ends.max(by: { $0.1 < $1.1 }) else { break }
@@ -66,8 +72,8 @@ extension RuleEngine {
     }
 
     private mutating func keepQuiet(
-        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, at now: RuleTime,
-        _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, count: Int,
+        at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let clock = "quiet during '\(name)' until \(end.rfc3339)"
         switch quiet.then {
@@ -75,6 +81,7 @@ extension RuleEngine {
         case .defer:
             let key = RuleMemory.Key(rule: rule.name, slot: .deferred, name: Subject(event).text)
             var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+            memory.count += count
             if let earlier = memory.event {
                 memory.count += 1
                 suppress(rule, earlier, "\(clock); a later one follows", at: now, identifier)
@@ -94,7 +101,7 @@ extension RuleEngine {
             guard memories[key] == nil else {
                 return suppress(rule, event, "said once already for \(field) '\(value)'", at: now, identifier)
             }
-            put(RuleMemory(key: key, identity: rule.identity, since: now.steady))
+            rememberOnce(RuleMemory(key: key, identity: rule.identity, since: now.steady))
         }
         guard let digest = rule.gates.digest else { return limit(rule, event, count: count, at: now, identifier) }
         let group = digest.by.value(of: event)
@@ -105,6 +112,15 @@ extension RuleEngine {
             let due = time.next(after: now.wall, civil)
             gather(rule, event, group: group, due: due, isCivil: true, at: now, identifier)
         }
+    }
+
+    /// When there is no more room, the oldest values make some.
+    private mutating func rememberOnce(_ memory: RuleMemory) {
+        guard !put(memory) else { return }
+        let values = memories.values.filter { $0.key.rule == memory.key.rule && $0.key.slot == .once }
+        let oldest = values.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
+        for value in oldest.prefix(RuleEngine.mostMemories / 10) { forget(value.key) }
+        put(memory)
     }
 
     private mutating func gather(
@@ -121,8 +137,8 @@ extension RuleEngine {
         memory.count += 1
         memory.event = event
         guard put(memory) else { return limit(rule, event, count: 0, at: now, identifier) }
-        suppress(
-            rule, event, "goes into the digest of \(memory.isCivil ? due.rfc3339 : "the rule")", at: now, identifier)
+        let time = memory.isCivil ? memory.due?.rfc3339 : nil
+        suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: now, identifier)
     }
 
     mutating func limit(
@@ -135,14 +151,14 @@ extension RuleEngine {
         if memory.times.count < limit.count {
             let held = memory.count + count
             memory.times.append(now.steady)
-            (memory.count, memory.event) = (0, nil)
-            memory.due = memory.times.first?.advanced(by: limit.per)
+            (memory.count, memory.event, memory.isAfter) = (0, nil, false)
+            (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             put(memory)
             send(rule, event, held: held, at: now, identifier)
         } else {
             memory.count += 1 + count
-            memory.event = event
-            memory.due = memory.times.first?.advanced(by: limit.per)
+            (memory.event, memory.isAfter) = (event, false)
+            (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             put(memory)
             suppress(
                 rule, event,

@@ -6,52 +6,86 @@ extension RuleEngine {
     mutating func send(
         _ rule: Rule, _ event: Event, held: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        step.deliveries += rule.notify.map { rule.delivery(of: event, to: $0, held: held, at: now.wall, identifier()) }
+        deliver(rule, event, to: rule.notify, unless: nil, held: held, at: now, identifier)
         stand(rule, event, at: now)
     }
 
     mutating func suppress(
         _ rule: Rule, _ event: Event, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        step.deliveries += rule.notify.map { notice in
-            var delivery = rule.delivery(of: event, to: notice, at: now.wall, identifier())
-            (delivery.state, delivery.reason) = (.suppressed, reason)
-            return delivery
-        }
+        deliver(rule, event, to: rule.notify, unless: reason, at: now, identifier)
     }
 
     /// What is said now will be said again, or to others, while it is so.
     private mutating func stand(_ rule: Rule, _ event: Event, at now: RuleTime) {
         let speaksAgain = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
-        guard speaksAgain || rule.seeks, event.kind != .digest else { return }
+        // The last word of a limit may say that it is over.
+        guard speaksAgain, event.kind != .digest, rule.when.isMet(by: event) else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .standing, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
+        if let old = memories[key], old.due != nil, !rule.when.waitsForRest {
+            // Another word on what stands already.
+            (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
+        }
         memory.due = rule.nextWord(memory)
-        // Of a rule that seeks what is so, it is remembered that it was said: what it finds again is no news.
-        if memory.due != nil || rule.seeks { put(memory) }
+        if memory.due != nil { put(memory) }
     }
 
     /// A later event of a subject that something is remembered of.
     mutating func reconsider(_ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
-        for key in (bySubject[Subject(event)] ?? []).sorted(by: {
-            ($0.rule, $0.slot.rawValue) < ($1.rule, $1.slot.rawValue)
-        }) {
-            guard var memory = memories[key], let rule = rule(of: key) else { continue }
-            let isStill = rule.when.persists(after: event)
-            switch key.slot {
-            case .held, .deferred:
-                guard !isStill else { continue }
-                forget(key)
-                guard let past = memory.event else { continue }
-                suppress(rule, past, "no longer so after \(memory.age(at: now))", at: now, identifier)
-            case .standing:
-                if !isStill || rule.endsReminders(event) { forget(key) }
-            case .limit where memory.count > 0:
-                // Nobody is left believing an old state.
-                memory.event = event
-                put(memory)
-            case .limit, .digest, .once: continue
+        for key in RuleEngine.ordered(bySubject[Subject(event)] ?? []) {
+            guard let memory = memories[key], let rule = rule(of: key) else { continue }
+            reconsider(memory, rule, event, at: now, identifier)
+        }
+    }
+
+    mutating func reconsider(
+        _ memory: RuleMemory, _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        guard let past = memory.event else { return }
+        switch memory.key.slot {
+        case .held, .deferred, .standing:
+            let isOver = !rule.when.persists(since: past, after: event)
+            if isOver || (memory.key.slot == .standing && rule.endsReminders(event)) {
+                end(memory, rule, "no longer so after \(memory.age(at: now))", at: now, identifier)
+            } else if event.kind != .disappeared {
+                show(event, in: memory)
             }
+        case .limit where memory.count > 0:
+            guard rule.isNews(event) else { return show(event, in: memory) }
+            // Nobody is left believing an old state.
+            var memory = memory
+            (memory.event, memory.isAfter) = (event, true)
+            put(memory)
+        case .limit, .digest, .once: return
+        }
+    }
+
+    /// What is said later shows the item as it is then.
+    private mutating func show(_ event: Event, in memory: RuleMemory) {
+        guard let item = event.item, memory.event?.item != item else { return }
+        var memory = memory
+        memory.event?.item = item
+        put(memory)
+    }
+
+    /// The match is over.
+    mutating func end(
+        _ memory: RuleMemory, _ rule: Rule, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        guard let event = memory.event else { return }
+        switch memory.key.slot {
+        case .held:
+            forget(memory.key)
+            suppress(rule, event, reason, at: now, identifier)
+        case .deferred:
+            // Should it come back before the quiet time ends, it says how often it was so.
+            var memory = memory
+            (memory.count, memory.event) = (memory.count + 1, nil)
+            put(memory)
+            suppress(rule, event, reason, at: now, identifier)
+        case .standing: forget(memory.key)
+        case .limit, .digest, .once: return
         }
     }
 
@@ -65,21 +99,31 @@ extension RuleEngine {
             forget(memory.key)
             // The gates once more: a silence may have begun, another quiet time too.
             if let event = memory.event { release(rule, event, count: memory.count, at: now, identifier) }
-        case .digest:
-            forget(memory.key)
-            limitDigest(memory, rule, at: now, identifier)
+        case .digest: releaseDigest(memory, rule, at: now, identifier)
         case .limit: windowMoved(memory, rule, at: now, identifier)
         case .standing: speakAgain(memory, rule, at: now, identifier)
         case .once: break
         }
     }
 
-    private mutating func limitDigest(
+    private mutating func releaseDigest(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard let event = memory.event else { return }
-        if memory.count == 1 { return limit(rule, event, count: 0, at: now, identifier) }
-        limit(rule, event.digest(of: memory, id: identifier(), at: now.wall), count: 0, at: now, identifier)
+        guard !waits(memory, rule, at: now) else { return }
+        forget(memory.key)
+        guard var event = memory.event else { return }
+        if memory.count > 1 { event = event.digest(of: memory, id: identifier(), at: now.wall) }
+        if let reason = whySilent(rule, event, at: now) { return suppress(rule, event, reason, at: now, identifier) }
+        limit(rule, event, count: 0, at: now, identifier)
+    }
+
+    /// What was held back before a quiet time began, and is due in it, waits for its end.
+    private mutating func waits(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
+        guard let (_, _, end) = quietTime(of: rule, at: now) else { return false }
+        var memory = memory
+        (memory.due, memory.isCivil) = (end, true)
+        put(memory)
+        return true
     }
 
     /// The oldest message left the sliding window: what was held back is said, in its latest state.
@@ -90,13 +134,18 @@ extension RuleEngine {
         var memory = memory
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
         if memory.count > 0, memory.times.count < limit.count, let event = memory.event {
-            let held = memory.count - 1
-            memory.times.append(now.steady)
-            (memory.count, memory.event) = (0, nil)
-            send(rule, event, held: held, at: now, identifier)
+            guard !waits(memory, rule, at: now) else { return }
+            let held = memory.isAfter ? memory.count : memory.count - 1
+            (memory.count, memory.event, memory.isAfter) = (0, nil, false)
+            if let reason = whySilent(rule, event, at: now) {
+                suppress(rule, event, reason, at: now, identifier)
+            } else {
+                memory.times.append(now.steady)
+                send(rule, event, held: held, at: now, identifier)
+            }
         }
         guard let first = memory.times.first else { return forget(memory.key) }
-        memory.due = first.advanced(by: limit.per)
+        (memory.due, memory.isCivil) = (first.advanced(by: limit.per), false)
         put(memory)
     }
 
@@ -104,42 +153,61 @@ extension RuleEngine {
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let event = memory.event else { return forget(memory.key) }
+        guard !waits(memory, rule, at: now) else { return }
         var memory = memory
-        let isSilent = silences.contains { $0.covers(rule: rule.name, event, at: now.wall) }
+        let silence = whySilent(rule, event, at: now)
         while memory.step < rule.gates.escalate.count,
             memory.since.advanced(by: rule.gates.escalate[memory.step].after) <= now.steady
         {
             let notices = rule.gates.escalate[memory.step].notify
             memory.step += 1
-            guard !isSilent else { continue }
-            step.deliveries += notices.map { rule.delivery(of: event, to: $0, at: now.wall, identifier()) }
+            deliver(rule, event, to: notices, unless: silence, at: now, identifier)
         }
         if let remind = rule.gates.remind, memory.nextReminder(remind) <= now.steady {
             // One, however many were missed.
             memory.times = [now.steady]
-            let isQuiet = rule.gates.quiet?.windows.contains { $0.end(of: now.wall, civil) != nil } ?? false
-            if !isSilent, !isQuiet {
-                let reminder = event.reminder(id: identifier(), at: now.wall, after: memory.seconds(at: now))
-                step.deliveries += rule.notify.map {
-                    rule.delivery(of: reminder, to: $0, at: now.wall, identifier())
-                }
-            }
+            let reminder = event.reminder(id: identifier(), at: now.wall, after: memory.seconds(at: now))
+            deliver(rule, silence == nil ? reminder : event, to: rule.notify, unless: silence, at: now, identifier)
         }
-        memory.due = rule.nextWord(memory)
+        (memory.due, memory.isCivil) = (rule.nextWord(memory), false)
         if memory.due == nil, !rule.seeks { forget(memory.key) } else { put(memory) }
     }
 
-    /// Of a rule that is gone or says something else now: what it held is not said.
-    mutating func abandon(_ memory: RuleMemory, reason: String, at now: RuleTime) {
-        forget(memory.key)
-        guard let event = memory.event, memory.key.slot != .standing else { return }
-        step.abandoned.append("\(reason): it does not say '\(Wording.title(of: event))'")
+    /// - Parameter reason: why nobody hears of it.
+    private mutating func deliver(
+        _ rule: Rule, _ event: Event, to notices: [Rule.Notice], unless reason: String?, held: Int = 0,
+        at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        step.deliveries += notices.map { notice in
+            var delivery = rule.delivery(of: event, to: notice, held: held, at: now.wall, identifier())
+            if let reason { (delivery.state, delivery.reason) = (.suppressed, reason) }
+            return delivery
+        }
+    }
+
+    /// Of a rule that is gone or says something else now, or a source that is gone: what it held is not said, and
+    /// `explain` tells so.
+    /// - Parameter rule: as it was, or as it is now; nil when nobody knows any more to whom it spoke.
+    mutating func abandon(
+        _ memory: RuleMemory, of rule: Rule?, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        guard let event = memory.event, memory.isOwed else { return }
+        let nobody = Rule(name: memory.key.rule, when: .any([]), notify: [Rule.Notice(sink: "nobody")])
+        suppress(rule ?? nobody, event, "\(reason) while it was held back", at: now, identifier)
+        step.abandoned.append(
+            "rule '\(memory.key.rule)' does not say '\(Wording.title(of: event))': \(reason) while it was held back")
     }
 }
 
 extension RuleMemory {
-    func age(at now: RuleTime) -> String { Wording.duration(seconds: seconds(at: now)) }
-    func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
+    /// Somebody waits to hear of it.
+    fileprivate var isOwed: Bool {
+        switch key.slot {
+        case .held, .deferred, .digest: true
+        case .limit: count > 0
+        case .once, .standing: false
+        }
+    }
 
     func nextReminder(_ remind: Reminder) -> Timestamp { (times.last ?? since).advanced(by: remind.every) }
 }
@@ -159,12 +227,22 @@ extension Rule {
         return remind.until.contains(value.description)
     }
 
-    /// The longest that anything on the steady clock can have to wait.
-    var longestWait: Duration {
+    /// Whether an event of the same subject tells something new of what the rule speaks of.
+    func isNews(_ event: Event) -> Bool {
+        event.kind != .changed || field.map { event.change(of: $0) != nil } ?? false
+    }
+
+    /// The longest that what is remembered on the steady clock can have to wait.
+    func longestWait(of slot: RuleMemory.Slot) -> Duration {
         var digest = Duration.zero
         if case .every(let interval) = gates.digest?.release { digest = interval }
-        let waits = [gates.hold, digest, gates.limit?.per, gates.remind?.every, gates.escalate.last?.after]
-        return waits.compactMap { $0 }.max() ?? .zero
+        return switch slot {
+        case .held: gates.hold
+        case .digest: digest
+        case .limit: gates.limit?.per ?? .zero
+        case .standing: max(gates.remind?.every ?? .zero, gates.escalate.last?.after ?? .zero)
+        case .deferred, .once: .zero
+        }
     }
 }
 

@@ -12,23 +12,30 @@ public struct RuleEngine: Sendable {
         /// What they were before, for a commit that fails.
         var before: [RuleMemory.Key: RuleMemory?] = [:]
         /// Silences that a state ended.
-        public var endedSilences: [Int64] = []
+        var ended: [Silence] = []
+        /// Whether sources were failing before it, and which were uncertain, for a commit that fails.
+        var wereFailing: [String: Bool] = [:]
+        var wereUnsure = Set<String>()
         /// What rules remembered and will not say, since they are gone or changed: sentences for the log.
         public var abandoned: [String] = []
         /// Rules that could not be judged, with the reason.
         public var broken: [(rule: String, detail: String)] = []
+
+        public var endedSilences: [Int64] { ended.map(\.id) }
 
         /// Makes one of two that follow each other.
         public mutating func add(_ later: Step) {
             deliveries += later.deliveries
             for (key, change) in later.changes { changes[key] = .some(change) }
             before.merge(later.before) { first, _ in first }
-            endedSilences += later.endedSilences
+            ended += later.ended
+            wereFailing.merge(later.wereFailing) { first, _ in first }
+            wereUnsure.formUnion(later.wereUnsure)
             abandoned += later.abandoned
             broken += later.broken
         }
 
-        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && endedSilences.isEmpty }
+        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && ended.isEmpty }
     }
 
     /// Titles and ids that a digest keeps; the rest is counted.
@@ -38,16 +45,22 @@ public struct RuleEngine: Sendable {
 
     public internal(set) var rules: RuleSet
     public internal(set) var silences: [Silence] = []
+    /// Silences that a state ended: a reader of the journal may still bring them.
+    private var ended = Set<Int64>()
     let civil: any CivilTime
     var memories: [RuleMemory.Key: RuleMemory] = [:]
     /// What is remembered of a subject.
     var bySubject: [Subject: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
     var failing = Set<String>()
+    /// Sources of which no good poll has told how their items are: the last ones failed, or the program was down.
+    var unsure = Set<String>()
+    /// Items that the last good poll of their source did not show, so the next one tells whether they are gone.
+    var missing: [String: Set<String>] = [:]
     var step = Step()
     private var counts: [String: Int] = [:]
-    /// What waits for a good poll of its source.
-    private var heldBySource: [String: Set<RuleMemory.Key>] = [:]
+    /// What is said only while an item is still so, by its source.
+    var bySource: [String: Set<RuleMemory.Key>] = [:]
     private var steadyTimers = Heap<Timer>()
     private var civilTimers = Heap<Timer>()
 
@@ -65,13 +78,19 @@ public struct RuleEngine: Sendable {
 
     // MARK: What happens
 
-    /// All that one poll brings: its events in the order in which they are committed, and, when it was a good one, that
-    /// it confirms what is still so.
+    /// All that one poll brings: its events in the order in which they are committed, and what it saw besides.
     public mutating func polled(
-        _ source: String, _ events: [Event], isGood: Bool, at now: RuleTime, identifier: () -> Identifier
+        _ source: String, _ events: [Event] = [], _ seen: Sighting = Sighting(), at now: RuleTime,
+        identifier: () -> Identifier
     ) -> Step {
+        if let baseline = seen.baseline { beginAnew(source, baseline, at: now, identifier) }
         for event in events { consider(event, at: now, identifier) }
-        if isGood { confirm(source, at: now, identifier) }
+        forgetItems(seen.forgotten, of: source, at: now, identifier)
+        if seen.isGood {
+            confirm(source, missing: seen.missing, events, at: now, identifier)
+        } else {
+            missed(source)
+        }
         return taken()
     }
 
@@ -94,18 +113,12 @@ public struct RuleEngine: Sendable {
 
     /// The rules that seek what is so already in a source.
     public func seekers(of source: String) -> [Rule] {
-        rules.rules.filter { $0.seeks && $0.when.sources?.contains(source) != false }
+        rules.seeking.filter { $0.when.sources?.contains(source) != false }
     }
 
-    /// An event of a poll.
+    /// An event that no poll brings.
     public mutating func happened(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
         consider(event, at: now, identifier)
-        return taken()
-    }
-
-    /// A good poll of that source, after its events: it confirms what is still so.
-    public mutating func polled(_ source: String, at now: RuleTime, identifier: () -> Identifier) -> Step {
-        confirm(source, at: now, identifier)
         return taken()
     }
 
@@ -119,20 +132,11 @@ public struct RuleEngine: Sendable {
         }
     }
 
-    private mutating func confirm(_ source: String, at now: RuleTime, _ identifier: () -> Identifier) {
-        for key in heldKeys(of: source) {
-            guard let memory = memories[key], let due = memory.due, due <= now.steady, let event = memory.event,
-                let rule = rule(of: key)
-            else { continue }
-            forget(key)
-            release(rule, event, at: now, identifier)
-        }
-    }
-
     /// Time passed: everything that is due and waits for no poll.
     public mutating func ticked(at now: RuleTime, identifier: () -> Identifier) -> Step {
         for key in dueKeys(at: now) {
-            guard let memory = memories[key], let rule = rule(of: key) else { continue }
+            // The next good poll of its source asks again.
+            guard let memory = memories[key], !isUncertain(memory), let rule = rule(of: key) else { continue }
             elapsed(memory, rule, at: now, identifier)
         }
         return taken()
@@ -147,39 +151,64 @@ public struct RuleEngine: Sendable {
 
     /// When the source should be polled, so that what is held can be confirmed in time.
     public func nextPull(of source: String) -> Timestamp? {
-        heldKeys(of: source).compactMap { memories[$0]?.due }.min()
+        (bySource[source] ?? []).lazy.filter { $0.slot == .held }.compactMap { memories[$0]?.due }.min()
     }
 
     // MARK: Restart, reload, failure
 
-    /// What the journal kept. Deadlines on the steady clock are clamped to what their rule can have meant.
-    public mutating func restore(_ kept: [RuleMemory], silences: [Silence], failing: Set<String>, at now: RuleTime)
-        -> Step
-    {
+    /// What the journal kept. Times on the steady clock are clamped to what their rule can have meant.
+    /// - Parameter unsure: sources that were to be polled meanwhile: what is remembered of their items waits for that.
+    public mutating func restore(
+        _ kept: [RuleMemory], silences: [Silence], failing: Set<String>, unsure: Set<String> = [], at now: RuleTime,
+        identifier: () -> Identifier
+    ) -> Step {
         (self.silences, self.failing) = (silences, failing)
         for memory in kept {
-            guard let rule = rule(of: memory.key), rule.identity == memory.identity else {
-                put(memory)
-                abandon(memory, reason: "the rule '\(memory.key.rule)' was changed or removed", at: now)
+            let rule = rule(of: memory.key)
+            guard let rule, rule.identity == memory.identity else {
+                step.changes[memory.key] = .some(nil)
+                abandon(memory, of: rule, RuleEngine.changed, at: now, identifier)
                 continue
             }
-            var memory = memory
-            if !memory.isCivil, let due = memory.due {
-                memory.due = min(due, now.steady.advanced(by: rule.longestWait))
+            let clamped = memory.clamped(by: rule, at: now)
+            put(clamped)
+            if clamped == memory {
+                step.changes.removeValue(forKey: memory.key)
+                step.before.removeValue(forKey: memory.key)
             }
-            put(memory)
         }
+        self.unsure = unsure.filter { bySource[$0] != nil }
         return taken()
     }
 
     /// Another set of rules; what rules remember that say the same as before is kept.
-    public mutating func reload(_ rules: RuleSet, at now: RuleTime) -> Step {
+    public mutating func reload(_ rules: RuleSet, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        let old = self.rules
         self.rules = rules
-        for memory in Array(memories.values) where rule(of: memory.key)?.identity != memory.identity {
-            abandon(memory, reason: "the rule '\(memory.key.rule)' was changed or removed", at: now)
+        for key in RuleEngine.ordered(memories.keys) {
+            guard let memory = memories[key], rule(of: key)?.identity != memory.identity else { continue }
+            forget(key)
+            abandon(memory, of: old.rule(named: key.rule), RuleEngine.changed, at: now, identifier)
         }
         return taken()
     }
+
+    /// Sources of whose items something is remembered.
+    public var sources: Set<String> { Set(bySource.keys) }
+
+    /// What is remembered of items of other sources is forgotten: nobody will ever hear of them again.
+    public mutating func keep(sources known: Set<String>, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        for source in sources.subtracting(known).sorted() {
+            for key in keys(of: source) {
+                guard let memory = memories[key] else { continue }
+                forget(key)
+                abandon(memory, of: rule(of: key), "the source '\(source)' is gone", at: now, identifier)
+            }
+        }
+        return taken()
+    }
+
+    private static let changed = "its rule was changed or removed"
 
     /// Takes a step back whose commit failed: its poll will be made again.
     public mutating func undo(_ failed: Step) {
@@ -188,10 +217,16 @@ public struct RuleEngine: Sendable {
             guard memories[key] == failed.changes[key].flatMap({ $0 }) else { continue }
             if let before { put(before) } else { forget(key) }
         }
+        for (source, was) in failed.wereFailing {
+            if was { failing.insert(source) } else { failing.remove(source) }
+        }
+        unsure.formUnion(failed.wereUnsure)
+        ended.subtract(failed.endedSilences)
+        silences += failed.ended.filter { ended in !silences.contains { $0.id == ended.id } }
         step = Step()
     }
 
-    public mutating func silence(_ silences: [Silence]) { self.silences = silences }
+    public mutating func silence(_ silences: [Silence]) { self.silences = silences.filter { !ended.contains($0.id) } }
 
     /// What is remembered, for `explain` and `status`.
     public var remembered: [RuleMemory] { Array(memories.values) }
@@ -213,12 +248,12 @@ public struct RuleEngine: Sendable {
         memories[key] = memory
         if let subject = memory.subject {
             bySubject[subject, default: []].insert(key)
-            if waitsForPoll(memory) { heldBySource[subject.source, default: []].insert(key) }
+            if memory.waitsForItem { bySource[subject.source, default: []].insert(key) }
         }
         guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return true }
         if memory.isCivil {
             civilTimers.push(Timer(due: due, key: key))
-        } else if !waitsForPoll(memory) {
+        } else if key.slot != .held || !memory.waitsForItem {
             steadyTimers.push(Timer(due: due, key: key))
         }
         return true
@@ -235,18 +270,18 @@ public struct RuleEngine: Sendable {
     private mutating func unlink(_ subject: Subject, _ key: RuleMemory.Key) {
         bySubject[subject]?.remove(key)
         if bySubject[subject]?.isEmpty == true { bySubject[subject] = nil }
-        heldBySource[subject.source]?.remove(key)
-        if heldBySource[subject.source]?.isEmpty == true { heldBySource[subject.source] = nil }
+        bySource[subject.source]?.remove(key)
+        guard bySource[subject.source]?.isEmpty == true else { return }
+        (bySource[subject.source], missing[subject.source]) = (nil, nil)
+        unsure.remove(subject.source)
     }
 
-    /// What is held about an item is said only when a good poll confirms it; a source that fails brings none.
-    private func waitsForPoll(_ memory: RuleMemory) -> Bool {
-        memory.key.slot == .held && memory.event?.item != nil
+    /// In one order, whatever order they were remembered in.
+    static func ordered(_ keys: some Sequence<RuleMemory.Key>) -> [RuleMemory.Key] {
+        keys.sorted { ($0.rule, $0.slot.rawValue, $0.name) < ($1.rule, $1.slot.rawValue, $1.name) }
     }
 
-    private func heldKeys(of source: String) -> [RuleMemory.Key] {
-        (heldBySource[source] ?? []).sorted { ($0.rule, $0.name) < ($1.rule, $1.name) }
-    }
+    func keys(of source: String) -> [RuleMemory.Key] { RuleEngine.ordered(bySource[source] ?? []) }
 
     private mutating func dueKeys(at now: RuleTime) -> [RuleMemory.Key] {
         var keys: [RuleMemory.Key] = []
@@ -263,14 +298,23 @@ public struct RuleEngine: Sendable {
     }
 
     private mutating func note(_ event: Event) {
+        let wasFailing = failing.contains(event.source)
         switch event.kind {
         case .failing: failing.insert(event.source)
         case .recovered: failing.remove(event.source)
         default: break
         }
-        let ended = silences.filter { $0.isEnded(by: event) }.map(\.id)
-        silences.removeAll { ended.contains($0.id) }
-        step.endedSilences += ended
+        if failing.contains(event.source) != wasFailing, step.wereFailing[event.source] == nil {
+            step.wereFailing[event.source] = wasFailing
+        }
+        let over = silences.filter { silence in
+            let sources = silence.rule.flatMap(rules.rule(named:))?.when.sources
+            return silence.isEnded(by: event) && sources?.contains(event.source) != false
+        }
+        guard !over.isEmpty else { return }
+        silences.removeAll(where: over.contains)
+        ended.formUnion(over.map(\.id))
+        step.ended += over
     }
 
     private mutating func taken() -> Step {

@@ -61,12 +61,37 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `standing`: escalations done.
     public var step = 0
+    /// `limit`: the event came after what was held back and is none of it.
+    public var isAfter = false
 
     public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {
         (self.key, self.identity, self.event, self.due, self.since) = (key, identity, event, due, since)
     }
 
     var subject: Subject? { event.map(Subject.init) }
+
+    /// It is said only while an item is still so.
+    var waitsForItem: Bool {
+        switch key.slot {
+        case .held, .deferred, .standing: event?.item != nil
+        case .digest, .limit, .once: false
+        }
+    }
+
+    func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
+
+    func age(at now: RuleTime) -> String { Wording.duration(seconds: seconds(at: now)) }
+    func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
+
+    /// The wall clock may have been set while the program was down: nothing began in the future, and nothing is due
+    /// later than the rule waits.
+    func clamped(by rule: Rule, at now: RuleTime) -> RuleMemory {
+        var clamped = self
+        clamped.since = min(since, now.steady)
+        clamped.times = times.map { min($0, now.steady) }
+        if !isCivil { clamped.due = due.map { min($0, now.steady.advanced(by: rule.longestWait(of: key.slot))) } }
+        return clamped
+    }
 }
 
 extension RuleMemory {
@@ -82,6 +107,7 @@ extension RuleMemory {
             "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
             "events": events.isEmpty ? nil : .array(events.map(JSON.string)),
             "step": step == 0 ? nil : .number(step),
+            "after": isAfter ? .bool(true) : nil,
         ])
     }
 
@@ -99,5 +125,6 @@ extension RuleMemory {
         lines = json["lines"]?.array?.compactMap(\.string) ?? []
         events = json["events"]?.array?.compactMap(\.string) ?? []
         step = json["step"]?.int64.map(Int.init) ?? 0
+        isAfter = json["after"] == .bool(true)
     }
 }

@@ -30,10 +30,10 @@ public struct Silence: Sendable, Hashable {
         !isOver(at: wall) && (rule == nil || rule == name) && fits(event)
     }
 
-    /// Whether the event brings the state that ends it.
+    /// Whether the event brings the state that ends it, or says that the item is gone, so that it never will come.
     public func isEnded(by event: Event) -> Bool {
         guard let untilState, fits(event) else { return false }
-        return event.item?.state == untilState
+        return event.item?.state == untilState || (item != nil && event.kind == .disappeared)
     }
 
     private func fits(_ event: Event) -> Bool {

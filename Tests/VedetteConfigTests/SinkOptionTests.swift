@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import VedetteCore
+
+@testable import VedetteConfig
+
+/// What a kind was given for its one option.
+private final class Given: Sendable {
+    private let option = Mutex<OptionValue?>(nil)
+
+    var value: OptionValue? { option.withLock { $0 } }
+
+    func kind(_ type: OptionType) -> SinkKindEntry {
+        SinkKindEntry(
+            name: "one", summary: "One.", options: [OptionSpec("it", type, "It.")],
+            make: { options throws(OptionProblem) in
+                let value = options["it"]
+                self.option.withLock { $0 = value }
+                return { _, _ in StandInSink() }
+            })
+    }
+}
+
+@Suite("Options of a sink")
+struct SinkOptionTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// The value of an option of that type in a file, and what is wrong with the file.
+    private func read(_ type: OptionType, _ text: String) throws -> (value: OptionValue?, said: [String]) {
+        try directory.write("sinks:\n  s:\n    kind: one\n    it: \(text)\n", to: "a.yaml", mode: 0o600)
+        let given = Given()
+        let loader = ConfigurationLoader(
+            directory: directory.path, sourceKinds: [], sinkKinds: [given.kind(type)], environment: [:])
+        let said = loader.load().diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+        return (given.value, said)
+    }
+
+    @Test("`tls:` is read as a server's: files from the file's directory, each mistake where it stands")
+    func tls() throws {
+        try directory.write("-----BEGIN CERTIFICATE-----\n", to: "c.pem")
+        try directory.write("-----BEGIN EC PRIVATE KEY-----\n", to: "k.pem", mode: 0o600)
+        let good = try read(.tls, "{ca: c.pem, certificate: c.pem, key: k.pem, minimum: 1.3}")
+        #expect(good.said == [])
+        guard case .tls(let policy)? = good.value else { throw Miss("no policy: \(String(describing: good.value))") }
+        let (certificate, key) = (directory.path + "/c.pem", directory.path + "/k.pem")
+        #expect(policy == TLSPolicy(ca: certificate, certificate: certificate, key: key, minimum: .v1_3))
+        #expect(
+            try read(.tls, "{ca: none.pem, pin: x, kee: y}").said == [
+                "DIR/a.yaml:4:14: 'ca' names 'DIR/none.pem', but this file does not exist",
+                "DIR/a.yaml:4:29: 'pin' must be 'sha256//' and 44 base64 characters (of 32 bytes), several with ';'",
+                "DIR/a.yaml:4:32: unknown key 'kee' in 'tls'; did you mean 'key'?",
+            ])
+        #expect(try read(.tls, "yes").said == ["DIR/a.yaml:4:9: 'tls' must be a map, not a text"])
+        #expect(Options().tls("it") == TLSPolicy())
+    }
+
+    /// The body as JSON text, with what each template makes of an item called `"1"`.
+    private func rendered(_ value: OptionValue?) -> String {
+        switch value {
+        case .template(let template):
+            let event = change("\"1\"", "Starting", "Ready")
+            return JSON.string(template.render(event.templateContext(rule: "r", field: nil))).text
+        case .json(let json): return json.text
+        case .list(let values): return "[" + values.map(rendered).joined(separator: ",") + "]"
+        case .map(let pairs): return "{" + pairs.map { "\($0.name):\(rendered($0.value))" }.joined(separator: ",") + "}"
+        default: return "?"
+        }
+    }
+
+    @Test(
+        "a body is a template, or a map or list whose texts are templates and whose plain words are what JSON takes them for"
+    )
+    func body() throws {
+        let good = [
+            ("'{{item.title}}'", #""\"1\"""#), ("12", #""12""#), ("[]", "[]"), ("{}", "{}"),
+            (
+                #"{z: "{{item.title}}", a: [1.50, "1", true, ~, no, [{b: "{{change.to}}!"}]], n: , t: "{{! nothing }}"}"#,
+                #"{z:"\"1\"",a:[1.50,"1",true,null,"no",[{b:"Ready!"}]],n:null,t:""}"#
+            ),
+            ("{a: &x {b: 1}, c: *x, <<: {d: 2}}", "{a:{b:1},c:{b:1},d:2}"),
+        ]
+        for (text, expected) in good {
+            let read = try read(.body, text)
+            #expect(read.said == [] && rendered(read.value) == expected, "\(text)")
+        }
+    }
+
+    @Test("what is wrong in a body is said where it stands, all of it at once")
+    func wrongBody() throws {
+        let deep = String(repeating: "[", count: 13) + String(repeating: "]", count: 13)
+        let wrong = [
+            (
+                "\n      a: '{{item.title}} {{nope}}'\n      b: [1, '{{#x}}', !env X, !env 1]",
+                [
+                    "5:26: in 'a' of 'it': unknown name 'nope'",
+                    "6:15: in 'b' of 'it': unknown name 'x'", "6:24: the tag '!env' means nothing here",
+                    "6:32: the tag '!env' means nothing here",
+                ]
+            ),
+            ("{a: {{item.title}}}", ["4:13: 'a' of 'it' holds '{{' without quotes; write \"{{…}}\""]),
+            ("{'{{item.key}}': 1}", ["4:10: a name in 'it' is no template; write it out"]),
+            (deep, ["4:21: 'it' is deeper than 12 maps and lists"]),
+        ]
+        for (text, expected) in wrong {
+            let said = try read(.body, text).said
+            #expect(said.count == expected.count, "\(text): \(said)")
+            for (line, words) in zip(said, expected) {
+                #expect(line.hasPrefix("DIR/a.yaml:" + words), "\(text): \(line)")
+            }
+        }
+        #expect(try read(.body, "").said == ["DIR/a.yaml:4:5: 'it' has no value; write one or remove the key"])
+    }
+}
