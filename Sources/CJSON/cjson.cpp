@@ -28,9 +28,12 @@ struct Node {
     bool items = false;
     bool items_below = false;
     size_t hint = 0;
+    /// Bit n: a child's name is n bytes long, or n + 64, n + 128…
+    uint64_t lengths = 0;
 
     /// Members mostly come in the same order in every row, so the search goes on where the last one ended.
     Node *named(std::string_view name) {
+        if (!(lengths >> (name.size() & 63) & 1)) { return nullptr; }
         size_t n = children.size();
         for (size_t i = 0; i < n; ++i) {
             size_t at = hint + i < n ? hint + i : hint + i - n;
@@ -242,6 +245,10 @@ struct cj_reader {
         ondemand::json_type type;
         if (value.type().get(type)) { return CJ_SYNTAX; }
         bool items = place.document && place.document->items;
+        if (type != ondemand::json_type::object && type != ondemand::json_type::array) {
+            if (items) { items_state = type == ondemand::json_type::null ? CJ_ITEMS_NULL : CJ_ITEMS_SCALAR; }
+            return scalar(value, place);
+        }
         const char *start = nullptr;
         bool raw = wanted(place);
         if (raw) { start = value.raw_json_token().data(); }
@@ -251,14 +258,11 @@ struct cj_reader {
             ondemand::object inner;
             if (value.get_object().get(inner)) { return CJ_SYNTAX; }
             rc = object(inner, place, depth + 1);
-        } else if (type == ondemand::json_type::array) {
+        } else {
             if (items) { items_state = CJ_OK; }
             ondemand::array inner;
             if (value.get_array().get(inner)) { return CJ_SYNTAX; }
             rc = array(inner, place, depth + 1, items);
-        } else {
-            if (items) { items_state = type == ondemand::json_type::null ? CJ_ITEMS_NULL : CJ_ITEMS_SCALAR; }
-            return scalar(value, place);
         }
         if (rc == CJ_OK && raw) { close(place, type, start); }
         return rc;
@@ -351,6 +355,7 @@ void cj_step(cj_reader *reader, const char *name, size_t length, int64_t index) 
     }
     Node *next = &reader->nodes.emplace_back();
     here->children.push_back({std::string(wanted), index, next});
+    here->lengths |= uint64_t{1} << (length & 63);
     reader->trail.push_back(next);
 }
 

@@ -21,6 +21,9 @@ public struct ConfigurationLoader: Sendable {
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
 
+    /// The directory that `load` reads; nil when there is none.
+    public var directoryInUse: String? { findDirectory(Findings()) }
+
     /// Blocks on files, and for at most 10 s on each `command:` of a secret.
     public func load() -> Loaded {
         let findings = Findings()

@@ -46,9 +46,9 @@ struct ServerReader {
     }
 
     static func hasUserInfo(_ text: String) -> Bool {
-        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return false }
-        return parts[1].prefix { !"/?#".contains($0) }.contains("@")
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) else { return false }
+        return bytes[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
     }
 
     private func cookies(_ map: MapReader) -> CookiePolicy {

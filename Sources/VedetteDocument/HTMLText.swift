@@ -18,7 +18,7 @@ public enum HTMLText {
                 switch bytes[at] {
                 case UInt8(ascii: "<"): at = tag(bytes, at, &out)
                 case UInt8(ascii: "&"): at = reference(bytes, at, &out)
-                default: at = out.appendWord(bytes, at, isHTML: true)
+                default: at = out.appendWords(bytes, at, isHTML: true)
                 }
             }
         }
@@ -34,7 +34,7 @@ public enum HTMLText {
     public static func collapse(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
         Out.make(from: bytes, limit: limit) { out in
             var at = 0
-            while at < bytes.count, !out.isFull { at = out.appendWord(bytes, at, isHTML: false) }
+            while at < bytes.count, !out.isFull { at = out.appendWords(bytes, at, isHTML: false) }
         }
     }
 
@@ -78,9 +78,9 @@ public enum HTMLText {
             count += 1
         }
 
-        /// White space, or all up to the next white space or markup: most of a text is words.
+        /// White space, or all up to the next markup or the next white space that is not one space between words.
         /// - Returns: where it goes on.
-        mutating func appendWord(_ source: UnsafeBufferPointer<UInt8>, _ start: Int, isHTML: Bool) -> Int {
+        mutating func appendWords(_ source: UnsafeBufferPointer<UInt8>, _ start: Int, isHTML: Bool) -> Int {
             if Out.isSpace(source[start]) {
                 space()
                 return start + 1
@@ -90,16 +90,26 @@ public enum HTMLText {
                 return start + 2
             }
             if spaceIsDue { put(0x20) }
-            spaceIsDue = false
-            var at = start
             // Beyond the limit nothing is wanted: one byte more says that something was cut.
             let most = min(source.count, start + max(1, limit + 1 - count))
-            repeat {
-                put(source[at])
-                at += 1
-            } while at < most && !Out.isSpace(source[at]) && !isNoBreakSpace(source, at)
-                && !(isHTML && (source[at] == UInt8(ascii: "<") || source[at] == UInt8(ascii: "&")))
-            return at
+            var end = start + 1
+            while end < most, goesOn(source, end, isHTML: isHTML) { end += 1 }
+            spaceIsDue = source[end - 1] == 0x20
+            let words = source[start..<(spaceIsDue ? end - 1 : end)]
+            _ = bytes[count...].update(fromContentsOf: words)
+            count += words.count
+            return end
+        }
+
+        private func goesOn(_ source: UnsafeBufferPointer<UInt8>, _ at: Int, isHTML: Bool) -> Bool {
+            switch source[at] {
+            // Letters first: they are most of a text.
+            case 0x3F...0x7E: true
+            case 0x20: source[at - 1] != 0x20
+            case 0x00...0x1F, 0x7F: false
+            case UInt8(ascii: "<"), UInt8(ascii: "&"): !isHTML
+            default: !isNoBreakSpace(source, at)
+            }
         }
 
         /// U+00A0, which is what `&nbsp;` was before somebody decoded it.

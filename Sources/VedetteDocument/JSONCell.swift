@@ -37,6 +37,8 @@ public struct JSONRow: ~Copyable {
     let unescaped: UnsafePointer<UInt8>?
     /// The row's place in the items array, from 0.
     public let index: Int
+    /// How many rows the document has.
+    public let rows: Int
     public let count: Int
 
     public func kind(_ column: Int) -> JSONKind { JSONKind(cell(column)) }

@@ -98,7 +98,7 @@ public final class JSONReader {
             for index in 0..<rows {
                 let cells = JSONRow(
                     cells: cj_rows(reader).map { $0 + index * columns }, body: bytes, unescaped: cj_unescaped(reader),
-                    index: index, count: columns)
+                    index: index, rows: rows, count: columns)
                 try row(cells)
             }
             return document
@@ -108,7 +108,8 @@ public final class JSONReader {
 
     private func documentCells(_ body: UnsafeBufferPointer<UInt8>) -> [JSONCell] {
         let row = JSONRow(
-            cells: cj_document(reader), body: body, unescaped: cj_unescaped(reader), index: 0, count: documentColumns)
+            cells: cj_document(reader), body: body, unescaped: cj_unescaped(reader), index: 0, rows: 0,
+            count: documentColumns)
         var cells: [JSONCell] = []
         for column in 0..<documentColumns { cells.append(row[column]) }
         return cells

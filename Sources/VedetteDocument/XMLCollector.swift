@@ -18,7 +18,9 @@ struct XMLCollector {
     /// Each of these is false when more was collected than the limit.
     mutating func text(_ text: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
         switch action {
-        case .text: bytes.append(contentsOf: text)
+        case .text:
+            // libxml2 hands out each reference alone.
+            if text.count == 1 { bytes.append(text[0]) } else { bytes.append(contentsOf: text) }
         case .markup:
             closeTag()
             for byte in text { append(byte, inAttribute: false) }

@@ -12,6 +12,9 @@ final class XMLEngine {
         let language: String?
     }
 
+    /// In each chunk libxml2 searches anew for an end that it had not found; a much larger one outgrows the cache.
+    private static let chunk = 256 << 10
+
     private let vocabulary: XMLVocabulary
     private let limits: XMLLimits
     private let handler: any XMLHandler
@@ -62,7 +65,7 @@ final class XMLEngine {
             let all = buffer.bindMemory(to: CChar.self)
             var at = start
             while at < all.count, failure == nil {
-                let count = min(all.count - at, 1 << 16)
+                let count = min(all.count - at, XMLEngine.chunk)
                 xmlParseChunk(parser, all.baseAddress.map { $0 + at }, Int32(count), 0)
                 at += count
             }

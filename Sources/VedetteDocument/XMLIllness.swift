@@ -38,10 +38,25 @@ enum XMLIllness {
     static func hasBadReference(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var at = 0
         while let found = next(UInt8(ascii: "&"), in: bytes, from: at) {
+            if let length = lengthOfCommon(bytes, at: found) {
+                at = found + length
+                continue
+            }
             guard case .good(let length) = XMLReference(bytes, at: found) else { return true }
             at = found + length
         }
         return false
+    }
+
+    /// Of `&lt;`, `&gt;` and `&amp;`, which nearly all references are; nil for another.
+    private static func lengthOfCommon(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
+        guard start + 5 <= bytes.count else { return nil }
+        let name = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: start + 1, as: UInt32.self).littleEndian
+        // As they stand in memory, the first letter lowest.
+        switch name & 0xFF_FFFF {
+        case 0x3B_746C, 0x3B_7467: return 4
+        default: return name == 0x3B70_6D61 ? 5 : nil
+        }
     }
 
     /// libxml2 compares each attribute of an element with all before it: a megabyte of them would take hours. A tag lies

@@ -13,13 +13,20 @@ struct JSONItems {
 
     init(url: WebURL?) { self.url = url }
 
+    /// A page may hold a million rows and fail at the second.
+    mutating func expect(_ count: Int) {
+        let count = min(count, 1 << 16)
+        items.reserveCapacity(count)
+        keys.reserveCapacity(count)
+    }
+
     /// Of items with one key the first counts.
-    mutating func add(_ item: Item) {
-        if keys.insert(item.key).inserted {
-            items.append(item)
-        } else {
+    mutating func add(_ item: consuming Item) {
+        guard keys.insert(item.key).inserted else {
             repeated = ((repeated?.count ?? 0) + 1, repeated?.first ?? item.key)
+            return
         }
+        items.append(item)
     }
 
     var warnings: [String] {
@@ -37,7 +44,7 @@ struct JSONItems {
 
 /// Where in a row stands what.
 struct JSONItemPlan {
-    private typealias Named = [(name: String, column: Int)]
+    private typealias Named = [(name: String, column: Int, isHTML: Bool)]
 
     private var columns = JSONColumns()
     private let key: Range<Int>
@@ -45,11 +52,14 @@ struct JSONItemPlan {
     private let state: Range<Int>
     private let link: Int?
     private let time: Int?
+    private let titleIsHTML: Bool
+    /// By name, as an item holds them.
     private let fields: Named
     private let notes: Named
     private let measures: Named
     private let states: [(glob: Glob, name: String)]
-    private let html: Set<String>
+    /// Of fields, notes and measures, in the order in which they are written.
+    let names: [String]
     /// Paths.
     let keys: [String]
     let fingerprints: [String: UInt64]
@@ -68,8 +78,9 @@ struct JSONItemPlan {
         fields = try JSONItemPlan.named("fields", options, &columns, &taken)
         notes = try JSONItemPlan.named("notes", options, &columns, &taken)
         measures = try JSONItemPlan.named("measures", options, &columns, &taken)
+        names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
         states = options.map("states").map { (Glob($0.name), $0.value) }
-        html = Set(options.texts("html"))
+        titleIsHTML = options.texts("html").contains("title")
         let known = Set(fields.map(\.name) + notes.map(\.name) + ["title"])
         if let unknown = options.texts("html").first(where: { !known.contains($0) }) {
             throw OptionProblem(
@@ -92,6 +103,7 @@ struct JSONItemPlan {
     private static func named(
         _ option: String, _ options: Options, _ columns: inout JSONColumns, _ taken: inout Set<String>
     ) throws(OptionProblem) -> Named {
+        let html = options.texts("html")
         var result: Named = []
         for (name, text) in options.map(option) {
             guard !reserved.contains(name) else {
@@ -101,69 +113,95 @@ struct JSONItemPlan {
             guard taken.insert(name).inserted else {
                 throw OptionProblem(option, name, detail: "'\(name)' is a field, note or measure already; rename one")
             }
-            result.append((name, try columns.add(text, [option, name])))
+            result.append((name, try columns.add(text, [option, name]), html.contains(name)))
         }
-        return result
+        return result.sorted { $0.name < $1.name }
     }
 
     var paths: [JSONPath] { columns.paths }
-    var names: [String] { (fields + notes + measures).map(\.name) }
 }
 
 extension JSONItemPlan {
     func read(_ row: borrowing JSONRow, _ found: inout JSONItems) throws(ReadError) {
-        var item = Item(key: try key(row))
-        item.title = title(row)
-        item.state = state(row)
-        if let link, let text = row.string(link), !text.isEmpty { item.url = found.url?.resolving(text)?.text ?? text }
-        if let time, let text = row.string(time), !text.isEmpty {
-            item.time = Timestamp(anyForm: text)
-            if item.time == nil, found.unreadTime == nil { found.unreadTime = String(text.prefix(60)) }
-        }
-        for (name, column) in fields { item.fields[name] = value(row[column], name) }
-        for (name, column) in notes { item.notes[name] = value(row[column], name) }
-        for (name, column) in measures { item.measures[name] = JSONItemPlan.measure(row[column]) }
-        found.add(item)
+        if row.index == 0 { found.expect(row.rows) }
+        // Made in one piece: an item that grows is copied when it is handed on.
+        found.add(
+            Item(
+                key: try key(row), title: title(row), state: state(row), url: address(row, from: found.url),
+                time: time(row, &found), fields: values(fields, row), notes: values(notes, row),
+                measures: measures(row)))
+    }
+
+    private func address(_ row: borrowing JSONRow, from page: WebURL?) -> String? {
+        guard let link, let text = row.string(link), !text.isEmpty else { return nil }
+        return page?.resolving(text)?.text ?? text
+    }
+
+    private func time(_ row: borrowing JSONRow, _ found: inout JSONItems) -> Timestamp? {
+        guard let time, let text = row.string(time), !text.isEmpty else { return nil }
+        let read = Timestamp(anyForm: text)
+        if read == nil, found.unreadTime == nil { found.unreadTime = String(text.prefix(60)) }
+        return read
+    }
+
+    private func measures(_ row: borrowing JSONRow) -> Fields {
+        var fields = Fields()
+        for (name, column, _) in measures { fields[name] = JSONItemPlan.measure(row[column]) }
+        return fields
     }
 
     private func key(_ row: borrowing JSONRow) throws(ReadError) -> String {
-        var keys: [String] = []
-        for column in key {
-            let place = "item number \(row.index + 1)"
-            switch row.kind(column) {
-            case .array, .object:
-                throw ReadError(
-                    .shape, "\(place) has no single value at '\(paths[column])'; name one inside it in 'key'")
-            default: break
-            }
-            guard let part = row.string(column), !part.isEmpty else {
-                throw ReadError(
-                    .shape, "\(place) has no '\(paths[column])', which is its key; check 'key' and 'items'")
-            }
-            keys.append(part)
+        if key.count == 1 { return KeptText.bounded(try part(key.lowerBound, of: row)) }
+        var parts: [String] = []
+        for column in key { parts.append(try part(column, of: row)) }
+        return KeptText.bounded(CompositeKey.joined(parts))
+    }
+
+    private func part(_ column: Int, of row: borrowing JSONRow) throws(ReadError) -> String {
+        switch row.kind(column) {
+        case .array, .object:
+            throw ReadError(
+                .shape,
+                "item number \(row.index + 1) has no single value at '\(paths[column])'; name one inside it in 'key'")
+        default: break
         }
-        return KeptText.bounded(CompositeKey.joined(keys))
+        guard let part = row.string(column), !part.isEmpty else {
+            throw ReadError(
+                .shape,
+                "item number \(row.index + 1) has no '\(paths[column])', which is its key; check 'key' and 'items'")
+        }
+        return part
     }
 
     private func title(_ row: borrowing JSONRow) -> String? {
         for column in title {
             guard let text = row.string(column), !text.isEmpty else { continue }
-            return html.contains("title") ? HTMLText.plain(text, limit: 1000) : KeptText.bounded(text)
+            return titleIsHTML ? HTMLText.plain(text, limit: 1000) : KeptText.bounded(text)
         }
         return nil
     }
 
     private func state(_ row: borrowing JSONRow) -> String? {
-        var states: [String] = []
-        for column in state { if let part = row.string(column), !part.isEmpty { states.append(part) } }
-        if states.isEmpty { return nil }
-        let raw = KeptText.bounded(states.joined(separator: "/"))
-        return self.states.first { $0.glob.matches(raw) }?.name ?? raw
+        var joined: String?
+        for column in state {
+            guard let part = row.string(column), !part.isEmpty else { continue }
+            joined = joined.map { "\($0)/\(part)" } ?? part
+        }
+        guard let raw = joined.map(KeptText.bounded) else { return nil }
+        return states.first { $0.glob.matches(raw) }?.name ?? raw
     }
 
-    private func value(_ cell: JSONCell, _ name: String) -> Value? {
-        if case .raw(let text) = cell, text.hasPrefix("[") { return .list(cell.elements.map(KeptText.bounded)) }
-        return cell.text.map { .text(html.contains(name) ? HTMLText.plain($0) : KeptText.bounded($0)) }
+    private func values(_ named: Named, _ row: borrowing JSONRow) -> Fields {
+        var fields = Fields()
+        if !named.isEmpty { fields.reserveCapacity(named.count) }
+        for (name, column, isHTML) in named {
+            if row.kind(column) == .array {
+                fields[name] = .list(row[column].elements.map(KeptText.bounded))
+            } else if let text = row.string(column) {
+                fields[name] = .text(isHTML ? HTMLText.plain(text) : KeptText.bounded(text))
+            }
+        }
+        return fields
     }
 
     /// A number, also one that is written as a text.

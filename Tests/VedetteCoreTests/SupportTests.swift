@@ -150,7 +150,8 @@ struct EventJSONTests {
         event.changes.append(FieldChange(field: "zone", from: nil, to: .list([])))
         event.error = Event.Problem(failure: "timeout", detail: "no answer", server: "lab")
         #expect(Event(json: try JSON(parsing: event.json.bytes)) == event)
-        let source = kind.isAboutWatcher ? "/watcher" : "/sources/r%C3%A4ume%20%26%20co"
+        let place = kind.isAboutSink ? "/sinks/" : "/sources/"
+        let source = kind.isAboutWatcher ? "/watcher" : place + "r%C3%A4ume%20%26%20co"
         #expect(event.json["source"]?.string == source)
     }
 
@@ -183,6 +184,25 @@ struct SupportTests {
             #expect(seen.insert(Digest.of(other)).inserted)
             #expect(seen.insert(Digest.of(Array(body[..<i]))).inserted)
         }
+    }
+
+    @Test("any byte changes the digest of a long body too, and so does the order of its parts")
+    func longDigest() {
+        let body = (0..<4300).map { UInt8(truncatingIfNeeded: $0 / 16 + 7) }
+        var seen: Set<UInt64> = [Digest.of(body)]
+        // 37 and 64 have no common divisor: every place in a stretch of four lanes is met.
+        for i in stride(from: 0, to: body.count, by: 37) {
+            var other = body
+            other[i] ^= 1
+            #expect(seen.insert(Digest.of(other)).inserted)
+        }
+        for count in 4095...4161 { #expect(seen.insert(Digest.of(Array(body[..<count]))).inserted) }
+        for distance in [16, 32, 48, 64, 128] {
+            var other = body
+            for i in 0..<16 { other.swapAt(i, i + distance) }
+            #expect(seen.insert(Digest.of(other)).inserted)
+        }
+        #expect(Digest.of(body) == 0x1527_B8CE_8C84_A184)
     }
 
     @Test("an item's digest is of what is compared and of nothing else")

@@ -15,6 +15,8 @@ struct HTMLTextTests {
             ("<!doctype html><?x?>é", "é"), ("1 <2 <3 you", "1 <2 <3 you"), ("a\u{A0} b", "a b"), ("à\u{A0}", "à"),
             ("<![CDATA[a]]> b", "a]]> b"), ("a <!b> c", "a c"), ("&pi;&#128;&#x1F525;&thetasym;", "π€🔥ϑ"),
             ("<blockquote>q</blockquote><figure>f", "q f"), ("&verylongname; x", "&verylongname; x"),
+            ("two words, a  gap \n and  \u{A0} more ", "two words, a gap and more"), ("a b <i>c</i> d", "a b c d"),
+            ("a b &amp; c\u{7F}d ", "a b & c d"), ("Ünï \u{A0}ö", "Ünï ö"),
         ])
     func plain(html: String, text: String) {
         #expect(HTMLText.plain(html) == text)

@@ -28,6 +28,17 @@ struct XMLHealingTests {
         #expect(page.warnings == [.controlCharacters])
     }
 
+    @Test("a control character is found at every place, a tab or a line break is none")
+    func everyControl() throws {
+        for length in 0..<40 {
+            let text = String(repeating: "é\n\t", count: 8).prefix(length)
+            let page = try xml("<feed><title>\(text)\u{1}\(text)</title></feed>")
+            #expect(page.recorder.titles == ["\(text)\(text)"])
+            #expect(page.warnings == [.controlCharacters])
+            #expect(try xml("<feed><title>\(text)</title></feed>").warnings == [])
+        }
+    }
+
     @Test("white space before the declaration, text after the root and an unknown prefix are reported")
     func surroundings() throws {
         let page = try xml(

@@ -115,22 +115,25 @@ public struct Differ: Sendable {
             difference.head.oldest = min(difference.head.oldest ?? since, since)
         }
         let fresh = freshFields(old)
-        var keys = Set<String>(minimumCapacity: new.items.count)
         let slid = slidBack(new, old: old, stored: stored)
+        var known = 0
         for item in new.items {
-            keys.insert(item.key)
             if let before = stored[item.key] {
+                known += 1
                 compare(item, with: before, fresh: fresh, into: &difference)
             } else {
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
                 if !slid.contains(item.key) { difference.events.append(EventSketch(.appeared, item: item)) }
             }
         }
-        let absence = Absence(
-            mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
-            wasWhole: old.isWhole || source.kind.mode == .list,
-            shown: new.since.map { shown(before: $0, stored, room: Differ.mostShown - new.items.count) } ?? [])
-        judge(absence, stored: stored, present: keys, into: &difference)
+        // Each key stands once: when all that is stored was seen, nothing is absent.
+        if known < stored.count {
+            let absence = Absence(
+                mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
+                wasWhole: old.isWhole || source.kind.mode == .list,
+                shown: new.since.map { shown(before: $0, stored, room: Differ.mostShown - new.items.count) } ?? [])
+            judge(absence, stored: stored, present: Set(new.items.lazy.map(\.key)), into: &difference)
+        }
         difference.events = ordered(difference.events)
         return difference
     }

@@ -75,8 +75,12 @@ public struct Reachability: Sendable {
         }
         if let colon = host.lastIndex(of: ":") { host = host[..<colon] }
         while host.hasSuffix(".") { host.removeLast() }
-        let isAddress = host.split(separator: ".").count == 4 && host.allSatisfy { $0 == "." || $0.isNumber }
-        let isOurs = host == "localhost" || host.hasSuffix(".localhost") || (isAddress && host.hasPrefix("127."))
+        let isOurs = host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") && isAddress(host)
         return isOurs ? nil : String(host)
+    }
+
+    private static func isAddress(_ host: Substring) -> Bool {
+        host.split(separator: ".").count == 4
+            && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }

@@ -8,7 +8,8 @@ extension Event {
             "id": .string(id.description),
             "source": .string(origin),
             "type": .string(kind.rawValue),
-            "subject": item.map { .string($0.key) },
+            // CloudEvents 1.0.2: never empty.
+            "subject": item.flatMap { $0.key.isEmpty ? nil : .string($0.key) },
             "time": .string(time.rfc3339),
             "datacontenttype": .string("application/json"),
             "data": .members([

@@ -33,11 +33,18 @@ public struct Fields: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiter
 
     public var isEmpty: Bool { fields.isEmpty }
 
+    public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
     public subscript(name: String) -> Value? {
         get { fields.first { $0.name == name }?.value }
         set {
+            // A reader that goes by name adds each behind the last.
+            if let newValue, fields.last.map({ $0.name < name }) ?? true {
+                fields.append(Field(name: name, value: newValue))
+                return
+            }
             let at = fields.firstIndex { $0.name >= name } ?? fields.count
             let exists = at < fields.count && fields[at].name == name
             guard let newValue else {
@@ -73,7 +80,7 @@ public struct Item: Sendable, Hashable {
 
     public init(
         key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,
-        fields: Fields = [:], notes: Fields = [:], measures: Fields = [:]
+        fields: Fields = Fields(), notes: Fields = Fields(), measures: Fields = Fields()
     ) {
         (self.key, self.title, self.state, self.url) = (key, title, state, url)
         (self.time, self.fields, self.notes, self.measures) = (time, fields, notes, measures)

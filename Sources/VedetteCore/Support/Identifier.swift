@@ -11,13 +11,19 @@ public struct Identifier: Sendable, Hashable, CustomStringConvertible {
         let milliseconds = UInt64(bitPattern: time.milliseconds) & 0xFFFF_FFFF_FFFF
         let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
         let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
-        let hex = Identifier.hex(high) + Identifier.hex(low)
-        var text = ""
-        for (i, digit) in hex.enumerated() {
-            if i == 8 || i == 12 || i == 16 || i == 20 { text.append("-") }
-            text.append(digit)
+        description = String(unsafeUninitializedCapacity: 36) { text in
+            var at = 0
+            for i in 0..<32 {
+                if i == 8 || i == 12 || i == 16 || i == 20 {
+                    text[at] = UInt8(ascii: "-")
+                    at += 1
+                }
+                let digit = UInt8((i < 16 ? high : low) >> (60 - 4 * UInt64(i % 16)) & 15)
+                text[at] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+                at += 1
+            }
+            return at
         }
-        description = text
     }
 
     public static func hex(_ word: UInt64) -> String {

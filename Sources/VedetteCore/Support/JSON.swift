@@ -2,7 +2,7 @@
 
 /// A JSON value (RFC 8259) that keeps the order of its members and the text of its numbers. It writes events and reads
 /// back what the journal holds; strangers' bodies are read elsewhere, by a parser made for them.
-public indirect enum JSON: Sendable, Hashable {
+public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
     case number(String)
@@ -90,18 +90,31 @@ public indirect enum JSON: Sendable, Hashable {
     }
 
     private static func write(_ text: String, to out: inout [UInt8]) {
+        var text = text
         out.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(contentsOf: [UInt8(ascii: "\\"), byte])
-            case 10: out.append(contentsOf: #"\n"#.utf8)
-            case 0..<32, 127:
-                let hex = String(byte, radix: 16)
-                out.append(contentsOf: (byte < 16 ? #"\u000"# : #"\u00"#).utf8)
-                out.append(contentsOf: hex.utf8)
-            default: out.append(byte)
+        text.withUTF8 { bytes in
+            var plain = bytes.startIndex
+            for (at, byte) in bytes.enumerated() where mustBeEscaped(byte) {
+                out.append(contentsOf: bytes[plain..<at])
+                escape(byte, to: &out)
+                plain = at + 1
             }
+            out.append(contentsOf: bytes[plain...])
         }
         out.append(UInt8(ascii: "\""))
+    }
+
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 32 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 127
+    }
+
+    private static func escape(_ byte: UInt8, to out: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(contentsOf: [UInt8(ascii: "\\"), byte])
+        case 10: out.append(contentsOf: #"\n"#.utf8)
+        default:
+            out.append(contentsOf: (byte < 16 ? #"\u000"# : #"\u00"#).utf8)
+            out.append(contentsOf: String(byte, radix: 16).utf8)
+        }
     }
 }

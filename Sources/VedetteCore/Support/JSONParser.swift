@@ -31,7 +31,7 @@ private struct JSONParser {
     }
 
     mutating func skipSpace() {
-        while at < bytes.count, [32, 10, 13, 9].contains(bytes[at]) { at += 1 }
+        while at < bytes.count, bytes[at] == 32 || bytes[at] == 10 || bytes[at] == 13 || bytes[at] == 9 { at += 1 }
     }
 
     mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -115,7 +115,21 @@ private struct JSONParser {
 
     mutating func string() throws(JSONSyntaxError) -> String {
         at += 1
-        var out: [UInt8] = []
+        let start = at
+        while at < bytes.count, bytes[at] >= 32, bytes[at] != UInt8(ascii: "\""), bytes[at] != UInt8(ascii: "\\") {
+            at += 1
+        }
+        if at < bytes.count, bytes[at] == UInt8(ascii: "\"") {
+            guard let text = String(validating: bytes[start..<at], as: UTF8.self) else { throw problem }
+            at += 1
+            return text
+        }
+        return try string(after: Array(bytes[start..<at]))
+    }
+
+    /// The rest of one that holds an escape, behind its plain beginning.
+    mutating func string(after beginning: [UInt8]) throws(JSONSyntaxError) -> String {
+        var out = beginning
         while at < bytes.count {
             let byte = bytes[at]
             at += 1

@@ -12,21 +12,22 @@ public struct WebURL: Sendable, Hashable {
 
     /// Nil for anything but an absolute http or https URL with a host and without `user:password@`.
     public init?(_ text: String) {
-        guard !text.unicodeScalars.contains(where: { $0.value <= 32 || $0.value == 127 }),
-            let colon = text.range(of: "://")
+        let bytes = text.utf8
+        guard !bytes.contains(where: { $0 <= 32 || $0 == 127 }),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
         else { return nil }
-        let scheme = text[..<colon.lowerBound].lowercased()
+        let scheme = text[..<colon].lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
-        let rest = text[colon.upperBound...].prefix { $0 != "#" }
-        let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
-        let authority = rest[..<end].lowercased()
-        guard !authority.isEmpty, !authority.contains("@"), !authority.hasPrefix(":") else { return nil }
+        let rest = bytes[bytes.index(colon, offsetBy: 3)...].prefix { $0 != UInt8(ascii: "#") }
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        let host = rest[..<end]
+        guard let first = host.first, first != UInt8(ascii: ":"), !host.contains(UInt8(ascii: "@")) else { return nil }
         let tail = rest[end...]
-        let question = tail.firstIndex(of: "?")
+        let question = tail.firstIndex(of: UInt8(ascii: "?"))
         self.text = text
-        (self.scheme, self.authority) = (scheme, authority)
-        path = String(tail[..<(question ?? tail.endIndex)])
-        query = question.map { String(tail[tail.index(after: $0)...]) }
+        (self.scheme, authority) = (scheme, text[host.startIndex..<end].lowercased())
+        path = String(text[end..<(question ?? tail.endIndex)])
+        query = question.map { String(text[bytes.index(after: $0)..<tail.endIndex]) }
     }
 
     /// Scheme and authority with the port always named: what a credential is given for (RFC 6454).
@@ -54,16 +55,26 @@ public struct WebURL: Sendable, Hashable {
 
     /// Percent-encoded but for the unreserved characters of RFC 3986 §2.3.
     public static func encoded(_ text: String) -> String {
+        if text.utf8.allSatisfy(isUnreserved) { return text }
         var out = ""
         for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if byte < 128, scalar.properties.isAlphabetic || (48...57).contains(byte) || "-._~".utf8.contains(byte) {
-                out.unicodeScalars.append(scalar)
+            if isUnreserved(byte) {
+                out.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }
         return out
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 
     /// A reference resolved against this URL (RFC 3986 §5.2); nil when the result is not http or https.
@@ -102,16 +113,5 @@ public struct WebURL: Sendable, Hashable {
             }
         }
         return out.joined(separator: "/")
-    }
-}
-
-extension String {
-    func range(of part: String) -> Range<String.Index>? {
-        var at = startIndex
-        while at < endIndex {
-            if self[at...].hasPrefix(part) { return at..<index(at, offsetBy: part.count) }
-            at = index(after: at)
-        }
-        return nil
     }
 }
