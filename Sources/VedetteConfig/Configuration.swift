@@ -21,6 +21,8 @@ public struct SinkDefinition: Sendable {
     public var kindName: String
     public var make: SinkKindEntry.Factory
     public var manners: SinkManners
+    /// Its receiver's certificate is not checked.
+    public var isInsecure = false
     /// A digest of what is written for it, so that a reload knows a changed sink. For this process alone: it is seeded
     /// with the text of a literal secret too.
     public var fingerprint: UInt64

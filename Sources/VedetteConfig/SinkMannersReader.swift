@@ -46,7 +46,8 @@ struct SinkMannersReader {
     }
 
     private func fallbacks(_ node: YAMLNode, of name: String) -> [String]? {
-        scalars.oneOrMany(node, "'else'")?.compactMap { node in
+        var seen = Set<String>()
+        return scalars.oneOrMany(node, "'else'")?.compactMap { node in
             guard let other = scalars.text(node, "'else'") else { return nil }
             guard other != name else {
                 findings.error(node.place, "'else' names the sink itself; name another one")
@@ -54,6 +55,10 @@ struct SinkMannersReader {
             }
             guard sinks.contains(other) else {
                 findings.error(node.place, MapReader.unknown("sink", other, among: sinks))
+                return nil
+            }
+            guard seen.insert(other).inserted else {
+                findings.error(node.place, "the sink '\(other)' stands twice in 'else'; keep one")
                 return nil
             }
             return other

@@ -22,6 +22,7 @@ struct SinkReader {
             let factory = try kind.make(options)
             return SinkDefinition(
                 name: entry.name, kindName: kind.name, make: factory, manners: manners,
+                isInsecure: options.tls("tls").insecure,
                 fingerprint: fingerprint(entry.value))
         } catch {
             reader.report(error, in: map)

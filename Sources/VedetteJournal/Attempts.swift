@@ -29,10 +29,12 @@ enum Attempts {
             ])
             // The delivery's own row tells of a success.
             guard attempt.state != .sent, db.changesCount > 0 else { continue }
-            try remember.execute(arguments: [
-                attempt.delivery, attempt.attempts % kept, attempt.attempts, attempt.at.milliseconds,
-                attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
-            ])
+            if attempt.wasMade {
+                try remember.execute(arguments: [
+                    attempt.delivery, attempt.attempts % kept, attempt.attempts, attempt.at.milliseconds,
+                    attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
+                ])
+            }
             if let successor = attempt.successor { successors.append(try write(successor, db)) }
         }
         return successors

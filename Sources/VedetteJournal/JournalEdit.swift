@@ -32,8 +32,9 @@ public struct JournalEdit: Sendable {
         try edit(saying: sinks.sorted().map { "retry " + $0 }) { db in
             let revive = try db.cachedStatement(
                 sql: """
-                    update delivery set state = 'pending', attempts = 0, due = ?, reason = null, ended_at = null
-                    where id = ? and state in ('dead', 'paused', 'retry')
+                    update delivery set state = 'pending', attempts = 0, due = ?1, created = ?1, reason = null,
+                      ended_at = null
+                    where id = ?2 and state in ('dead', 'paused', 'retry')
                     """)
             return try JournalEdit.each(deliveries, db) { try revive.execute(arguments: [now.milliseconds, $0]) }
         }
@@ -42,7 +43,7 @@ public struct JournalEdit: Sendable {
     /// Owed deliveries die by a person's hand.
     /// - Returns: how many.
     public func drop(_ deliveries: [Int64], sinks: Set<String>) throws(JournalError) -> Int {
-        try edit(saying: sinks.sorted().map { "retry " + $0 }) { db in
+        try edit(saying: sinks.sorted().map { "reread " + $0 }) { db in
             let end = try db.cachedStatement(
                 sql: """
                     update delivery set state = 'dead', reason = 'dropped by hand', ended_at = ?

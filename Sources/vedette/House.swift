@@ -35,8 +35,9 @@ struct House: Sendable {
         rack = SinkRack().replaced(by: configuration.sinks, services).rack
         courier = Courier(surroundings, sinks: rack.sinks, manners: rack.manners)
         watcher = Watcher(House.watch(configuration), surroundings, courier: courier)
-        try await courier.restore()
+        // Rules first: what a sink refuses is an event, and they must remember what they knew.
         try await watcher.restore()
+        try await courier.restore()
         buttons.connect { [journal, watcher, log] silence in
             do throws(JournalError) {
                 try await journal.add(silence)
@@ -96,6 +97,7 @@ struct House: Sendable {
                 case AcceptCommand.verb: await watcher.accept(request.argument)
                 case "silences": await watcher.silencesChanged()
                 case "retry": await courier.retry(sink: request.argument)
+                case "reread": await courier.reread(sink: request.argument)
                 default: log.log(.warning, "a command asked for '\(request.verb)', which this version does not know")
                 }
             }

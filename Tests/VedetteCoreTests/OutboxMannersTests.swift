@@ -81,6 +81,40 @@ struct OutboxMannersTests {
         #expect(ids(outbox.orders(at: at(0)).orders) == [2])
     }
 
+    @Test("a rate that was corrected holds at once")
+    func corrected() {
+        var outbox = outbox { $0.interval = .seconds(86_400) }
+        for id in 1...2 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
+        #expect(ids(outbox.orders(at: at(0)).orders) == [1])
+        outbox.behave([:])
+        #expect(ids(outbox.orders(at: at(1)).orders) == [2])
+    }
+
+    @Test("what ended while its lane was read is not brought back by the reading")
+    func endedWhileRead() {
+        var outbox = Outbox()
+        outbox.laneFound(lane())
+        _ = outbox.orders(at: at(0))
+        outbox.ended(delivery(1))
+        outbox.loaded([delivery(1), delivery(2)], in: lane())
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane(), after: 0)])
+        outbox.loaded([delivery(2)], in: lane())
+        #expect(ids(outbox.orders(at: at(0)).orders) == [2])
+    }
+
+    @Test("a successor that is announced before what a poll committed earlier does not hide it")
+    func overtaken() {
+        var outbox = Outbox()
+        outbox.committed([delivery(9)])
+        #expect(ids(outbox.orders(at: at(0)).orders) == [9])
+        outbox.grown(lane())
+        outbox.committed([delivery(10)])
+        outbox.attempted(sent(9), in: lane())
+        #expect(outbox.orders(at: at(0)).orders == [.load(lane(), after: 9)])
+        outbox.loaded([delivery(10), delivery(11)], in: lane())
+        #expect(ids(outbox.orders(at: at(0)).orders) == [10])
+    }
+
     @Test("what ended without an attempt is not attempted any more; what is under way goes on")
     func ended() {
         var outbox = Outbox()
@@ -110,7 +144,7 @@ struct OutboxCircuitTests {
     @Test("five failures in a row over several lanes open it: then one attempt at a time asks whether the sink is back")
     func opens() {
         var outbox = dead()
-        #expect(outbox.resting == ["k"])
+        #expect(outbox.isOpen("k") && outbox.resting.isEmpty)
         let waiting = outbox.orders(at: at(3))
         #expect(waiting.orders.isEmpty && waiting.wake == Timestamp(milliseconds: 3750))
         let probe = ids(outbox.orders(at: at(4)).orders)
@@ -131,6 +165,28 @@ struct OutboxCircuitTests {
             }
         }
         #expect(attempts < 50, "\(attempts)")
+        #expect(outbox.resting == ["k"])
+    }
+
+    @Test("what was under way when it opened does not lengthen the rest, but a wish of the receiver does")
+    func underWay() {
+        var outbox = Outbox()
+        for id in 1...8 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
+        let first = ids(outbox.orders(at: at(0)).orders)
+        outbox.attempted(failed(first[0], due: at(9), at: at(0)), in: lane("s\(first[0])"))
+        let more = ids(outbox.orders(at: at(0)).orders)
+        for id in first.dropFirst() + more { outbox.attempted(failed(id, due: at(9), at: at(0)), in: lane("s\(id)")) }
+        #expect(outbox.orders(at: at(0)).wake == Timestamp(milliseconds: 3750))
+    }
+
+    @Test("a sink whose receiver put one message off while it is thought dead rests as long")
+    func asked() {
+        var outbox = dead()
+        let probe = ids(outbox.orders(at: at(4)).orders)
+        outbox.attempted(
+            failed(probe[0], due: at(90), at: at(4)), .retry(reason: "503", after: .seconds(86)),
+            in: lane("s\(probe[0])"), chance: 0)
+        #expect(outbox.orders(at: at(89)).orders.isEmpty && !outbox.orders(at: at(90)).orders.isEmpty)
     }
 
     @Test("the first success closes it, and what waited goes at once, but for what the receiver itself put off")
@@ -146,7 +202,7 @@ struct OutboxCircuitTests {
         let next = ids(outbox.orders(at: at(600)).orders)
         #expect(next.count == 1)
         outbox.attempted(sent(next[0]), in: lane("s\(next[0])"))
-        #expect(outbox.resting.isEmpty)
+        #expect(!outbox.isOpen("k"))
         #expect(ids(outbox.orders(at: at(600)).orders).count == 4)
     }
 
@@ -160,7 +216,7 @@ struct OutboxCircuitTests {
             }
         }
         outbox.committed((2...9).map { delivery($0, source: "s\($0)") })
-        #expect(outbox.resting.isEmpty && ids(outbox.orders(at: at(40)).orders).count == 4)
+        #expect(!outbox.isOpen("k") && ids(outbox.orders(at: at(40)).orders).count == 4)
     }
 
     @Test("once, a sink that is thought dead is not waited for")
@@ -175,7 +231,7 @@ struct OutboxCircuitTests {
     func resumed() {
         var outbox = dead()
         outbox.resumed(sink: "k")
-        #expect(outbox.resting.isEmpty && outbox.orders(at: at(0)).orders.count == 5)
+        #expect(!outbox.isOpen("k") && outbox.orders(at: at(0)).orders.count == 5)
     }
 }
 

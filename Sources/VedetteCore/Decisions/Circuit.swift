@@ -10,6 +10,7 @@ struct Circuit: Sendable {
 
     /// In a row.
     private var failures = 0
+    private var openings = 0
     private var lane: DeliveryLane?
     /// One lane alone may have a message that the receiver cannot take; it waits by itself.
     private var isShared = false
@@ -17,15 +18,23 @@ struct Circuit: Sendable {
     private(set) var restsUntil: Timestamp?
 
     var isOpen: Bool { restsUntil != nil }
+    /// It has been open for long: minutes, not a hiccup.
+    var isLasting: Bool { openings > 6 }
 
     /// - Parameters:
     ///   - asked: before this time the receiver wants none.
     ///   - chance: 0..<1.
     mutating func failed(_ name: DeliveryLane, at now: Timestamp, asked: Timestamp?, chance: Double) {
+        if let rest = restsUntil, rest > now {
+            // Under way when it opened: no news, but perhaps a wish.
+            restsUntil = max(rest, asked ?? rest)
+            return
+        }
         failures += 1
         if let lane { isShared = isShared || lane != name } else { lane = name }
         guard isShared, failures >= Circuit.threshold else { return }
-        let doubled = Circuit.first * (1 << min(failures - Circuit.threshold, 6))
+        let doubled = Circuit.first * (1 << min(openings, 6))
+        openings += 1
         let most = min(doubled, Circuit.longest)
         restsUntil = max(now.advanced(by: most * (0.5 + chance / 2)), asked ?? now)
     }

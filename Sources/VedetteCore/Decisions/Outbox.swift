@@ -43,8 +43,11 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sinks that take nothing now: they wait for a person, or are thought dead.
-    public var resting: Set<String> { Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isOpen }.keys) }
+    /// Sinks that take nothing: they wait for a person, or have been thought dead for minutes.
+    public var resting: Set<String> { Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isLasting }.keys) }
+
+    /// It is thought dead: one attempt at a time.
+    func isOpen(_ sink: String) -> Bool { sinks[sink]?.circuit.isOpen == true }
 
     public func isPaused(_ sink: String) -> Bool { sinks[sink]?.isPaused == true }
 
@@ -65,6 +68,12 @@ public struct Outbox: Sendable {
 
     /// Of a start, or when a person revived a delivery: a lane with deliveries owed in the journal.
     public mutating func laneFound(_ name: DeliveryLane) {
+        lanes[name, default: OutboxLane()].reread()
+        judge(name)
+    }
+
+    /// The journal owes more in that lane than was announced.
+    public mutating func grown(_ name: DeliveryLane) {
         lanes[name, default: OutboxLane()].mustLoad()
         judge(name)
     }
@@ -132,6 +141,11 @@ public struct Outbox: Sendable {
         sinks[sink]?.isPaused = false
         sinks[sink]?.circuit = Circuit()
         touched.insert(sink)
+        reread(sink: sink)
+    }
+
+    /// What the journal owes it was changed by a person.
+    public mutating func reread(sink: String) {
         for name in lanes.keys where name.sink == sink {
             lanes[name]?.reread()
             judge(name)
@@ -213,6 +227,7 @@ public struct Outbox: Sendable {
 
     private mutating func queue(_ name: DeliveryLane) {
         lanes[name]?.isQueued = true
+        lanes[name]?.waitsUntil = nil
         sinks[name.sink, default: OutboxSink()].enqueue(name)
         touched.insert(name.sink)
     }

@@ -87,6 +87,8 @@ struct OutboxLane: Sendable {
 
     /// It ended without an attempt.
     mutating func ended(_ id: Int64) {
+        // What is being read may bring it back.
+        if isLoading { mustReread = true }
         if let at = waiting.firstIndex(where: { $0.id == id }), !inFlight.contains(id) { forget(at) }
     }
 

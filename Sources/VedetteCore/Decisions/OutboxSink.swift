@@ -10,8 +10,7 @@ struct OutboxSink: Sendable {
     private var queue: [DeliveryLane] = []
     private var head = 0
     var circuit = Circuit()
-    /// By its own rate.
-    private var nextTurn: Timestamp?
+    private var lastStart: Timestamp?
     /// The outbox looks at it again at this time.
     var wakesAt: Timestamp?
 
@@ -19,7 +18,8 @@ struct OutboxSink: Sendable {
 
     /// Before this time no attempt starts; nil when one may start now.
     func rest(at now: Timestamp) -> Timestamp? {
-        let until = [circuit.restsUntil, nextTurn].compactMap { $0 }.max()
+        let turn = lastStart.map { $0.advanced(by: manners.interval) }
+        let until = [circuit.restsUntil, turn].compactMap { $0 }.max()
         return until.flatMap { $0 > now ? $0 : nil }
     }
 
@@ -41,6 +41,6 @@ struct OutboxSink: Sendable {
 
     mutating func started(at now: Timestamp) {
         inFlight += 1
-        if manners.interval > .zero { nextTurn = now.advanced(by: manners.interval) }
+        lastStart = now
     }
 }

@@ -19,17 +19,26 @@ public struct RetryPolicy: Sendable, Hashable {
         switch outcome {
         case .delivered: return ended(.sent, nil)
         case .rejected(let reason): return ended(.dead, reason)
-        case .paused(let reason), .disabled(let reason): return ended(.paused, reason)
+        case .paused(let reason), .disabled(let reason):
+            return isTooOld(delivery, at: now) ? ended(.dead, gaveUp(reason)) : ended(.paused, reason)
         case .retry(let reason, let after):
             let doubled =
                 attempts > 12
                 ? RetryPolicy.longest : min(RetryPolicy.longest, RetryPolicy.first * (1 << (attempts - 1)))
             let wait = max(doubled * chance, min(after ?? .zero, RetryPolicy.longest), .milliseconds(500))
             let due = now.advanced(by: wait)
-            if due > delivery.created.advanced(by: giveUp) {
-                return ended(.dead, "gave up after \(Wording.duration(seconds: giveUp.inSeconds)): \(reason)")
+            if isTooOld(delivery, at: due) {
+                return ended(.dead, gaveUp(reason))
             }
             return ended(.retry, reason, due: due)
         }
+    }
+
+    private func isTooOld(_ delivery: Delivery, at due: Timestamp) -> Bool {
+        due > delivery.created.advanced(by: giveUp)
+    }
+
+    private func gaveUp(_ reason: String) -> String {
+        "gave up after \(Wording.duration(seconds: giveUp.inSeconds)): \(reason)"
     }
 }

@@ -82,6 +82,8 @@ public struct Attempt: Sendable, Hashable {
     public var due: Timestamp
     public var at: Timestamp
     public var reason: String?
+    /// False for an end without an attempt, as by a bound.
+    public var wasMade = true
     /// Of a death: the message for another sink, committed with it.
     public var successor: Delivery?
 

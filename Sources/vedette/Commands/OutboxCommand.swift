@@ -91,7 +91,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let reader = try JournalReader.open(directory: places.journal())
-            guard let status = try await reader.deliveries(DeliveryFilter(), after: id - 1, limit: 1).first,
+            guard id > 0, let status = try await reader.deliveries(DeliveryFilter(), after: id - 1, limit: 1).first,
                 status.delivery.id == id
             else {
                 throw Exit(.data, "no delivery \(id) is in the journal; `vedette outbox` lists what is owed or dead")
