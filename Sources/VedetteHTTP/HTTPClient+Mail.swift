@@ -101,16 +101,15 @@ extension HTTPClient: MailCarrier {
         }
     }
 
-    /// The place in the lanes is free from then on, though the connection may still say goodbye.
     private func tell(_ transfer: MailTransfer, _ result: Result<MailReply, FetchError>) {
-        guard let continuation = transfer.continuation.take() else { return }
-        lanes.finished(transfer.id)
-        continuation.resume(returning: result)
+        transfer.continuation.take()?.resume(returning: result)
     }
 
     /// Removing the handle closes the connection at once: libcurl keeps none that we have spoken on.
     private func drop(_ transfer: MailTransfer, _ result: Result<MailReply, FetchError>?) {
         mails[transfer.id] = nil
+        // Only now: a connection that still says goodbye counts.
+        lanes.finished(transfer.id)
         curl_multi_remove_handle(multi, transfer.easy)
         if let result { tell(transfer, result) }
     }

@@ -30,7 +30,10 @@ extension MailTransfer {
         }
     }
 
-    func overdue(now: Int64) -> FetchError? { now - startedAt >= mail.timeout.wholeMilliseconds ? late : nil }
+    func overdue(now: Int64) -> FetchError? {
+        let limit = isJudged ? max(mail.timeout, MailTransfer.judgement) : mail.timeout
+        return now - startedAt >= limit.wholeMilliseconds ? late : nil
+    }
 
     private var late: FetchError {
         FetchError(

@@ -15,6 +15,9 @@ struct MailDialogue {
 
     init(_ mail: Mail) { self.mail = mail }
 
+    /// It was asked for the content and has said it.
+    var awaitsVerdict: Bool { stage == .content }
+
     var opening: [UInt8] { MailDialogue.line("MAIL FROM:<\(mail.sender)>") }
 
     /// - Parameter isSent: all that we have said is on its way.

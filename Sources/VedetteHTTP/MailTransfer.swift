@@ -30,6 +30,10 @@ final class MailTransfer {
     private var unsent: ArraySlice<UInt8> = []
     private let words: UnsafeMutablePointer<CChar>
 
+    /// The server has the whole mail: who gives up now makes it take the mail again (RFC 5321 §4.5.3.2.6).
+    static let judgement = Duration.seconds(600)
+    var isJudged: Bool { dialogue.awaitsVerdict && unsent.isEmpty }
+
     private static let chunk = 16 << 10
 
     /// Nil when there is no memory.
@@ -84,7 +88,10 @@ final class MailTransfer {
     private func setLogin() -> Bool {
         guard let login = mail.login else { return true }
         cc_set_long(easy, CURLOPT_SASL_IR, 1)
-        return cc_set_string(easy, CURLOPT_USERNAME, login.user) == CURLE_OK
+        // Left to itself libcurl prefers GSSAPI where a server offers it, asks for a ticket instead of using the password,
+        // and does not fall back.
+        return cc_set_string(easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN") == CURLE_OK
+            && cc_set_string(easy, CURLOPT_USERNAME, login.user) == CURLE_OK
             && cc_set_string(easy, CURLOPT_PASSWORD, login.password.value) == CURLE_OK
     }
 

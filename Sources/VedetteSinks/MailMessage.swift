@@ -69,10 +69,11 @@ struct MailMessage {
 
     private static func words(_ text: String) -> [String] { MailText.words(plain.line(text, 200)) }
 
-    /// With a comma behind each but the last.
+    /// With a comma behind each but the last; apart from an encoded word (RFC 2047 §5).
     private static func list(_ parts: [[String]]) -> [String] {
         parts.enumerated().flatMap { i, words in
-            i < parts.count - 1 ? words.dropLast() + [(words.last ?? "") + ","] : words
+            guard i < parts.count - 1, let last = words.last else { return words }
+            return last.hasSuffix("?=") ? words + [","] : words.dropLast() + [last + ","]
         }
     }
 

@@ -55,7 +55,7 @@ struct MailSettings: Sendable {
             throw OptionProblem(
                 "starttls", detail: "is for smtp://; smtps:// speaks TLS from the first byte; leave it out")
         }
-        return asked ?? (server.isLoopback ? .optional : .required)
+        return asked ?? (server.isLoopback ? .never : .required)
     }
 
     /// Where STARTTLS may be left out, whoever stands in between can leave it out (RFC 3207 §6).

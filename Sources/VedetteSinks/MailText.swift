@@ -86,12 +86,14 @@ enum MailText {
 
     private static func quote(_ line: [UInt8], into out: inout [UInt8]) {
         let hex = Array("0123456789ABCDEF".utf8)
-        let isFrom = line.starts(with: Array("From ".utf8))
+        let from = Array("From ".utf8)
         var width = 0
         for (i, byte) in line.enumerated() {
             let isLast = i == line.count - 1
             let isBlank = byte == 32 || byte == 9
-            let isPlain = (33...126).contains(byte) && byte != 61 && !(isFrom && i == 0) || isBlank && !isLast
+            // Old mailboxes change a line that begins so, after a soft break too.
+            let isFrom = byte == from[0] && (width == 0 || width > 74) && line[i...].starts(with: from)
+            let isPlain = (33...126).contains(byte) && byte != 61 && !isFrom || isBlank && !isLast
             let piece = isPlain ? [byte] : [61, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
             // The last one needs no room for the `=` of a soft line break.
             if width + piece.count > (isLast ? 76 : 75) {

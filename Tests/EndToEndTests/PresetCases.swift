@@ -16,6 +16,25 @@ extension Preset {
                 "awx-hook (awx-job-failed)", "awx-bubble (awx-job-done)",
             ]),
         Preset(
+            file: "booked-systems", source: "bookings", polls: ["bookings-1.json", "bookings-2.json"],
+            events: [
+                "2 ~ Load test of the portal: state running → over", "2 ~ Training, day 2: state booked → running",
+                "2 ~ Demo \"R&D\": state booked → cancelled",
+            ],
+            sent: ["booked-stop (booking-is-over)", "booked-start (booking-begins)"]),
+        Preset(
+            file: "system-status-update", source: "announced-systems",
+            polls: ["../cloudburst-virtualSystems-3.json", "../cloudburst-virtualSystems-4.json"],
+            events: [
+                "2 ~ Nightly build cell: args Join cell → , message RM07054 → RM07045, state Starting → Ready for use",
+                "2 ~ Search index rebuild: message RM07902 → RM07045, state Starting → Ready for use",
+                "2 + Hotfix verify: Ready for use",
+            ],
+            sent: [
+                "announced-status (announce-system)", "announced-status (announce-system)",
+                "announced-status (announce-system)",
+            ]),
+        Preset(
             file: "cloud-pak-system", source: "cloud-pak-instances",
             polls: ["cloud-pak-system-1.json", "cloud-pak-system-2.json", "cloud-pak-system-3.json"],
             events: [

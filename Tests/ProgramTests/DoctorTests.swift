@@ -75,7 +75,6 @@ struct DoctorTests {
         #expect(other.said.contains("it belongs to another user") && other.verdicts.first == .failure)
         #expect(state { $0.directory?.owner = 7 }.verdicts.first == .warning)
         #expect(says("chmod 700 /s") { $0.directory?.mode = 0o750 })
-        #expect(says("others may read journal.db") { $0.directory?.openFiles = ["journal.db"] })
         #expect(state { $0.room?.bytes = 1 << 20 }.verdicts == [.ok, .failure])
         #expect(state { $0.room?.bytes = 100 << 20 }.verdicts == [.ok, .warning])
         #expect(says("no inodes") { $0.room?.inodes = 3 })
@@ -122,7 +121,7 @@ struct DoctorTests {
     private func journal(_ change: (inout JournalFacts) -> Void) -> [Finding] {
         var facts = JournalFacts()
         change(&facts)
-        return JournalCheck(facts: .success(facts), sources: ["a", "b"], sinks: ["s"]).findings
+        return JournalCheck(facts: .success(facts), exists: true, sources: ["a", "b"], sinks: ["s"]).findings
     }
 
     @Test("a journal that is damaged or cannot be opened fails; none at all is good")
@@ -130,10 +129,13 @@ struct DoctorTests {
         #expect(journal { $0.lastSeq = 1 }.said.contains("1 event so far"))
         #expect(journal { $0.soundness = .damaged(["row 7", "x", "y"]) }.verdicts == [.failure])
         #expect(journal { $0.soundness = .unknown }.verdicts == [.warning])
-        func opened(_ reason: JournalError.Reason) -> [Finding] {
-            JournalCheck(facts: .failure(JournalError(reason, "words")), sources: [], sinks: []).findings
+        func opened(_ reason: JournalError.Reason, exists: Bool = true) -> [Finding] {
+            JournalCheck(
+                facts: .failure(JournalError(reason, "words")), exists: exists, sources: [], sinks: []
+            ).findings
         }
-        #expect(opened(.missing).verdicts == [.ok])
+        #expect(opened(.missing, exists: false).verdicts == [.ok])
+        #expect(opened(.missing).said.contains("of an earlier version"))
         #expect(opened(.newer) == [.failure("journal", "words")] && opened(.corrupt).verdicts == [.failure])
     }
 

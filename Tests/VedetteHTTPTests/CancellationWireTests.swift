@@ -130,17 +130,16 @@ struct CancellationWireTests {
         }
     }
 
-    @Test("jobs that make jobs for ever keep neither others nor a transfer waiting", .timeLimit(.minutes(1)))
+    @Test("jobs that make jobs without end keep neither others nor a transfer waiting")
     func restless() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
         try await withClient { client async throws in
             let counter = Counter(client.executor)
-            async let end: Void = counter.countUntilStopped()
+            await counter.goOn()
             _ = try await client.fetch(.get(server.url()))
+            #expect(await counter.count < Counter.most)
             await counter.stop()
-            await end
-            #expect(await counter.count > 0)
         }
     }
 
@@ -168,6 +167,8 @@ extension HTTPClient {
 }
 
 private actor Counter {
+    static let most = 1_000_000
+
     private let executor: any SerialExecutor
     private(set) var count = 0
     private var isStopped = false
@@ -180,11 +181,11 @@ private actor Counter {
 
     func stop() { isStopped = true }
 
-    func countUntilStopped() async {
-        while !isStopped, !Task.isCancelled {
-            count += 1
-            await Task.yield()
-        }
+    /// Each job makes the next one, on the same thread.
+    func goOn() {
+        guard !isStopped, count < Counter.most else { return }
+        count += 1
+        Task { self.goOn() }
     }
 }
 

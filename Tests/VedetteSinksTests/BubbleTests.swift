@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 import VedetteCore
 
@@ -32,6 +33,21 @@ struct BubbleTests {
         ])
     func links(_ url: String, _ isLink: Bool) {
         #expect(Bubble(.of(.changed(url: url))).link == (isLink ? url : nil))
+    }
+
+    @Test("the main process of a user's unit has the user's manager start the browser; any other starts it itself")
+    func browser() {
+        let unit = ["SYSTEMD_EXEC_PID": "42", "WAYLAND_DISPLAY": "wayland-0", "HOME": "/h"]
+        let cgroup = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/vedette.service\n"
+        func words(_ process: pid_t, _ cgroup: String) -> [String] {
+            Browser.words(for: "https://x.example/", process: process, cgroup: cgroup) { unit[$0] }
+        }
+        let asked = words(42, cgroup)
+        #expect(asked.first == "systemd-run" && asked.suffix(2) == ["xdg-open", "https://x.example/"])
+        #expect(asked.contains("--user") && asked.contains("--property=ExitType=cgroup"))
+        #expect(asked.filter { $0.hasPrefix("--setenv") } == ["--setenv=WAYLAND_DISPLAY=wayland-0"])
+        #expect(words(43, cgroup) == ["xdg-open", "https://x.example/"])
+        #expect(words(42, "0::/system.slice/vedette.service\n") == ["xdg-open", "https://x.example/"])
     }
 
     @Test("a daemon that does not promise to read markup gets none, and text that only looks like it stays")

@@ -16,13 +16,18 @@ struct ChatHostileTests {
             "*b* _i_ ~s~ `c` ```c``` **bb** __u__ ||s|| # h\n> q\n- l", "</strong><script>alert(1)</script>&amp;&#x3c;",
             #"{{item.name}} ${x} %(x)s \" \u0000 \"#, "<@&123> <@!123> <t:0> <:a:1>", "@\u{200B}everyone",
             String(repeating: "👨‍👩‍👧‍👦", count: 10_000), String(repeating: "&<>\"*@", count: 20_000),
+            "a,b ,\u{301}c", "\u{1B}]8;;https://evil.example\u{1B}\\click\u{1B}]8;;\u{1B}\\",
+            "\u{202E}\u{2066}evil\u{2069}",
+            String(repeating: "\\", count: 100_000), String(repeating: "\"", count: 100_000),
             String(repeating: "\n", count: 100_000), "<\u{338}!channel>", "@\u{301}everyone",
         ]
 
     /// The text as title, text, field and label at once.
     static func message(_ text: String) -> Message {
+        // As long as an address may be, of what takes the most room once it is escaped.
+        let url = "https://x/?q=" + WebURL.encoded(String(text.prefix(50)))
         var event = Event.changed(
-            title: text, key: text, url: "https://x/?q=" + WebURL.encoded(String(text.prefix(50))))
+            title: text, key: text, url: url + String(repeating: "&", count: max(0, 1990 - url.utf8.count)))
         event.changes += (0..<20).map {
             FieldChange(field: "\($0) \(text)", from: .text(text), to: .list([text, text]))
         }

@@ -17,12 +17,20 @@ struct ChatPayloadTests {
         event.kind = kind
         event.changes.append(FieldChange(field: "owner", from: "ann", to: .list(["bob", "eve"])))
         switch kind {
-        case .changed, .elapsed, .reminder: break
+        case .changed: break
+        case .elapsed, .reminder: (event.changes, event.summary) = ([], Event.Summary(events: ["0199a"], stood: 1834))
         case .appeared, .disappeared: event.changes = []
         default:
             (event.item, event.changes) = (nil, [])
-            event.error = Event.Problem(failure: "tls", detail: "the certificate has expired")
+            event.error = Event.Problem(failure: "tls", detail: "the certificate has expired", server: "lab")
         }
+        if kind == .digest {
+            let lines = ["prod-1: Starting → Ready for use", "prod-2 is gone", "<b>prod-3</b> & @all: new"]
+            (event.error, event.summary) = (nil, Event.Summary(events: ["0199a", "0199b"], count: 12, lines: lines))
+        }
+        if kind.isAboutWatcher { (event.source, event.sourceKind) = (Event.watcher, Event.watcher) }
+        if kind.isAboutSink { (event.source, event.sourceKind) = ("team", Event.sink) }
+        if kind == .online || kind == .test { event.error = nil }
         var message = Message.of(event, title: Wording.title(of: event), text: Wording.text(of: event))
         message.tags = ["prod"]
         message.priority = kind == .failing ? .high : kind == .test ? .low : .normal

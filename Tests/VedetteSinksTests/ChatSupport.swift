@@ -98,11 +98,19 @@ extension ScriptedFetcher {
 
 /// Python, whose readers are not ours, judges what is piped into it.
 enum Python {
+    /// The Python that has the packages of contrib/packages; contrib/test makes it.
+    static let withPackages = SinkContractTests.root.appending(path: ".build/python/bin/python3").path
+
     /// What it printed, and its exit status.
-    static func run(_ script: String, input: [UInt8]) throws -> (output: String, status: Int32) {
+    static func run(_ script: String, input: [UInt8], python: String = "python3") throws
+        -> (output: String, status: Int32)
+    {
+        guard python == "python3" || FileManager.default.isExecutableFile(atPath: python) else {
+            return ("\(python) is missing: type contrib/test, or '. contrib/packages; need_python'", 69)
+        }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script]
+        process.arguments = [python, "-c", script]
         let (into, out) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput, process.standardError) = (into, out, out)
         try process.run()

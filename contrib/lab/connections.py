@@ -9,6 +9,7 @@ import threading
 import time
 from html import escape
 from urllib.parse import urlencode
+from xml.etree import ElementTree
 
 from stories import parse, stamp
 from wire import Recorder, Reply
@@ -17,6 +18,10 @@ ATOM = {"/news/atom/stories/" + name: name for name in
         ("public", "public/person", "statusupdates", "newsfeed", "top", "community", "saved")}
 ATOM.update({"/news/atomfba/stories/public": "public", "/search/atom/search/results": "search"})
 STREAM = re.compile(r"/connections/opensocial/basic/rest/activitystreams/(@public/@all|@me/@all|@me/@saved)/([@a-z]+)")
+# The Profiles API: a person's own status, which everybody's updates then show.
+BOARD = "/profiles/atom/mv/theboard/entry/status.do"
+ENTRY_ATOM = "{http://www.w3.org/2005/Atom}"
+STATUS = {("http://www.ibm.com/xmlns/prod/sn/type", "entry"), ("http://www.ibm.com/xmlns/prod/sn/message-type", "status")}
 VIEWERS = ("all", "following", "network", "organization")
 DOCTYPE = ('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
            '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n<html lang="en-us" dir="ltr">')
@@ -88,6 +93,8 @@ class Connections:
             return refusal(401, "Authentication is required.")
         if self.settings["login"]:
             return Reply(200, LOGIN, "text/html;charset=UTF-8")
+        if (request.method, request.path) == ("PUT", BOARD):
+            return self.publish(request)
         stream = STREAM.fullmatch(request.path)
         if request.method != "GET" or not (stream or request.path in ATOM):
             return refusal(404, "There is nothing at this address.")
@@ -103,6 +110,22 @@ class Connections:
             return True
         expected = "%s:%s" % (self.settings["user"], self.settings["password"])
         return request.header("Authorization") == "Basic " + base64.b64encode(expected.encode()).decode()
+
+    def publish(self, request):
+        """Takes an Atom entry with the two categories of a status; nothing is answered but the code."""
+        if request.header("Content-Type").split(";")[0].strip() != "application/atom+xml":
+            return refusal(415, "The content type is not supported.")
+        try:
+            root = ElementTree.fromstring(request.body)
+        except ElementTree.ParseError:
+            return refusal(400, "The entry is not well formed.")
+        named = {(c.get("scheme"), c.get("term")) for c in root.findall(ENTRY_ATOM + "category")}
+        content = root.find(ENTRY_ATOM + "content")
+        text = "" if content is None or content.get("type", "text") != "text" else (content.text or "").strip()
+        if root.tag != ENTRY_ATOM + "entry" or not STATUS <= named or not text:
+            return refusal(400, "The entry is no status.")
+        self.stories.add(source="profiles", title=text, author=self.settings["user"])
+        return Reply(200)
 
     def atom(self, request, resource):
         size, page = min(whole(request, "ps", 20), 100), whole(request, "page", 1)

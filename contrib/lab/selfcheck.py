@@ -345,6 +345,24 @@ def filters_of_the_updates(lab):
 
 
 @check
+def a_status_is_published(lab):
+    def put(body, type="application/atom+xml; charset=utf-8"):
+        return lab.call("connections", "/profiles/atom/mv/theboard/entry/status.do", body, "PUT", {"Content-Type": type})[0]
+    entry = ('<entry xmlns="http://www.w3.org/2005/Atom"><title type="text">x</title>'
+             '<category term="entry" scheme="http://www.ibm.com/xmlns/prod/sn/type"/>'
+             '<category term="status" scheme="http://www.ibm.com/xmlns/prod/sn/message-type"/>'
+             '<content type="text">R&amp;D is &lt;ready&gt; \u00e9</content></entry>')
+    before = lab.control("/lab/connections/stories")
+    assert put(entry, "application/xml") == 415 and put(entry[:-1]) == put(entry.replace("message-type", "x")) == put("<x/>") == 400
+    assert lab.control("/lab/connections/stories") == before
+    assert put(entry.encode()) == 200
+    newest, after = lab.control("/lab/connections/stories")[0], len(before) + 1
+    assert newest["title"].endswith(": R&D is <ready> \u00e9") and newest["source"] == "profiles"
+    lab.control("/lab/connections/delete", {"id": newest["id"]})
+    assert len(lab.control("/lab/connections/stories")) == after - 1
+
+
+@check
 def errors_of_the_updates(lab):
     for query in ("?ps=0", "?page=x", "?since=yesterday"):
         status, headers, body = lab.call("connections", "/news/atom/stories/public" + query)

@@ -35,14 +35,18 @@ struct StatusCommand: AsyncParsableCommand {
         let directory = places.journal()
         var records: [String: SourceRecord] = [:]
         var sinks: [String: SinkCount] = [:]
-        var remarks: [String: String] = [:]
+        var remarks: [String: [String]] = [:]
+        for sink in configuration.sinks where sink.isInsecure {
+            remarks[sink.name] = ["TLS is not checked (insecure)"]
+        }
         var timers: [RuleMemory] = []
         do throws(JournalError) {
             let reader = try JournalReader.open(directory: directory)
             for record in try await reader.sourceRecords() { records[record.name] = record }
             for count in try await reader.sinkCounts() {
                 sinks[count.sink] = count
-                if count.owed > 0 { remarks[count.sink] = try await remark(on: count.sink, reader) }
+                guard count.owed > 0, let remark = try await remark(on: count.sink, reader) else { continue }
+                remarks[count.sink, default: []].append(remark)
             }
             timers = try await reader.ruleMemories().filter { $0.due != nil }
         } catch {
@@ -51,7 +55,7 @@ struct StatusCommand: AsyncParsableCommand {
         let lines = configuration.sources.map { SourceLine(source: $0, record: records[$0.name]) }
         if json {
             return lines.map { $0.json.text }
-                + configuration.sinks.map { sinkJSON($0.name, sinks[$0.name], remarks[$0.name]) }
+                + configuration.sinks.map { sinkJSON($0.name, sinks[$0.name], remarks[$0.name] ?? []) }
                 + timers.map(timerJSON)
         }
         let names = configuration.sinks.map(\.name)
@@ -97,18 +101,21 @@ struct StatusCommand: AsyncParsableCommand {
         return table.lines
     }
 
-    private func table(_ names: [String], _ counts: [String: SinkCount], _ remarks: [String: String]) -> [String] {
+    private func table(_ names: [String], _ counts: [String: SinkCount], _ remarks: [String: [String]]) -> [String] {
         var table = TextTable(["SINK", "OWED", "DEAD", "REMARK"])
         for name in names {
-            table.add([name, "\(counts[name]?.owed ?? 0)", "\(counts[name]?.dead ?? 0)", remarks[name] ?? ""])
+            table.add([
+                name, "\(counts[name]?.owed ?? 0)", "\(counts[name]?.dead ?? 0)",
+                (remarks[name] ?? []).joined(separator: "; "),
+            ])
         }
         return table.lines
     }
 
-    private func sinkJSON(_ name: String, _ count: SinkCount?, _ remark: String?) -> String {
+    private func sinkJSON(_ name: String, _ count: SinkCount?, _ remarks: [String]) -> String {
         JSON.members([
             "sink": .string(name), "owed": .number(count?.owed ?? 0), "dead": .number(count?.dead ?? 0),
-            "remark": remark.map(JSON.string),
+            "remark": remarks.isEmpty ? nil : .string(remarks.joined(separator: "; ")),
         ]).text
     }
 }

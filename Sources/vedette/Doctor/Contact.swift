@@ -41,7 +41,9 @@ struct Contact: Sendable {
         (self.subject, kind) = (subject, server.isTLS ? .tls : .other)
         place = "\(server.isTLS ? "smtps" : "smtp")://\(server.host):\(server.port)"
         (host, port) = (Contact.bare(server.host[...]), server.port)
-        (self.tls, proxy, trust) = (tls, .none, nil)
+        (self.tls, proxy) = (tls, .none)
+        // `trust` knows https alone, and asks for nothing but the certificate.
+        trust = "https://\(server.host):\(server.port)"
     }
 
     private static func bare(_ host: Substring) -> String {

@@ -48,7 +48,9 @@ struct ContactCheck {
                 "check host, port and firewall")
         case .noHandshake(let words):
             return .failure(subject, words, remedy: "check the port, and that it speaks TLS")
-        case .open: return .ok(subject, "\(place) answers" + among(contact))
+        case .open:
+            let unseen = contact.kind == .other ? "; its certificate was not looked at" : ""
+            return .ok(subject, "\(place) answers" + among(contact) + unseen)
         case .shown(let shown): return certificate(contact, shown)
         case .notTried: return .warning(subject, "\(place) was not tried")
         }
@@ -59,12 +61,17 @@ struct ContactCheck {
     }
 
     private func unreached(_ contact: Contact, _ text: String, _ remedy: String) -> Finding {
-        guard contact.kind == .http, hasProxy else {
-            return .failure(contact.subject, text + among(contact), remedy: remedy)
+        switch contact.proxy {
+        case .url:
+            return .warning(
+                contact.subject, text + among(contact),
+                remedy: "nothing is wrong if its proxy reaches it, which was not tried")
+        case .environment where contact.kind == .http && hasProxy:
+            return .warning(
+                contact.subject, text + among(contact),
+                remedy: "nothing is wrong if $http_proxy reaches it, which was not tried")
+        case .environment, .none: return .failure(contact.subject, text + among(contact), remedy: remedy)
         }
-        return .warning(
-            contact.subject, text + among(contact),
-            remedy: "nothing is wrong if $http_proxy reaches it, which was not tried")
     }
 
     private func certificate(_ contact: Contact, _ own: Knock.Shown) -> Finding {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import VedetteConfig
 import VedetteCore
 import VedetteDesktop
@@ -70,7 +71,8 @@ struct Examination: Sendable {
     ) -> [Finding] {
         guard let journal else { return [] }
         return JournalCheck(
-            facts: journal, sources: Set(configuration?.sources.map(\.name) ?? []),
+            facts: journal, exists: access(directory + "/journal.db", F_OK) == 0,
+            sources: Set(configuration?.sources.map(\.name) ?? []),
             sinks: Set(configuration?.sinks.map(\.name) ?? [])
         ).findings
     }

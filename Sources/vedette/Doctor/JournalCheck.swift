@@ -83,6 +83,8 @@ struct JournalCheck {
     static let most = 10
 
     let facts: Result<JournalFacts, JournalError>
+    /// The file is there.
+    let exists: Bool
     /// Of the configuration; what was removed from it says nothing of today.
     let sources: Set<String>
     let sinks: Set<String>
@@ -92,9 +94,12 @@ struct JournalCheck {
         do throws(JournalError) {
             facts = try self.facts.get()
         } catch {
+            guard error.reason == .missing else { return [.failure("journal", error.detail)] }
+            guard exists else { return [.ok("journal", "there is none yet; the first run makes it")] }
             return [
-                error.reason == .missing
-                    ? .ok("journal", "there is none yet; the first run makes it") : .failure("journal", error.detail)
+                .warning(
+                    "journal", "it is of an earlier version, and was not looked at",
+                    remedy: "the next `vedette run` brings it up to date")
             ]
         }
         let silences =

@@ -5,13 +5,22 @@ import VedetteCore
 
 /// Programs and files of this machine that a sink, a source or a button needs.
 struct LocalCheck {
-    let environment: [String: String]
+    var environment: [String: String]
 
     /// Where a program is: a path as it stands, a name as `$PATH` has it.
-    func find(_ program: String) -> String? {
-        if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
+    /// - Parameter directory: where a path that does not begin with `/` begins.
+    func find(_ program: String, in directory: String? = nil) -> String? {
+        if program.contains("/") {
+            let path = program.hasPrefix("/") ? program : (directory.map { $0 + "/" } ?? "") + program
+            return isProgram(path) ? path : nil
+        }
         let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-        return path.split(separator: ":").lazy.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+        return path.split(separator: ":").lazy.map { "\($0)/\(program)" }.first(where: isProgram)
+    }
+
+    private func isProgram(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
     }
 
     func findings(_ sink: WrittenSink) -> [Finding] {
@@ -30,7 +39,11 @@ struct LocalCheck {
                 .failure(subject, "its directory \(directory) cannot be entered: \(words(errno))", remedy: "make it")
             ]
         }
-        guard let found = find(program) else {
+        var local = self
+        if let path = sink.options.map("environment").last(where: { $0.name == "PATH" }) {
+            local.environment["PATH"] = path.value
+        }
+        guard let found = local.find(program, in: sink.options.text("directory")) else {
             return [
                 .failure(
                     subject, "the program \(program) is not there, or may not be run",

@@ -49,10 +49,7 @@ struct StateCheck {
             return .warning(
                 "state", "others can look into \(path) (mode \(octal(directory.mode)))", remedy: "chmod 700 \(path)")
         }
-        guard !directory.openFiles.isEmpty else { return nil }
-        return .warning(
-            "state", "others may read \(directory.openFiles.joined(separator: ", ")) in \(path)",
-            remedy: "chmod 600 \(path)/*")
+        return nil
     }
 
     private var room: [Finding] {

@@ -11,8 +11,6 @@ struct StateFacts: Sendable, Hashable {
         var isWritable = true
         var owner: UInt32 = 0
         var mode: UInt32 = 0o700
-        /// Names of its files that others may read or change.
-        var openFiles: [String] = []
     }
 
     /// Of the file system that it is on, or will be.
@@ -51,24 +49,7 @@ struct StateFacts: Sendable, Hashable {
         guard let status = status(path) else { return nil }
         return Directory(
             isDirectory: status.st_mode & S_IFMT == S_IFDIR, isWritable: access(path, W_OK | X_OK) == 0,
-            owner: status.st_uid, mode: status.st_mode & 0o777, openFiles: openFiles(in: path))
-    }
-
-    private static func openFiles(in path: String) -> [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var found: [String] = []
-        while let entry = readdir(directory), found.count < 8 {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if let status = status(path + "/" + name), status.st_mode & S_IFMT == S_IFREG,
-                status.st_mode & 0o077 != 0
-            {
-                found.append(name)
-            }
-        }
-        return found.sorted()
+            owner: status.st_uid, mode: status.st_mode & 0o777)
     }
 
     private static func status(_ path: String) -> stat? {
