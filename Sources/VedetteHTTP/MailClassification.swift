@@ -31,7 +31,7 @@ extension MailTransfer {
     }
 
     func overdue(now: Int64) -> FetchError? {
-        let limit = isJudged ? max(mail.timeout, MailTransfer.judgement) : mail.timeout
+        let limit = isJudged ? max(mail.timeout, mail.patience) : mail.timeout
         return now - startedAt >= limit.wholeMilliseconds ? late : nil
     }
 

@@ -30,8 +30,7 @@ final class MailTransfer {
     private var unsent: ArraySlice<UInt8> = []
     private let words: UnsafeMutablePointer<CChar>
 
-    /// The server has the whole mail: who gives up now makes it take the mail again (RFC 5321 §4.5.3.2.6).
-    static let judgement = Duration.seconds(600)
+    /// The server has the whole mail.
     var isJudged: Bool { dialogue.awaitsVerdict && unsent.isEmpty }
 
     private static let chunk = 16 << 10

@@ -55,7 +55,9 @@ struct MailSettings: Sendable {
             throw OptionProblem(
                 "starttls", detail: "is for smtp://; smtps:// speaks TLS from the first byte; leave it out")
         }
-        return asked ?? (server.isLoopback ? .never : .required)
+        // A server of this machine seldom has a certificate for the name `localhost`, and nobody listens on the way.
+        let login = try options.login()
+        return asked ?? (server.isLoopback && login == nil ? .never : .required)
     }
 
     /// Where STARTTLS may be left out, whoever stands in between can leave it out (RFC 3207 §6).

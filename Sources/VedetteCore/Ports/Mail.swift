@@ -39,6 +39,8 @@ public struct Mail: Sendable {
     public var content: [UInt8]
     /// For all of it.
     public var timeout: Duration
+    /// The server has the whole mail: who gives up before makes it take the mail again (RFC 5321 §4.5.3.2.6).
+    public var patience = Duration.seconds(600)
     /// Whose places are counted (at most 4 in flight each).
     public var group: String?
 
