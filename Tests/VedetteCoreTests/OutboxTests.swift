@@ -281,7 +281,7 @@ struct OutboxPropertyTests {
 
         /// As a bound does it, to what was announced and is not under way.
         mutating func trim() {
-            let owed = journal.values.joined().filter { one in
+            let owed = journal.values.compactMap(\.first).filter { one in
                 !inFlight.contains { $0.id == one.id } && !announced.contains { $0.id == one.id }
             }
             guard let victim = owed.min(by: { $0.id < $1.id }) else { return }
@@ -292,7 +292,7 @@ struct OutboxPropertyTests {
 
     @Test(
         "order in each lane, or none where it was given up; nothing lost, nothing twice, at most four per sink",
-        arguments: 1...30)
+        arguments: 1...12)
     func property(seed: UInt64) {
         var world = World(seed)
         for _ in 0..<600 {
