@@ -8,13 +8,13 @@ struct AuthenticationReader {
     let environment: [String: String]
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
     private var headers: HeaderReader { HeaderReader(secrets: secrets, findings: findings) }
 
     /// - Parameter host: the server's; nil when its URL is wrong.
     func credentials(_ map: MapReader, host: String?) -> Credentials? {
         checkPairs(map)
-        let given = Keys.authentications.filter { map.has($0) || ($0 == "user" && map.has("password")) }
+        let given = ConfigurationKeys.authentications.filter { map.has($0) || ($0 == "user" && map.has("password")) }
             .sorted { (map.key($0).line, map.key($0).column) < (map.key($1).line, map.key($1).column) }
         if given.count > 1 {
             findings.error(
@@ -78,7 +78,7 @@ struct AuthenticationReader {
     }
 
     private func grant(_ node: YAMLNode) -> ClientGrant? {
-        guard let map = MapReader(node, "'oauth2'", keys: Keys.oauth2, findings) else { return nil }
+        guard let map = MapReader(node, "'oauth2'", keys: ConfigurationKeys.oauth2, findings) else { return nil }
         let server = ServerReader(secrets: secrets, environment: environment, findings: findings)
         let url = map["token_url"].flatMap { server.url($0, "'token_url'") }
         let client = map["client_id"].flatMap { scalars.text($0, "'client_id'") }

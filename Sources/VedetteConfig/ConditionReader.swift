@@ -7,23 +7,25 @@ import VedetteText
 struct ConditionReader {
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
     private var matchers: MatcherReader { MatcherReader(findings: findings) }
 
     /// `all`, `any` and `not` inside each other.
     private static let maximumNesting = 16
 
     /// The condition of a rule, and the sources it can be about. It must say which events are meant.
-    func condition(_ node: YAMLNode, _ scope: Scope) -> (condition: Condition, scope: Scope, seeks: Bool)? {
+    func condition(_ node: YAMLNode, _ scope: NameScope) -> (
+        condition: Condition, scope: NameScope, matchesExisting: Bool
+    )? {
         var scope = scope
         guard let part = read(node, &scope, depth: 0) else { return nil }
         if !part.saysWhich {
             findings.error(
                 node.place,
                 "'when' does not say which events; add one of "
-                    + Keys.occasions.map { "'\($0)'" }.joined(separator: ", "))
+                    + ConfigurationKeys.occasions.map { "'\($0)'" }.joined(separator: ", "))
         }
-        return (part.condition, scope, part.seeks)
+        return (part.condition, scope, part.matchesExisting)
     }
 
     /// One map of `when`.
@@ -32,16 +34,16 @@ struct ConditionReader {
         /// It says which events are meant.
         var saysWhich: Bool
         /// `stays`: what is so already counts.
-        var seeks: Bool
+        var matchesExisting: Bool
     }
 
-    private func read(_ node: YAMLNode, _ scope: inout Scope, depth: Int) -> Part? {
+    private func read(_ node: YAMLNode, _ scope: inout NameScope, depth: Int) -> Part? {
         guard depth <= ConditionReader.maximumNesting else {
             findings.error(
                 node.place, "conditions are nested deeper than \(ConditionReader.maximumNesting); use several rules")
             return nil
         }
-        guard let map = MapReader(node, "'when'", keys: Keys.when, findings) else { return nil }
+        guard let map = MapReader(node, "'when'", keys: ConfigurationKeys.when, findings) else { return nil }
         var parts: [Condition] = []
         if let source = map["source"], let (names, text) = sources(source, scope) {
             scope = scope.among(names)
@@ -52,13 +54,13 @@ struct ConditionReader {
         if let occasion { parts.append(occasion) }
         let nested = nested(map, scope, depth)
         parts += nested.map(\.condition)
-        let saysWhich = Keys.occasions.contains(where: map.has) || nested.contains(where: \.saysWhich)
+        let saysWhich = ConfigurationKeys.occasions.contains(where: map.has) || nested.contains(where: \.saysWhich)
         return Part(
             condition: parts.count == 1 ? parts[0] : .all(parts), saysWhich: saysWhich,
-            seeks: map.has("stays") || nested.contains(where: \.seeks))
+            matchesExisting: map.has("stays") || nested.contains(where: \.matchesExisting))
     }
 
-    private func nested(_ map: MapReader, _ scope: Scope, _ depth: Int) -> [Part] {
+    private func nested(_ map: MapReader, _ scope: NameScope, _ depth: Int) -> [Part] {
         var parts: [Part] = []
         for name in ["all", "any"] {
             guard let node = map[name], let elements = node.elements("'\(name)'", findings) else { continue }
@@ -72,21 +74,21 @@ struct ConditionReader {
                 Part(
                     condition: name == "all" ? .all(conditions) : .any(conditions),
                     saysWhich: name == "all" ? read.contains(where: \.saysWhich) : read.allSatisfy(\.saysWhich),
-                    seeks: read.contains(where: \.seeks)))
+                    matchesExisting: read.contains(where: \.matchesExisting)))
         }
         if let node = map["not"] {
             var inner = scope
             guard let part = read(node, &inner, depth: depth + 1) else { return parts }
-            if part.seeks {
+            if part.matchesExisting {
                 findings.error(map.key("not"), "'stays' under 'not' means nothing; say with 'item' what must not be")
             }
-            parts.append(Part(condition: .not(part.condition), saysWhich: false, seeks: false))
+            parts.append(Part(condition: .not(part.condition), saysWhich: false, matchesExisting: false))
         }
         return parts
     }
 
     /// Names and globs; each must find a source.
-    private func sources(_ node: YAMLNode, _ scope: Scope) -> (Set<String>, String)? {
+    private func sources(_ node: YAMLNode, _ scope: NameScope) -> (Set<String>, String)? {
         guard let nodes = scalars.oneOrMany(node, "'source'") else { return nil }
         var found = Set<String>()
         var texts: [String] = []
@@ -110,7 +112,7 @@ struct ConditionReader {
         return (found, texts.joined(separator: " or "))
     }
 
-    private func items(_ node: YAMLNode, _ name: String, _ scope: Scope) -> [Condition] {
+    private func items(_ node: YAMLNode, _ name: String, _ scope: NameScope) -> [Condition] {
         guard let entries = node.entries("'\(name)'", findings) else { return [] }
         return entries.flatMap { entry in
             scope.check(field: entry.name, at: entry.key.place, findings)
@@ -120,14 +122,14 @@ struct ConditionReader {
 }
 
 extension ConditionReader {
-    private func occasion(_ map: MapReader, _ scope: Scope) -> Condition? {
+    private func occasion(_ map: MapReader, _ scope: NameScope) -> Condition? {
         // `stays` may say of which field.
-        let given = Keys.occasions.filter { map.has($0) && !($0 == "field" && map.has("stays")) }
+        let given = ConfigurationKeys.occasions.filter { map.has($0) && !($0 == "field" && map.has("stays")) }
         if given.count > 1 {
             findings.error(
                 map.key(given[1]),
                 "'\(given[1])' excludes '\(given[0])': 'when' takes one of "
-                    + Keys.occasions.joined(separator: ", ") + "; use 'any' for several")
+                    + ConfigurationKeys.occasions.joined(separator: ", ") + "; use 'any' for several")
         }
         if !map.has("field"), !map.has("stays") {
             for name in ["from", "to", "by"] where map.has(name) {
@@ -148,13 +150,13 @@ extension ConditionReader {
         }
     }
 
-    private func name(_ node: YAMLNode, _ what: String, _ scope: Scope) -> String? {
+    private func name(_ node: YAMLNode, _ what: String, _ scope: NameScope) -> String? {
         guard let name = scalars.text(node, what) else { return nil }
         scope.check(field: name, at: node.place, findings)
         return name
     }
 
-    private func field(_ node: YAMLNode, _ map: MapReader, _ scope: Scope) -> Condition? {
+    private func field(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
         guard let name = name(node, "'field'", scope) else { return nil }
         let from = map["from"].flatMap { matchers.matcher($0, "'from'") }
         let to = map["to"].flatMap { matchers.matcher($0, "'to'") }
@@ -171,7 +173,7 @@ extension ConditionReader {
     }
 
     /// A value that does not change: coming into it is the match, `for` its time.
-    private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: Scope) -> Condition? {
+    private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
         for name in ["from", "to", "by"] where map.has(name) {
             findings.error(map.key(name), "'\(name)' speaks of a change, 'stays' of none; remove one")
         }

@@ -20,7 +20,7 @@ public struct SinkDefinition: Sendable {
     public var name: String
     public var kindName: String
     public var make: SinkKindEntry.Factory
-    public var manners: SinkManners
+    public var policy: DeliveryPolicy
     /// Its receiver's certificate is not checked.
     public var isInsecure = false
     /// A digest of what is written for it, so that a reload knows a changed sink. For this process alone: it is seeded

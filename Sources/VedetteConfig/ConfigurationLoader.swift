@@ -53,7 +53,8 @@ public struct ConfigurationLoader: Sendable {
 
     /// Reads files that are in memory already.
     func load(_ files: [ConfigurationFile], _ findings: Findings = Findings()) -> Loaded {
-        let configuration = Assembly(kinds: kinds, environment: environment, findings: findings).assemble(files)
+        let configuration = ConfigurationBuilder(kinds: kinds, environment: environment, findings: findings).assemble(
+            files)
         return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
     }
 

@@ -5,12 +5,12 @@ import VedetteCore
 /// What stands between a rule's match and its message.
 struct GatesReader {
     let windows: [String: [CivilWindow]]
-    let scope: Scope
+    let scope: NameScope
     /// The sinks of a list under `notify`.
-    let notices: (YAMLNode) -> [Rule.Notice]
+    let notices: (YAMLNode) -> [Rule.NotificationTarget]
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func gates(_ map: MapReader) -> Gates {
         var gates = Gates()
@@ -46,7 +46,7 @@ struct GatesReader {
     }
 
     private func quiet(_ node: YAMLNode) -> Quiet? {
-        guard let map = MapReader(node, "'quiet'", keys: Keys.quiet, findings) else { return nil }
+        guard let map = MapReader(node, "'quiet'", keys: ConfigurationKeys.quiet, findings) else { return nil }
         let then = map["then"].flatMap {
             scalars.choice($0, "'then'", among: Quiet.Then.allCases.map(\.rawValue)).flatMap(Quiet.Then.init(rawValue:))
         }
@@ -61,7 +61,7 @@ struct GatesReader {
     }
 
     private func limit(_ node: YAMLNode) -> Limit? {
-        guard let map = MapReader(node, "'limit'", keys: Keys.limit, findings) else { return nil }
+        guard let map = MapReader(node, "'limit'", keys: ConfigurationKeys.limit, findings) else { return nil }
         let count = map["count"].flatMap { scalars.integer($0, "'count'", in: 1...10_000) }
         let per = map["per"].flatMap { scalars.duration($0, "'per'", atLeast: .seconds(1)) }
         let by = map["by"].flatMap { grouping($0) } ?? .item
@@ -82,7 +82,7 @@ struct GatesReader {
     }
 
     private func digest(_ node: YAMLNode) -> DigestPlan? {
-        guard let map = MapReader(node, "'digest'", keys: Keys.digest, findings) else { return nil }
+        guard let map = MapReader(node, "'digest'", keys: ConfigurationKeys.digest, findings) else { return nil }
         let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: .seconds(1)) }
         let time = map["at"].flatMap { self.time($0, zone: map["tz"].flatMap(WindowReader(findings: findings).zone)) }
         guard map.has("every") != map.has("at") else {
@@ -104,7 +104,7 @@ struct GatesReader {
     }
 
     private func remind(_ node: YAMLNode) -> Reminder? {
-        guard let map = MapReader(node, "'remind'", keys: Keys.remind, findings),
+        guard let map = MapReader(node, "'remind'", keys: ConfigurationKeys.remind, findings),
             let every = map["every"].flatMap({ scalars.duration($0, "'every'", atLeast: .seconds(1)) })
         else { return nil }
         return Reminder(every: every, until: map["until"].flatMap { scalars.texts($0, "'until'") } ?? [])
@@ -114,7 +114,7 @@ struct GatesReader {
         guard let nodes = node.elements("'escalate'", findings) else { return [] }
         if nodes.isEmpty { findings.error(node.place, "'escalate' is an empty list; write a step or remove the key") }
         return nodes.compactMap { node -> Escalation? in
-            guard let map = MapReader(node, "a step of 'escalate'", keys: Keys.escalation, findings),
+            guard let map = MapReader(node, "a step of 'escalate'", keys: ConfigurationKeys.escalation, findings),
                 let after = map["after"].flatMap({ scalars.duration($0, "'after'", atLeast: .seconds(1)) }),
                 let sinks = map["notify"]
             else { return nil }

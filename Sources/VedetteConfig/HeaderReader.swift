@@ -50,7 +50,7 @@ struct HeaderReader {
 
     /// Text that may stand in a header: a line end would begin another one.
     func value(_ node: YAMLNode, _ what: String) -> String? {
-        guard let text = Scalars(findings: findings).text(node, what) else { return nil }
+        guard let text = ScalarReader(findings: findings).text(node, what) else { return nil }
         guard !text.unicodeScalars.contains(where: { ($0.value < 32 && $0 != "\t") || $0.value == 127 }) else {
             findings.error(node.place, "\(what) holds a line end or control character; write one line")
             return nil

@@ -10,7 +10,8 @@ struct JSONValueReader {
 
     /// A map or list; a single value is a text.
     func value(_ node: YAMLNode, _ what: String) -> JSON? {
-        node.isMap || node.isList ? inner(node, what) : Scalars(findings: findings).text(node, what).map(JSON.string)
+        node.isMap || node.isList
+            ? inner(node, what) : ScalarReader(findings: findings).text(node, what).map(JSON.string)
     }
 
     /// The number, `true`, `false` or `null` that a plain word is; nil for a text.
@@ -22,7 +23,7 @@ struct JSONValueReader {
     private func inner(_ node: YAMLNode, _ what: String) -> JSON? {
         if node.isMap { return object(node, what) }
         if node.isList { return array(node, what) }
-        return word(node) ?? Scalars(findings: findings).text(node, what).map(JSON.string)
+        return word(node) ?? ScalarReader(findings: findings).text(node, what).map(JSON.string)
     }
 
     private func object(_ node: YAMLNode, _ what: String) -> JSON? {

@@ -7,7 +7,7 @@ import VedetteText
 struct MatcherReader {
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     /// Exactly one.
     func matcher(_ node: YAMLNode, _ what: String) -> ValueMatcher? {
@@ -23,12 +23,12 @@ struct MatcherReader {
             return []
         }
         guard node.isMap else { return scalars.texts(node, what).map { [.oneOf($0)] } ?? [] }
-        guard let map = MapReader(node, what, keys: Keys.matcher, findings) else { return [] }
+        guard let map = MapReader(node, what, keys: ConfigurationKeys.matcher, findings) else { return [] }
         if node.isEmpty { findings.error(node.place, "\(what) takes one of \(MatcherReader.names)") }
-        return Keys.matcher.compactMap { key in map[key.name].flatMap { matcher(key.name, $0) } }
+        return ConfigurationKeys.matcher.compactMap { key in map[key.name].flatMap { matcher(key.name, $0) } }
     }
 
-    private static let names = Keys.matcher.map { "'\($0.name)'" }.joined(separator: ", ")
+    private static let names = ConfigurationKeys.matcher.map { "'\($0.name)'" }.joined(separator: ", ")
 
     private func matcher(_ name: String, _ node: YAMLNode) -> ValueMatcher? {
         switch name {

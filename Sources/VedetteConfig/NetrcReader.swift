@@ -69,7 +69,7 @@ struct NetrcReader {
 extension AuthenticationReader {
     /// `true`, or a path.
     func netrc(_ node: YAMLNode, host: String?, isDigest: Bool) -> Credentials? {
-        guard let text = Scalars(findings: findings).text(node, "'netrc'") else { return nil }
+        guard let text = ScalarReader(findings: findings).text(node, "'netrc'") else { return nil }
         guard text != "false" else {
             findings.error(node.place, "'netrc: false' means nothing; remove it")
             return nil

@@ -9,7 +9,7 @@ struct OptionReader {
     let secrets: SecretReader
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     /// Nil when an option is missing or wrong.
     func options(_ specs: [OptionSpec], in map: MapReader) -> Options? {

@@ -11,7 +11,7 @@ public enum PinEdit {
     }
 
     /// Where it was written.
-    public struct Written: Sendable, Hashable {
+    public struct PinRecord: Sendable, Hashable {
         /// `file:line`.
         public var place: String
         /// What stood there before.
@@ -22,7 +22,7 @@ public enum PinEdit {
     /// - Parameters:
     ///   - files: those of the configuration; the server may stand in any.
     ///   - pin: `sha256//…`.
-    public static func write(_ pin: String, to server: String, in files: [String]) throws(Problem) -> Written {
+    public static func write(_ pin: String, to server: String, in files: [String]) throws(Problem) -> PinRecord {
         for path in files {
             guard case .success(let file) = BoundedFile.read(path, most: ConfigurationFile.maximumSize),
                 let text = String(validating: file.bytes, as: UTF8.self), !AliasGuard.isBomb(text),
@@ -37,7 +37,7 @@ public enum PinEdit {
                     detail: "the server '\(server)' at \(path)\(line) is not written simply enough to be changed")
             }
             try replace(path, by: changed, mode: file.mode)
-            return Written(place: "\(path):\(line)", former: node.member("tls")?.member("pin")?.scalar?.string)
+            return PinRecord(place: "\(path):\(line)", former: node.member("tls")?.member("pin")?.scalar?.string)
         }
         throw Problem(detail: "the server '\(server)' stands in no file of the configuration")
     }

@@ -7,14 +7,14 @@ struct ProxyReader {
     let secrets: SecretReader
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func proxy(_ node: YAMLNode) -> Proxy? {
         guard node.isMap else {
             guard let text = scalars.text(node, "'proxy'") else { return nil }
             return text == "none" ? Proxy.none : url(text, node, "'proxy'").map { .url($0, user: nil, password: nil) }
         }
-        guard let map = MapReader(node, "'proxy'", keys: Keys.proxy, findings) else { return nil }
+        guard let map = MapReader(node, "'proxy'", keys: ConfigurationKeys.proxy, findings) else { return nil }
         let address = map["url"].flatMap { node in
             scalars.text(node, "'url'").flatMap { url($0, node, "'url'") }
         }

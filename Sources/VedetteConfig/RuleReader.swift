@@ -5,7 +5,7 @@ import VedetteText
 
 /// Which events matter, and to whom.
 struct RuleReader {
-    let scope: Scope
+    let scope: NameScope
     /// Every sink that is written, also a wrong one.
     let sinks: [String]
     /// Those of a kind that passes on the event itself: a text for them would be read by nobody.
@@ -13,12 +13,12 @@ struct RuleReader {
     let windows: [String: [CivilWindow]]
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func rule(_ node: YAMLNode) -> (rule: Rule, place: Place)? {
         let title = node.child("name")?.text
         let what = title.map { "rule '\($0)'" } ?? "a rule"
-        guard let map = MapReader(node, what, keys: Keys.rule, findings) else { return nil }
+        guard let map = MapReader(node, what, keys: ConfigurationKeys.rule, findings) else { return nil }
         let nameNode = map["name"]
         let name = nameNode.flatMap { Names.check($0, "rule", findings) }
         let when = map["when"].flatMap { ConditionReader(findings: findings).condition($0, scope) }
@@ -32,18 +32,18 @@ struct RuleReader {
         let gates = gates(map, inner)
         let tests = map["tests"].map { RuleTestReader(scope: inner, sinks: sinks, findings: findings).tests($0) } ?? []
         guard let name, let nameNode, let when else { return nil }
-        if when.seeks, gates.hold == .zero {
+        if when.matchesExisting, gates.hold == .zero {
             findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
         }
         var rule = Rule(
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
-            gates: gates, seeks: when.seeks, identity: identity(of: map, name))
+            gates: gates, matchesExisting: when.matchesExisting, identity: identity(of: map, name))
         rule.tests = tests.map(\.test)
         play(tests, rule)
         return (rule, nameNode.place)
     }
 
-    private func gates(_ map: MapReader, _ scope: Scope) -> Gates {
+    private func gates(_ map: MapReader, _ scope: NameScope) -> Gates {
         GatesReader(
             windows: windows, scope: scope,
             notices: { node in
@@ -73,7 +73,7 @@ struct RuleReader {
         }
     }
 
-    private func notices(_ map: MapReader, stop: Bool, _ scope: Scope) -> [Rule.Notice] {
+    private func notices(_ map: MapReader, stop: Bool, _ scope: NameScope) -> [Rule.NotificationTarget] {
         guard map.has("notify") else {
             if !stop { findings.error(map.node.place, "\(map.what) lacks 'notify': the sinks that it speaks to") }
             return []
@@ -89,14 +89,14 @@ struct RuleReader {
     }
 
     /// A name, or `name: {text, title}`.
-    private func notices(_ node: YAMLNode, _ scope: Scope) -> [(Rule.Notice, Place)] {
+    private func notices(_ node: YAMLNode, _ scope: NameScope) -> [(Rule.NotificationTarget, Place)] {
         guard node.isMap else {
             guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { return [] }
-            return [(Rule.Notice(sink: name), node.place)]
+            return [(Rule.NotificationTarget(sink: name), node.place)]
         }
         return (node.entries("'notify'", findings) ?? []).compactMap { entry in
             guard isSink(entry.name, entry.key.place),
-                let map = MapReader(entry.value, "'\(entry.name)'", keys: Keys.notice, findings)
+                let map = MapReader(entry.value, "'\(entry.name)'", keys: ConfigurationKeys.notice, findings)
             else { return nil }
             for name in ["title", "text"] where textless.contains(entry.name) && map.has(name) {
                 findings.error(
@@ -106,7 +106,7 @@ struct RuleReader {
             let reader = TemplateReader(findings: findings, vocabulary: scope.vocabulary)
             let title = map["title"].flatMap { reader.template($0, "'title'") }
             let text = map["text"].flatMap { reader.template($0, "'text'") }
-            return (Rule.Notice(sink: entry.name, title: title, text: text), entry.key.place)
+            return (Rule.NotificationTarget(sink: entry.name, title: title, text: text), entry.key.place)
         }
     }
 
@@ -120,7 +120,7 @@ struct RuleReader {
 /// Names of servers, sources, sinks and rules stand in URIs, on command lines and in globs.
 enum Names {
     static func check(_ node: YAMLNode, _ noun: String, _ findings: Findings) -> String? {
-        guard let name = Scalars(findings: findings).text(node, "the name of a \(noun)") else { return nil }
+        guard let name = ScalarReader(findings: findings).text(node, "the name of a \(noun)") else { return nil }
         let isGood =
             !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
             && name.unicodeScalars.allSatisfy { scalar in

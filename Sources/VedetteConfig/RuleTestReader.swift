@@ -4,11 +4,11 @@ import VedetteCore
 
 /// `tests`: examples of what a rule says and does not say.
 struct RuleTestReader {
-    let scope: Scope
+    let scope: NameScope
     let sinks: [String]
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
     private static let words: [String: RuleTest.Expectation] = [
         "nothing": .sent([]), "deferred": .deferred, "digest": .digest, "held": .held, "suppressed": .suppressed,
     ]
@@ -19,10 +19,11 @@ struct RuleTestReader {
     }
 
     private func test(_ node: YAMLNode) -> RuleTest? {
-        guard let map = MapReader(node, "a test", keys: Keys.test, findings) else { return nil }
-        let given = Keys.happenings.filter(map.has)
+        guard let map = MapReader(node, "a test", keys: ConfigurationKeys.test, findings) else { return nil }
+        let given = ConfigurationKeys.happenings.filter(map.has)
         guard given.count == 1, let name = given.first, let happening = map[name] else {
-            findings.error(node.place, "a test says what happens: one of \(Keys.happenings.joined(separator: ", "))")
+            findings.error(
+                node.place, "a test says what happens: one of \(ConfigurationKeys.happenings.joined(separator: ", "))")
             return nil
         }
         let made = test(name, happening)

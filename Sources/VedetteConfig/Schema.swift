@@ -17,20 +17,20 @@ public struct ConfigurationSchema: Sendable {
             "$schema": .string("http://json-schema.org/draft-07/schema#"),
             "title": .string("Vedette's configuration"),
             "type": .string("object"),
-            "properties": .object(Keys.top.filter { !$0.isPlanned }.map { member($0, section($0.name)) }),
+            "properties": .object(ConfigurationKeys.top.filter { !$0.isPlanned }.map { member($0, section($0.name)) }),
             "additionalProperties": .bool(false),
-            "definitions": .members(["condition": object(Keys.when, condition)]),
+            "definitions": .members(["condition": object(ConfigurationKeys.when, condition)]),
         ])
     }
 
     private func section(_ name: String) -> JSON {
         switch name {
-        case "servers": map(of: object(Keys.server, server))
-        case "sources": map(of: kinds(sources.map { ($0.name, $0.options) }, Keys.source, source))
-        case "sinks": map(of: kinds(sinks.map { ($0.name, $0.options) }, Keys.sink, sink))
-        case "windows": map(of: object(Keys.window) { $0 == "days" ? Shape.oneOrMany(Shape.text) : nil })
-        case "rules": Shape.list(object(Keys.rule, rule))
-        default: object(Keys.settings) { $0 == "retain" ? object(Keys.retain) : nil }
+        case "servers": map(of: object(ConfigurationKeys.server, server))
+        case "sources": map(of: kinds(sources.map { ($0.name, $0.options) }, ConfigurationKeys.source, source))
+        case "sinks": map(of: kinds(sinks.map { ($0.name, $0.options) }, ConfigurationKeys.sink, sink))
+        case "windows": map(of: object(ConfigurationKeys.window) { $0 == "days" ? Shape.oneOrMany(Shape.text) : nil })
+        case "rules": Shape.list(object(ConfigurationKeys.rule, rule))
+        default: object(ConfigurationKeys.settings) { $0 == "retain" ? object(ConfigurationKeys.retain) : nil }
         }
     }
 
@@ -38,10 +38,11 @@ public struct ConfigurationSchema: Sendable {
 
     private func server(_ key: String) -> JSON? {
         switch key {
-        case "tls": object(Keys.tls)
-        case "proxy": Shape.any([Shape.text, object(Keys.proxy) { $0 == "password" ? Shape.secret : nil }])
-        case "rate": object(Keys.rate)
-        case "oauth2": object(Keys.oauth2) { $0 == "client_secret" ? Shape.secret : nil }
+        case "tls": object(ConfigurationKeys.tls)
+        case "proxy":
+            Shape.any([Shape.text, object(ConfigurationKeys.proxy) { $0 == "password" ? Shape.secret : nil }])
+        case "rate": object(ConfigurationKeys.rate)
+        case "oauth2": object(ConfigurationKeys.oauth2) { $0 == "client_secret" ? Shape.secret : nil }
         case "password", "token": Shape.secret
         case "headers", "query": map(of: Shape.secret)
         default: nil
@@ -50,7 +51,7 @@ public struct ConfigurationSchema: Sendable {
 
     private func source(_ key: String) -> JSON? {
         switch key {
-        case "while": object(Keys.pace)
+        case "while": object(ConfigurationKeys.pace)
         case "headers": map(of: Shape.secret)
         default: nil
         }
@@ -58,8 +59,8 @@ public struct ConfigurationSchema: Sendable {
 
     private func sink(_ key: String) -> JSON? {
         switch key {
-        case "rate": object(Keys.rate)
-        case "queue": object(Keys.queue)
+        case "rate": object(ConfigurationKeys.rate)
+        case "queue": object(ConfigurationKeys.queue)
         default: nil
         }
     }
@@ -68,14 +69,14 @@ public struct ConfigurationSchema: Sendable {
         switch key {
         case "when": Shape.reference("condition")
         case "notify": notices
-        case "quiet": object(Keys.quiet)
-        case "limit": object(Keys.limit)
-        case "digest": object(Keys.digest)
-        case "remind": object(Keys.remind)
-        case "escalate": Shape.list(object(Keys.escalation) { $0 == "notify" ? notices : nil })
+        case "quiet": object(ConfigurationKeys.quiet)
+        case "limit": object(ConfigurationKeys.limit)
+        case "digest": object(ConfigurationKeys.digest)
+        case "remind": object(ConfigurationKeys.remind)
+        case "escalate": Shape.list(object(ConfigurationKeys.escalation) { $0 == "notify" ? notices : nil })
         case "tests":
             Shape.list(
-                object(Keys.test) { name in
+                object(ConfigurationKeys.test) { name in
                     switch name {
                     case "change", "appears", "disappears": map(of: Shape.oneOrMany(Shape.text))
                     case "expect": Shape.oneOrMany(Shape.text)
@@ -87,12 +88,13 @@ public struct ConfigurationSchema: Sendable {
     }
 
     private var notices: JSON {
-        Shape.oneOrMany(Shape.any([Shape.text, map(of: object(Keys.notice))]))
+        Shape.oneOrMany(Shape.any([Shape.text, map(of: object(ConfigurationKeys.notice))]))
     }
 
     private func condition(_ key: String) -> JSON? {
         let matcher = Shape.any([
-            Shape.oneOrMany(Shape.text), object(Keys.matcher) { ["above", "below"].contains($0) ? Shape.number : nil },
+            Shape.oneOrMany(Shape.text),
+            object(ConfigurationKeys.matcher) { ["above", "below"].contains($0) ? Shape.number : nil },
         ])
         return switch key {
         case "item", "where": map(of: matcher)
@@ -207,7 +209,7 @@ private enum Shape {
         case .list(let inner): list(of(inner))
         case .map(let inner): .members(["type": .string("object"), "additionalProperties": of(inner)])
         case .headers: .members(["type": .string("object"), "additionalProperties": secret])
-        case .tls: object(Keys.tls)
+        case .tls: object(ConfigurationKeys.tls)
         case .json, .body: .bool(true)
         }
     }

@@ -5,14 +5,14 @@ import VedetteCore
 /// Reads what may be a secret: a literal in a private file, or a map that says where it is kept.
 final class SecretReader {
     let environment: [String: String]
-    private let scalars: Scalars
+    private let scalars: ScalarReader
     private let findings: Findings
     /// A command is asked once, however often it is named.
     private var known: [SecretOrigin: Secret?] = [:]
 
     init(environment: [String: String], findings: Findings) {
         (self.environment, self.findings) = (environment, findings)
-        scalars = Scalars(findings: findings)
+        scalars = ScalarReader(findings: findings)
     }
 
     /// - Parameter what: `'password'`.
@@ -49,8 +49,8 @@ final class SecretReader {
     }
 
     private func origin(_ node: YAMLNode, _ what: String) -> SecretOrigin? {
-        guard let map = MapReader(node, what, keys: Keys.secret, findings) else { return nil }
-        let given = Keys.secret.map(\.name).filter(map.has)
+        guard let map = MapReader(node, what, keys: ConfigurationKeys.secret, findings) else { return nil }
+        let given = ConfigurationKeys.secret.map(\.name).filter(map.has)
         guard given.count == 1, let name = given.first else {
             if !given.isEmpty || node.isEmpty {
                 findings.error(node.place, "\(what) takes one of 'env', 'file', 'credential', 'command'")

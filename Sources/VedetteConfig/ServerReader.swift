@@ -8,11 +8,12 @@ struct ServerReader {
     let environment: [String: String]
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
     private var headers: HeaderReader { HeaderReader(secrets: secrets, findings: findings) }
 
     func server(_ entry: YAMLEntry) -> Server? {
-        guard let map = MapReader(entry.value, "server '\(entry.name)'", keys: Keys.server, findings) else {
+        guard let map = MapReader(entry.value, "server '\(entry.name)'", keys: ConfigurationKeys.server, findings)
+        else {
             return nil
         }
         var server = Server(name: entry.name)
@@ -24,7 +25,7 @@ struct ServerReader {
         server.userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
         server.proxy = map["proxy"].flatMap(ProxyReader(secrets: secrets, findings: findings).proxy) ?? .environment
         server.cookies = cookies(map)
-        server.manners = manners(map)
+        server.originLimits = originLimits(map)
         server.allowsPrivate = map["allow_private"].flatMap { scalars.flag($0, "'allow_private'") } ?? false
         return server
     }
@@ -56,11 +57,11 @@ struct ServerReader {
             .flatMap(CookiePolicy.init(rawValue:)) ?? .memory
     }
 
-    private func manners(_ map: MapReader) -> Manners {
-        var manners = Manners()
-        manners.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...8) }
-        manners.interval = map["rate"].flatMap { RateReader(findings: findings).interval($0) }
-        return manners
+    private func originLimits(_ map: MapReader) -> OriginLimits {
+        var originLimits = OriginLimits()
+        originLimits.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...8) }
+        originLimits.interval = map["rate"].flatMap { RateReader(findings: findings).interval($0) }
+        return originLimits
     }
 }
 

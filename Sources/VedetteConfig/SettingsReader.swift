@@ -6,14 +6,14 @@ import VedetteCore
 struct SettingsReader {
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func settings(_ nodes: [YAMLNode]) -> Settings {
         var settings = Settings()
         var places: [String: Place] = [:]
         for node in nodes {
-            guard let map = MapReader(node, "'settings'", keys: Keys.settings, findings) else { continue }
-            for name in Keys.settings.map(\.name) where map.has(name) {
+            guard let map = MapReader(node, "'settings'", keys: ConfigurationKeys.settings, findings) else { continue }
+            for name in ConfigurationKeys.settings.map(\.name) where map.has(name) {
                 if let first = places[name] {
                     findings.error(map.key(name), "'\(name)' is set at \(first.text) already; keep one")
                 }
@@ -28,7 +28,7 @@ struct SettingsReader {
     }
 
     private func retain(_ node: YAMLNode, _ settings: inout Settings) {
-        guard let map = MapReader(node, "'retain'", keys: Keys.retain, findings) else { return }
+        guard let map = MapReader(node, "'retain'", keys: ConfigurationKeys.retain, findings) else { return }
         if let time = map["events"].flatMap({ scalars.duration($0, "'events'", atLeast: .seconds(60)) }) {
             settings.keepEvents = time
         }

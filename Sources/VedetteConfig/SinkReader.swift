@@ -5,7 +5,7 @@ import VedetteCore
 /// Where messages go.
 struct SinkReader {
     let kinds: [SinkKindEntry]
-    let manners: SinkMannersReader
+    let policy: DeliveryPolicyReader
     let secrets: SecretReader
     let findings: Findings
 
@@ -13,15 +13,15 @@ struct SinkReader {
         let what = "sink '\(entry.name)'"
         guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), findings),
             let kind = kinds.first(where: { $0.name == name }),
-            let map = MapReader(entry.value, what, keys: Keys.sink, options: kind.options, findings)
+            let map = MapReader(entry.value, what, keys: ConfigurationKeys.sink, options: kind.options, findings)
         else { return nil }
         let reader = OptionReader(secrets: secrets, findings: findings)
-        let manners = manners.manners(map, of: entry.name)
+        let policy = policy.policy(map, of: entry.name)
         guard let options = reader.options(kind.options, in: map) else { return nil }
         do throws(OptionProblem) {
             let factory = try kind.make(options)
             return SinkDefinition(
-                name: entry.name, kindName: kind.name, make: factory, manners: manners,
+                name: entry.name, kindName: kind.name, make: factory, policy: policy,
                 isInsecure: options.tls("tls").insecure,
                 fingerprint: fingerprint(entry.value))
         } catch {
@@ -54,7 +54,7 @@ enum KindName {
             findings.error(node.place, "\(what) lacks 'kind': one of \(known.sorted().joined(separator: ", "))")
             return nil
         }
-        guard let name = Scalars(findings: findings).text(entry.value, "'kind'") else { return nil }
+        guard let name = ScalarReader(findings: findings).text(entry.value, "'kind'") else { return nil }
         if !known.contains(name) { findings.error(entry.value.place, MapReader.unknown("kind", name, among: known)) }
         return name
     }

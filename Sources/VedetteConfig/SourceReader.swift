@@ -10,10 +10,12 @@ struct SourceReader {
     let secrets: SecretReader
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     private static let remedies = Dictionary(
-        uniqueKeysWithValues: Keys.server.map(\.name).filter { name in !Keys.source.contains { $0.name == name } }.map {
+        uniqueKeysWithValues: ConfigurationKeys.server.map(\.name).filter { name in
+            !ConfigurationKeys.source.contains { $0.name == name }
+        }.map {
             ($0, "belongs to a server: write it under 'servers' and name that with 'server'")
         })
 
@@ -22,7 +24,8 @@ struct SourceReader {
         guard let name = KindName.read(entry.value, what, among: kinds.map(\.name), findings),
             let kind = kinds.first(where: { $0.name == name }),
             let map = MapReader(
-                entry.value, what, keys: Keys.source, options: kind.options, remedies: SourceReader.remedies, findings)
+                entry.value, what, keys: ConfigurationKeys.source, options: kind.options,
+                remedies: SourceReader.remedies, findings)
         else { return nil }
         let server = server(map)
         let pace = pace(map, standard: kind.every)
@@ -58,10 +61,11 @@ extension SourceReader {
     /// The fastest pace that is taken.
     private static let least = Duration.milliseconds(100)
 
-    private func pace(_ map: MapReader, standard: Duration) -> Pace {
+    private func pace(_ map: MapReader, standard: Duration) -> PollInterval {
         let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.least) }
-        var pace = Pace(every: every ?? standard, isExplicit: map.has("every"))
-        guard let node = map["while"], let inner = MapReader(node, "'while'", keys: Keys.pace, findings) else {
+        var pace = PollInterval(every: every ?? standard, isExplicit: map.has("every"))
+        guard let node = map["while"], let inner = MapReader(node, "'while'", keys: ConfigurationKeys.pace, findings)
+        else {
             return pace
         }
         pace.whileStates = inner["state"].flatMap { scalars.texts($0, "'state'") } ?? []

@@ -9,11 +9,11 @@ struct TLSReader {
     let environment: [String: String]
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func policy(_ node: YAMLNode) -> TLSPolicy {
         var policy = TLSPolicy()
-        guard let map = MapReader(node, "'tls'", keys: Keys.tls, findings) else { return policy }
+        guard let map = MapReader(node, "'tls'", keys: ConfigurationKeys.tls, findings) else { return policy }
         policy.ca = map["ca"].flatMap { file($0, "'ca'", holds: .certificate)?.path }
         policy.pin = map["pin"].flatMap(pin)
         policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false

@@ -9,7 +9,7 @@ struct TemplateReader {
     var vocabulary = TemplateVocabulary.message
 
     func template(_ node: YAMLNode, _ what: String) -> (any Template)? {
-        guard let text = Scalars(findings: findings).text(node, what) else { return nil }
+        guard let text = ScalarReader(findings: findings).text(node, what) else { return nil }
         do throws(TemplateError) {
             return try MustacheTemplate(text, names: vocabulary)
         } catch {

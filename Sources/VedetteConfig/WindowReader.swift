@@ -7,10 +7,11 @@ import VedetteText
 struct WindowReader {
     let findings: Findings
 
-    private var scalars: Scalars { Scalars(findings: findings) }
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     func window(_ entry: YAMLEntry) -> [CivilWindow] {
-        guard let map = MapReader(entry.value, "window '\(entry.name)'", keys: Keys.window, findings) else { return [] }
+        guard let map = MapReader(entry.value, "window '\(entry.name)'", keys: ConfigurationKeys.window, findings)
+        else { return [] }
         let zone = map["tz"].flatMap(self.zone)
         let days = map["days"].flatMap(self.days) ?? []
         guard let node = map["daily"] else {

@@ -8,7 +8,7 @@ enum Browser {
     /// Opens an http or https URL with `xdg-open`: no shell, nothing of this process's descriptors, a session of its
     /// own that outlives the watcher. For the notifier's thread, which collects the child when it ends.
     static func open(_ link: String) {
-        guard let link = Bubble.webLink(link) else { return }
+        guard let link = DesktopNotification.webLink(link) else { return }
         var child = pid_t()
         let words = words(for: link, process: getpid(), cgroup: cgroup()) { getenv($0).map { String(cString: $0) } }
         // Nobody is left to tell when it fails: the user sees that nothing opens.

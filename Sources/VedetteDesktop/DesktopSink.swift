@@ -67,7 +67,7 @@ public final class DesktopSink: Sink {
         guard !message.isOldNews(at: clock.now().wall) else {
             return await notifier.show(missed: message.title, icon: icon)
         }
-        var bubble = Bubble(message)
+        var bubble = DesktopNotification(message)
         bubble.icon = icon
         if silencer == nil { bubble.subject = nil }
         return await notifier.show(bubble) { [bubble, clock, silencer] button in

@@ -16,9 +16,9 @@ actor Notifier {
     private var bus: SessionBus?
     /// The unique name of the daemon that `bubbles` belong to.
     private var daemon: String?
-    private var bubbles: [Bubble.Key: Shown] = [:]
+    private var bubbles: [DesktopNotification.Key: DisplayedNotification] = [:]
     private var uses = 0
-    private var missed = Missed()
+    private var missed = MissedSummary()
 
     private init() {
         executor = GLibExecutor()
@@ -27,10 +27,12 @@ actor Notifier {
 
     /// - Parameter pressed: called on the notifier's thread, while the bubble is on the screen.
     /// - Returns: why it could not be shown; nil when the daemon has it.
-    func show(_ bubble: Bubble, pressed: @escaping @Sendable (Bubble.Button) -> Void = { _ in }) -> DesktopProblem? {
+    func show(
+        _ bubble: DesktopNotification, pressed: @escaping @Sendable (DesktopNotification.Button) -> Void = { _ in }
+    ) -> DesktopProblem? {
         do throws(DesktopProblem) {
             let capabilities = try capabilitiesOfDaemon()
-            let shown = bubbles[bubble.key] ?? Shown(bubble.key, of: self)
+            let shown = bubbles[bubble.key] ?? DisplayedNotification(bubble.key, of: self)
             shown.pressed = pressed
             if let error = shown.show(bubble, capabilities: capabilities) { throw .noDaemon(error.words) }
             keep(shown)
@@ -62,12 +64,14 @@ actor Notifier {
     }
 
     /// The user, the daemon or its timer closed the bubble: its id is free, the next one is new.
-    func closed(_ key: Bubble.Key) {
+    func closed(_ key: DesktopNotification.Key) {
         bubbles[key] = nil
-        if key == .missed { missed = Missed() }
+        if key == .missed { missed = MissedSummary() }
     }
 
-    func pressed(_ button: Bubble.Button, on key: Bubble.Key) { bubbles[key]?.pressed(button) }
+    func pressed(_ button: DesktopNotification.Button, on key: DesktopNotification.Key) {
+        bubbles[key]?.pressed(button)
+    }
 
     /// The bus says that a daemon has gone. The word may be late: then the one that is known now is another.
     func gone(_ name: String) {
@@ -108,7 +112,7 @@ actor Notifier {
         bus = nil
     }
 
-    private func keep(_ shown: Shown) {
+    private func keep(_ shown: DisplayedNotification) {
         uses += 1
         shown.lastUse = uses
         bubbles[shown.key] = shown

@@ -55,7 +55,7 @@ struct CharacterEncoding: Equatable {
 
     /// `utf-8` of `<?xml version="1.0" encoding="utf-8"?>`, wherever near the beginning it stands.
     private static func declaredName(_ body: [UInt8]) -> String? {
-        guard let start = XMLStart.declaration(in: body.prefix(XMLStart.reach)) else { return nil }
+        guard let start = XMLProlog.declaration(in: body.prefix(XMLProlog.reach)) else { return nil }
         let head = body[start...].prefix(512)
         guard let end = head.firstIndex(of: UInt8(ascii: ">")) else { return nil }
         let text = String(decoding: head[..<end], as: UTF8.self)

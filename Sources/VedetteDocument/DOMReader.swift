@@ -20,7 +20,7 @@ public struct DOMReader: Sendable {
             throw DocumentError(.tooLarge, "the XML document is larger than the limit")
         }
         try XMLReader.checkStart(prepared.text)
-        try XMLIllness.heal(&prepared, attributes: limits.attributes)
+        try XMLDefects.heal(&prepared, attributes: limits.attributes)
         let builder = DOMBuilder(limits, isHTML: false)
         let document = try DOMReader.build(builder, prepared)
         let tree = try DOMTree(document, builder, warnings: prepared.warnings, limits: limits)

@@ -41,7 +41,7 @@ struct HTMLScanner {
     private mutating func copy() {
         let byte = bytes[at]
         at += 1
-        if XMLIllness.isControl(byte) {
+        if XMLDefects.isControl(byte) {
             hadControls = true
         } else {
             out.append(byte)
@@ -191,7 +191,7 @@ extension HTMLScanner {
         out.append(contentsOf: name.lazy.map(Sniffer.lowercased))
         out.append(contentsOf: "=\"".utf8)
         for byte in bytes[value] {
-            if XMLIllness.isControl(byte) {
+            if XMLDefects.isControl(byte) {
                 hadControls = true
             } else if byte == UInt8(ascii: "\"") {
                 out.append(contentsOf: "&quot;".utf8)

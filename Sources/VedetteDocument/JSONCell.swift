@@ -64,10 +64,10 @@ public struct JSONRow: ~Copyable {
     /// Escapes may write control characters (RFC 8259 §7), which no text of ours holds: they are left out, as in XML.
     private func decoded(_ column: Int) -> String {
         let bytes = bytes(column)
-        guard cell(column).unescaped != 0, bytes.contains(where: XMLIllness.isControl) else {
+        guard cell(column).unescaped != 0, bytes.contains(where: XMLDefects.isControl) else {
             return String(decoding: bytes, as: UTF8.self)
         }
-        return String(decoding: bytes.filter { !XMLIllness.isControl($0) }, as: UTF8.self)
+        return String(decoding: bytes.filter { !XMLDefects.isControl($0) }, as: UTF8.self)
     }
 
     public subscript(_ column: Int) -> JSONCell {

@@ -41,7 +41,7 @@ public struct XMLReader: Sendable {
             throw DocumentError(.tooLarge, "the XML document is larger than the limit")
         }
         try Self.checkStart(prepared.text)
-        try XMLIllness.heal(&prepared, attributes: limits.attributes)
+        try XMLDefects.heal(&prepared, attributes: limits.attributes)
         let engine = XMLEngine(vocabulary, limits, handler)
         do throws(DocumentError) {
             try engine.parse(prepared.bytes, from: prepared.start)
@@ -55,7 +55,7 @@ public struct XMLReader: Sendable {
 
     /// Nil when it still cannot be read: then the first error says more.
     private func readMended(_ prepared: XMLText, _ handler: any XMLHandler) -> [DocumentWarning]? {
-        var repair = XMLRepair(prepared.bytes, from: prepared.start)
+        var repair = XMLTagRepair(prepared.bytes, from: prepared.start)
         repair.run()
         let engine = XMLEngine(vocabulary, limits, handler)
         do throws(DocumentError) {

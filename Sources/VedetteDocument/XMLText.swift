@@ -31,8 +31,8 @@ struct XMLText {
     /// message of the program that wrote it.
     private mutating func skipToStart() {
         let before = start
-        start = XMLStart.afterSpace(bytes[start...])
-        if let declaration = XMLStart.declaration(in: bytes[start...].prefix(XMLStart.reach)), declaration > start {
+        start = XMLProlog.afterSpace(bytes[start...])
+        if let declaration = XMLProlog.declaration(in: bytes[start...].prefix(XMLProlog.reach)), declaration > start {
             start = declaration
             warnings.append(.leadingText)
         } else if start > before, Sniffer.begins(bytes[start...], with: "<?xml") {

@@ -22,7 +22,7 @@ final class XPathEngine {
         let nodes = UInt(max(nodes, 1))
         joins = 4_000_000_000 / nodes + (nodes <= 60_000 ? 2 * nodes : 0)
         context.pointee.opLimit = operations
-        XPathMeter.install(context)
+        XPathCostGuard.install(context)
         context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
         // Without a receiver of its own libxml2 prints errors to standard error.
         context.pointee.error = { user, error in

@@ -72,11 +72,11 @@ struct LinkReader: Sendable {
     static let mostPerPoll = 200
     private static let atOnce = 4
 
-    let requester: Requester
+    let requestBuilder: RequestBuilder
     let kind: any SourceKind
     let fetcher: any Fetcher
     let clock: any Clock
-    let ask: Ask
+    let ask: RequestTemplate
     /// A response that named them came from the internet.
     let isPublic: Bool
 
@@ -153,7 +153,7 @@ struct LinkReader: Sendable {
         guard let link = links.first else { return .said([]) }
         let response: Response
         do throws(FetchError) {
-            response = try await fetcher.fetch(try requester.link(link.url, ask, isPublic: isPublic))
+            response = try await fetcher.fetch(try requestBuilder.link(link.url, ask, isPublic: isPublic))
         } catch {
             if error.failure == .cancelled { return .cancelled }
             return .failed(links, "\(link.name) was not read: \(error.detail)", silence: nil)
@@ -162,7 +162,7 @@ struct LinkReader: Sendable {
             return await LinkReader.read(links, response, with: kind, at: clock.now().wall)
         }
         let sentence = PollReader.sentence(status: response.status, failure)
-        let asked = response.headers.retryAfter(at: clock.now().wall).map(Pace.clamped(retryAfter:))
+        let asked = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
         let silence = asked.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
         return .failed(links, "\(link.name) was not read: \(sentence)", silence: silence)
     }
@@ -188,13 +188,14 @@ struct LinkReader: Sendable {
 extension PollReader {
     /// Adds to the items what their links say.
     func follow(
-        of items: inout [Item], _ ask: Ask, isPublic: Bool
+        of items: inout [Item], _ ask: RequestTemplate, isPublic: Bool
     ) async -> (warnings: [String], cache: LinkCache?) {
         let named = items.map { source.kind.links(of: $0, base: source.url, all: false) }
         let all = named.flatMap { $0 }
         guard !all.isEmpty else { return ([], nil) }
         let reader = LinkReader(
-            requester: requester, kind: source.kind, fetcher: fetcher, clock: clock, ask: ask, isPublic: isPublic)
+            requestBuilder: requestBuilder, kind: source.kind, fetcher: fetcher, clock: clock, ask: ask,
+            isPublic: isPublic)
         var cache = links
         cache.keepOnly(Set(all))
         let warnings = await reader.refresh(&cache, all)

@@ -13,22 +13,22 @@ struct PollReader: Sendable {
     let lane: Lane
     let userAgent: String
     /// Runs the programs of kinds that have one.
-    var shaper: (any Shaper)?
-    var marks: Marks = [:]
+    var transformer: (any BodyTransformer)?
+    var thresholds: Thresholds = [:]
     /// What links said in earlier polls.
     var links = LinkCache()
     /// The snapshot's items, asked for only when the body changed.
     let storedItems: @Sendable () async throws(JournalError) -> [String: StoredItem]
     var limits = PollLimits()
 
-    var requester: Requester { Requester(source: source, lane: lane, userAgent: userAgent) }
+    var requestBuilder: RequestBuilder { RequestBuilder(source: source, lane: lane, userAgent: userAgent) }
 
     func read() async throws(JournalError) -> PollResult {
         let context = PollContext(newest: usableHead?.newest, now: clock.now().wall)
         let ask = source.kind.request(base: source.url, context: context)
         if let kind = source.kind as? any ObservingKind { return try await observe(ask, with: kind) }
-        let asked = Requester.digest(of: ask)
-        var request = requester.first(ask)
+        let asked = RequestBuilder.digest(of: ask)
+        var request = requestBuilder.first(ask)
         // What was learned of another address says nothing about this one.
         if let head = usableHead, head.asked == asked, let digest = head.digest {
             request.knownDigest = digest
@@ -39,7 +39,7 @@ struct PollReader: Sendable {
         var result = await fetchFirst(request)
         // The page is as before, but another follows it now: only the whole response lets its kind say which.
         if case .success(let response) = result, response.isUnchanged, hasUnknownNext(response) {
-            request = requester.first(ask)
+            request = requestBuilder.first(ask)
             result = await fetchFirst(request)
         }
         switch result {
@@ -129,8 +129,8 @@ struct PollReader: Sendable {
 extension PollReader {
     /// What was read so far.
     private struct Reading: Sendable {
-        var walk: PageWalk
-        var step = PageWalk.Step.done
+        var walk: Paginator
+        var step = Paginator.Step.done
         var warnings: [String] = []
         var freshFor: Duration?
         /// A response came from the internet: what it names is not to be on our own network.
@@ -159,11 +159,11 @@ extension PollReader {
     }
 
     private func readPages(
-        from first: Response, ask: Ask, asked: UInt64, since start: BootTime
+        from first: Response, ask: RequestTemplate, asked: UInt64, since start: BootTime
     ) async throws(JournalError) -> PollResult {
         let isBaseline = head?.identity != source.identity
         let stored = isBaseline ? [:] : try await storedItems()
-        let walk = PageWalk(
+        let walk = Paginator(
             mode: source.kind.mode, url: first.url, known: isBaseline ? nil : stored,
             newest: isBaseline ? nil : head?.newest, oldest: isBaseline ? nil : head?.oldest,
             comparesDigests: head?.fingerprints == source.kind.fingerprints)
@@ -184,7 +184,7 @@ extension PollReader {
         }
         var difference = await compare(observation, stored: stored)
         // A window with a gap is said and taken: failing it would fail every later poll, each with a wider gap.
-        if let gap { difference.events.append(EventSketch(.suspect, error: gap)) }
+        if let gap { difference.events.append(DraftEvent(.suspect, error: gap)) }
         var result = PollResult(.read(difference), freshFor: reading.freshFor)
         (result.warnings, result.links) = (reading.warnings + followed.warnings, followed.cache)
         // Over several pages items come twice because entries move while they are read.
@@ -196,7 +196,7 @@ extension PollReader {
     }
 
     /// Nil when every page was read that the walk asked for.
-    private func readAll(_ reading: inout Reading, from first: Response, _ ask: Ask) async -> PollResult? {
+    private func readAll(_ reading: inout Reading, from first: Response, _ ask: RequestTemplate) async -> PollResult? {
         var response = first
         while true {
             if !response.isFromPrivate { reading.isPublic = true }
@@ -205,7 +205,7 @@ extension PollReader {
                 bytes: response.body, headers: response.headers, url: response.url, number: reading.walk.pages + 1,
                 receivedAt: clock.now().wall)
             response.body = []
-            switch await PollReader.read(body, with: source.kind, shaper) {
+            switch await PollReader.read(body, with: source.kind, transformer) {
             case .failure(let error): return PollResult(error)
             case .success(let page): reading.take(page)
             }
@@ -223,17 +223,17 @@ extension PollReader {
     }
 
     private func fetchNext(
-        _ page: NextPage, _ ask: Ask, after response: Response
+        _ page: NextPage, _ ask: RequestTemplate, after response: Response
     ) async -> Result<Response, FetchError> {
         do throws(FetchError) {
-            let request = try requester.next(page, ask, isPublic: !response.isFromPrivate)
+            let request = try requestBuilder.next(page, ask, isPublic: !response.isFromPrivate)
             return .success(try await fetcher.fetch(request))
         } catch {
             return .failure(error)
         }
     }
 
-    private static func problem(of step: PageWalk.Step) -> Event.Problem? {
+    private static func problem(of step: Paginator.Step) -> Event.Problem? {
         guard case .gap(let detail) = step else { return nil }
         return Event.Problem(failure: Failure.pageGap.rawValue, detail: "the reading has a gap: \(detail)")
     }
@@ -241,12 +241,12 @@ extension PollReader {
     /// Off the loop: a document may be large, and a program runs for seconds.
     @concurrent
     private static func read(
-        _ body: consuming PageBody, with kind: any SourceKind, _ shaper: (any Shaper)?
+        _ body: consuming PageBody, with kind: any SourceKind, _ transformer: (any BodyTransformer)?
     ) async -> Result<Page, ReadError> {
         do throws(ReadError) {
             if let program = kind.shaping {
-                guard let shaper else { throw ReadError(.configuration, "no program shapes documents here") }
-                body.bytes = try await shaper.shape(body.bytes, with: program)
+                guard let transformer else { throw ReadError(.configuration, "no program shapes documents here") }
+                body.bytes = try await transformer.shape(body.bytes, with: program)
             }
             return .success(try kind.read(&body))
         } catch {
@@ -256,6 +256,7 @@ extension PollReader {
 
     @concurrent
     func compare(_ observation: Observation, stored: [String: StoredItem]) async -> Difference {
-        Differ(source: source, now: clock.now().wall, marks: marks).compare(head, stored: stored, with: observation)
+        Differ(source: source, now: clock.now().wall, thresholds: thresholds).compare(
+            head, stored: stored, with: observation)
     }
 }

@@ -63,8 +63,8 @@ final class WatchedSource {
         followWallClock(now)
         guard let stored = [record.due, record.notBefore].compactMap({ $0 }).max() else { return now.boot }
         let isAsked = record.notBefore.map { $0 > now.wall } ?? false
-        let usual = max(source.pace.longestDelay(record.health), Settlement.offlinePace)
-        return now.boot(at: stored, most: isAsked ? max(usual, Pace.longestRetryAfter) : usual)
+        let usual = max(source.pace.longestDelay(record.health), PollTransition.offlinePace)
+        return now.boot(at: stored, most: isAsked ? max(usual, PollInterval.longestRetryAfter) : usual)
     }
 }
 
@@ -77,7 +77,7 @@ extension Source {
     public var session: String { server.name.isEmpty ? "source " + name : server.name }
 
     /// What its failures are told together with: its server, else its host.
-    var neighbourhood: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
+    var failureGroup: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
 
     /// The same request, read in the same way: a poll under way is still what the user wants.
     func asks(like other: Source) -> Bool {

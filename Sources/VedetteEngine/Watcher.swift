@@ -7,7 +7,7 @@ public actor Watcher {
     /// Polls whose bodies are being read or compared; more wait, so that bodies in memory stay bounded.
     static let mostUnfinished = 512
     /// Of those, polls of hosts that time out: they never take the places of hosts that answer (I7).
-    static let mostSuspects = 64
+    static let mostSlowHosts = 64
     /// Due times closer than this are served by one wake-up.
     static let tick = Duration.milliseconds(10)
     /// Polls that changed nothing are written at most this late.
@@ -19,9 +19,9 @@ public actor Watcher {
     /// Where two hosts fell silent the others are asked within this time: before the polls of those two make failures.
     static let doubt = Duration.seconds(2)
 
-    let surroundings: Surroundings
-    let courier: Courier
-    let committer: Committer
+    let dependencies: Dependencies
+    let dispatcher: Dispatcher
+    let commitBatcher: CommitBatcher
     var rules: RuleEngine
     /// The wall time of the start less its boot time: what rules count on never jumps.
     let steadyOffset: Int64
@@ -31,19 +31,19 @@ public actor Watcher {
     var restUntil: BootTime?
     var entries: [String: WatchedSource] = [:]
     /// Origins whose last attempt timed out.
-    var suspects = Set<String>()
+    var slowHosts = Set<String>()
     /// The bounds that rules name.
-    private(set) var marks: MarkBook
-    var network = Network()
+    private(set) var thresholds: ThresholdIndex
+    var network = NetworkMonitor()
     /// Who speaks for the failures of a server.
-    var chorus = Chorus()
+    var failureGrouping = FailureGrouping()
     private var byNumber: [WatchedSource] = []
     /// Numbers of sources that went away.
     private var freeNumbers: [Int] = []
     private var scheduler = Scheduler()
     private var unfinished: [Lane: Int] = [:]
     /// Due, but every suspects' place is taken.
-    private var waitingSuspects: [WatchedSource] = []
+    private var waitingSlowHosts: [WatchedSource] = []
     private var isStopping = false
     private var sleeper: Task<Void, Never>?
     private var wakeAt: BootTime?
@@ -54,16 +54,17 @@ public actor Watcher {
     private var idle: [CheckedContinuation<Void, Never>] = []
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
-        surroundings.executor.asUnownedSerialExecutor()
+        dependencies.executor.asUnownedSerialExecutor()
     }
 
-    public init(_ watch: Watch, _ surroundings: Surroundings, courier: Courier) {
-        (self.surroundings, self.courier) = (surroundings, courier)
-        committer = Committer(journal: surroundings.journal, log: surroundings.log, executor: surroundings.executor)
-        rules = RuleEngine(watch.rules, civil: surroundings.civil)
-        let now = surroundings.clock.now()
+    public init(_ watch: WatchConfiguration, _ dependencies: Dependencies, dispatcher: Dispatcher) {
+        (self.dependencies, self.dispatcher) = (dependencies, dispatcher)
+        commitBatcher = CommitBatcher(
+            journal: dependencies.journal, log: dependencies.log, executor: dependencies.executor)
+        rules = RuleEngine(watch.rules, civil: dependencies.civil)
+        let now = dependencies.clock.now()
         steadyOffset = now.wall.milliseconds - now.boot.milliseconds
-        marks = MarkBook(watch.rules.rules)
+        thresholds = ThresholdIndex(watch.rules.rules)
         for (number, source) in watch.sources.enumerated() {
             let entry = WatchedSource(source, number: number)
             byNumber.append(entry)
@@ -75,15 +76,15 @@ public actor Watcher {
 
     /// Reads what the journal remembers and schedules every source.
     public func restore() async throws(JournalError) {
-        await courier.report { [weak self] sink, kind, reason in await self?.sinkRests(sink, kind, reason) }
-        let records = try await surroundings.journal.sourceRecords()
-        let now = surroundings.clock.now()
+        await dispatcher.report { [weak self] sink, kind, reason in await self?.sinkRests(sink, kind, reason) }
+        let records = try await dependencies.journal.sourceRecords()
+        let now = dependencies.clock.now()
         for record in records {
             guard let entry = entries[record.name] else { continue }
             entry.take(record, at: now)
-            if record.health.problem?.failure == Failure.timeout.rawValue { suspects.insert(entry.origin) }
+            if record.health.problem?.failure == Failure.timeout.rawValue { slowHosts.insert(entry.origin) }
         }
-        network.restore(isOffline: try await surroundings.journal.lastOfWatcher()?.kind == .offline)
+        network.restore(isOffline: try await dependencies.journal.lastOfWatcher()?.kind == .offline)
         watchOrigins()
         try await restoreRules(records)
         for entry in byNumber { schedule(entry, at: firstDue(entry, now: now)) }
@@ -95,7 +96,7 @@ public actor Watcher {
             noteJump()
             startDue()
             tick()
-            if let touchDue, touchDue <= surroundings.clock.now().boot { await flushTouches() }
+            if let touchDue, touchDue <= dependencies.clock.now().boot { await flushTouches() }
             await sleepUntilNext()
         }
         for entry in byNumber { entry.poll?.cancel() }
@@ -104,7 +105,7 @@ public actor Watcher {
             await withCheckedContinuation { if isIdle { $0.resume() } else { idle.append($0) } }
         }
         await flushTouches()
-        await committer.finish()
+        await commitBatcher.finish()
     }
 
     public func stop() {
@@ -114,14 +115,14 @@ public actor Watcher {
 
     /// Takes another set of sources and rules: all of it, or, when the journal cannot be read, nothing. What is unchanged
     /// goes on undisturbed; a poll of a source that went away or asks for something else now is cancelled.
-    public func reload(_ watch: Watch) async throws(JournalError) {
+    public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
         let hasNew = watch.sources.contains { entries[$0.name] == nil }
-        let records = hasNew ? try await surroundings.journal.sourceRecords() : []
+        let records = hasNew ? try await dependencies.journal.sourceRecords() : []
         let remembered = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
-        marks = MarkBook(watch.rules.rules)
+        thresholds = ThresholdIndex(watch.rules.rules)
         let names = Set(watch.sources.map(\.name))
         for entry in byNumber where !entry.isRemoved && !names.contains(entry.source.name) { remove(entry) }
-        let now = surroundings.clock.now()
+        let now = dependencies.clock.now()
         for source in watch.sources {
             if let entry = entries[source.name] {
                 replace(entry, with: source, now: now)
@@ -140,7 +141,7 @@ public actor Watcher {
         guard let entry = entries[name], entry.record.snapshot?.emptiness != nil else { return }
         // A poll under way goes on with what it knew; the next one is told.
         entry.isAccepted = true
-        if entry.poll == nil { schedule(entry, at: surroundings.clock.now().boot) }
+        if entry.poll == nil { schedule(entry, at: dependencies.clock.now().boot) }
     }
 
     private func add(_ source: Source, record: SourceRecord?, now: Moment) {
@@ -156,7 +157,7 @@ public actor Watcher {
         entry.poll?.cancel()
         entries[entry.source.name] = nil
         scheduler.remove(entry.number)
-        waitingSuspects.removeAll { $0 === entry }
+        waitingSlowHosts.removeAll { $0 === entry }
         if entry.poll == nil { freeNumbers.append(entry.number) }
     }
 
@@ -183,12 +184,12 @@ public actor Watcher {
         let due = due(entry, now: now)
         guard entry.record.due != nil, due == now.boot else { return due }
         let spread = min(entry.source.pace.every * 0.1, .seconds(5))
-        return due.advanced(by: spread * surroundings.chance.fraction())
+        return due.advanced(by: spread * dependencies.random.fraction())
     }
 
     /// What new rules wait for may be due before the next poll of its source.
     private func pullForward() {
-        let now = surroundings.clock.now()
+        let now = dependencies.clock.now()
         for entry in rules.sources.compactMap({ entries[$0] }) {
             let due = due(entry, now: now)
             if let scheduled = scheduler.due(of: entry.number), due < scheduled { schedule(entry, at: due) }
@@ -208,11 +209,11 @@ public actor Watcher {
     }
 
     private func startDue() {
-        let now = surroundings.clock.now().boot
+        let now = dependencies.clock.now().boot
         while hasPlace, let number = scheduler.startNext(at: now) {
             let entry = byNumber[number]
-            if suspects.contains(entry.origin), unfinished[.suspects, default: 0] >= Watcher.mostSuspects {
-                waitingSuspects.append(entry)
+            if slowHosts.contains(entry.origin), unfinished[.slowHosts, default: 0] >= Watcher.mostSlowHosts {
+                waitingSlowHosts.append(entry)
             } else {
                 start(entry)
             }
@@ -221,7 +222,7 @@ public actor Watcher {
 
     /// The machine slept, whether the watcher did just then or not: what became due meanwhile is polled once, spread.
     private func noteJump() {
-        let now = surroundings.clock.now().boot
+        let now = dependencies.clock.now().boot
         if let expected = expectedAt, now.duration(since: expected) > Watcher.oversleep {
             catchUp { [scheduler] entry in scheduler.due(of: entry.number).map { $0 <= now } ?? false }
         }
@@ -231,12 +232,12 @@ public actor Watcher {
     private func sleepUntilNext() async {
         guard !isStopping else { return }
         noteJump()
-        let now = surroundings.clock.now().boot
+        let now = dependencies.clock.now().boot
         // With every place taken, a finished poll wakes us.
         let candidates = [hasPlace ? scheduler.next : nil, touchDue, tickDue].compactMap { $0 }
         let deadline = max(now.advanced(by: Watcher.tick), candidates.min() ?? now.advanced(by: .seconds(3600)))
         (wakeAt, expectedAt) = (deadline, deadline)
-        let clock = surroundings.clock
+        let clock = dependencies.clock
         let sleeper = Task { () -> Void in _ = try? await clock.sleep(until: deadline) }
         self.sleeper = sleeper
         await sleeper.value
@@ -245,9 +246,9 @@ public actor Watcher {
 
     /// One poll of each of these, spread so that they do not all come at once.
     func catchUp(within longest: Duration = Watcher.catchUp, _ isMeant: (WatchedSource) -> Bool) {
-        let now = surroundings.clock.now().boot
+        let now = dependencies.clock.now().boot
         for entry in watched where scheduler.due(of: entry.number) != nil && isMeant(entry) {
-            let spread = min(entry.source.pace.every, longest) * surroundings.chance.fraction()
+            let spread = min(entry.source.pace.every, longest) * dependencies.random.fraction()
             schedule(entry, at: now.advanced(by: spread))
         }
     }
@@ -260,7 +261,7 @@ public actor Watcher {
     }
 
     private func start(_ entry: WatchedSource) {
-        let lane: Lane = suspects.contains(entry.origin) ? .suspects : .polls
+        let lane: Lane = slowHosts.contains(entry.origin) ? .slowHosts : .polls
         unfinished[lane, default: 0] += 1
         entry.poll = Task {
             await self.poll(entry, lane: lane)
@@ -278,9 +279,9 @@ public actor Watcher {
         } else if !isStopping {
             if entry.mustRestart || entry.isAccepted { entry.change { $0.due = nil } }
             entry.mustRestart = false
-            schedule(entry, at: due(entry, now: surroundings.clock.now()))
+            schedule(entry, at: due(entry, now: dependencies.clock.now()))
         }
-        if !isStopping { startWaitingSuspects() }
+        if !isStopping { startWaitingSlowHosts() }
         if !hadPlace { wakeUp() }
         guard isIdle else { return }
         for waiter in idle { waiter.resume() }
@@ -288,12 +289,12 @@ public actor Watcher {
     }
 
     /// In turn, as places come free; who waits for an origin that answers again goes back to the others.
-    private func startWaitingSuspects() {
-        while let entry = waitingSuspects.first {
-            let isSuspect = suspects.contains(entry.origin)
-            if isSuspect, unfinished[.suspects, default: 0] >= Watcher.mostSuspects { return }
-            waitingSuspects.removeFirst()
-            if isSuspect { start(entry) } else { schedule(entry, at: surroundings.clock.now().boot) }
+    private func startWaitingSlowHosts() {
+        while let entry = waitingSlowHosts.first {
+            let isSuspect = slowHosts.contains(entry.origin)
+            if isSuspect, unfinished[.slowHosts, default: 0] >= Watcher.mostSlowHosts { return }
+            waitingSlowHosts.removeFirst()
+            if isSuspect { start(entry) } else { schedule(entry, at: dependencies.clock.now().boot) }
         }
     }
 
@@ -303,15 +304,15 @@ public actor Watcher {
         if !entry.isDirty { dirty.append(entry) }
         entry.isDirty = true
         guard touchDue == nil else { return }
-        let due = surroundings.clock.now().boot.advanced(by: Watcher.touchDelay)
+        let due = dependencies.clock.now().boot.advanced(by: Watcher.touchDelay)
         touchDue = due
         if let wakeAt, due < wakeAt { wakeUp() }
     }
 
     func flushTouches() async {
-        let touches = dirty.filter { $0.isDirty && !$0.isRemoved }.map { Touch($0.record, items: $0.refreshes) }
+        let touches = dirty.filter { $0.isDirty && !$0.isRemoved }.map { DeferredWrite($0.record, items: $0.refreshes) }
         for entry in dirty { entry.isDirty = false }
         (dirty, touchDue) = ([], nil)
-        await committer.touch(touches)
+        await commitBatcher.touch(touches)
     }
 }

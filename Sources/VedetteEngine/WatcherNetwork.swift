@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// What the watcher knows of the machine itself, and what it has said of it.
-struct Network: Sendable {
+struct NetworkMonitor: Sendable {
     private(set) var reachability = Reachability()
     /// The last word that was committed.
     private var isSaidOffline = false
@@ -19,7 +19,7 @@ struct Network: Sendable {
         reachability.watch(origins, answered: answered, silent: silent)
     }
 
-    enum News: Sendable {
+    enum NetworkChange: Sendable {
         case none
         /// The network is back.
         case back
@@ -27,7 +27,7 @@ struct Network: Sendable {
         case doubt
     }
 
-    mutating func heard(from origin: String, isAnswered: Bool) -> News {
+    mutating func heard(from origin: String, isAnswered: Bool) -> NetworkChange {
         let wasOffline = reachability.isOffline
         guard isAnswered else { return reachability.fellSilent(origin) ? .doubt : .none }
         reachability.answered(origin)
@@ -35,13 +35,13 @@ struct Network: Sendable {
     }
 
     /// The word that is to be committed now, with whatever is committed next; nil when there is none.
-    mutating func word(_ detail: String?) -> EventSketch? {
+    mutating func word(_ detail: String?) -> DraftEvent? {
         guard reachability.isOffline != isSaidOffline, !isSaying else { return nil }
         isSaying = true
-        guard reachability.isOffline else { return EventSketch(.online) }
+        guard reachability.isOffline else { return DraftEvent(.online) }
         let problem = Event.Problem(
             failure: Failure.network.rawValue, detail: "no host answers any more" + (detail.map { "; \($0)" } ?? ""))
-        return EventSketch(.offline, error: problem)
+        return DraftEvent(.offline, error: problem)
     }
 
     /// - Parameter word: of the commit; nil when it failed, so that the word is said again.
@@ -66,14 +66,14 @@ extension Watcher {
         }
         let origins = Set(watched.map(\.origin))
         network.watch(origins, answered: answered, silent: silent)
-        suspects.formIntersection(origins)
+        slowHosts.formIntersection(origins)
     }
 
     func heard(_ result: PollResult, of entry: WatchedSource) {
         if result.silence?.timedOut == true {
-            suspects.insert(entry.origin)
+            slowHosts.insert(entry.origin)
         } else {
-            suspects.remove(entry.origin)
+            slowHosts.remove(entry.origin)
         }
         guard let isAnswered = result.isAnswered else { return }
         entry.isSilent = !isAnswered
@@ -87,7 +87,7 @@ extension Watcher {
 
     /// A slow source may be the only one that knows better; the server's word beats our wish.
     private func askWitnesses() {
-        let now = surroundings.clock.now().wall
+        let now = dependencies.clock.now().wall
         catchUp(within: Watcher.doubt) { entry in
             network.reachability.isAwaited(entry.origin) && entry.record.notBefore.map { $0 <= now } ?? true
         }

@@ -13,27 +13,27 @@ extension Watcher {
             if case .cancelled = result.outcome { return postpone(entry) }
             if let links = result.links { entry.links = links }
             heard(result, of: entry)
-            try await settle(entry, result, poll: pollIdentifier(random: surroundings.chance.next()))
+            try await settle(entry, result, poll: pollIdentifier(random: dependencies.random.next()))
         } catch {
             // Nothing advanced: the same poll is made again at the usual pace.
-            surroundings.log.log(.error, "\(entry.source.name): \(error.detail)")
+            dependencies.log.log(.error, "\(entry.source.name): \(error.detail)")
             entry.lastResult = .unwritten(error.detail)
             postpone(entry)
         }
     }
 
     private func reader(of entry: WatchedSource, lane: Lane) -> PollReader {
-        let (journal, name) = (surroundings.journal, entry.source.name)
+        let (journal, name) = (dependencies.journal, entry.source.name)
         return PollReader(
             source: entry.source, head: entry.record.snapshot, failures: entry.record.health.failures,
-            fetcher: surroundings.fetcher, clock: surroundings.clock, lane: lane, userAgent: surroundings.userAgent,
-            shaper: surroundings.shaper, marks: marks.marks(for: name), links: entry.links,
+            fetcher: dependencies.fetcher, clock: dependencies.clock, lane: lane, userAgent: dependencies.userAgent,
+            transformer: dependencies.transformer, thresholds: thresholds.thresholds(for: name), links: entry.links,
             storedItems: { () async throws(JournalError) in try await journal.items(of: name) })
     }
 
     private func postpone(_ entry: WatchedSource) {
-        let delay = entry.source.pace.delay(states: [:], freshFor: nil, chance: surroundings.chance.fraction())
-        let now = surroundings.clock.now()
+        let delay = entry.source.pace.delay(states: [:], freshFor: nil, random: dependencies.random.fraction())
+        let now = dependencies.clock.now()
         entry.followWallClock(now)
         entry.change { $0.due = now.wall.advanced(by: delay) }
     }
@@ -41,10 +41,10 @@ extension Watcher {
     private func settle(
         _ entry: WatchedSource, _ result: PollResult, poll: String
     ) async throws(JournalError) {
-        let now = surroundings.clock.now()
+        let now = dependencies.clock.now()
         entry.followWallClock(now)
-        var verdict = Settlement(
-            source: entry.source, record: entry.record, now: now.wall, chance: surroundings.chance)
+        var verdict = PollTransition(
+            source: entry.source, record: entry.record, now: now.wall, random: dependencies.random)
         if network.reachability.isOffline, result.isAnswered == false {
             verdict.frozen(result.silence?.detail ?? "")
         } else {
@@ -53,7 +53,7 @@ extension Watcher {
         guard !entry.isRemoved, !entry.mustRestart else { return }
         let word = network.word(result.silence.map { "\(entry.source.name): \($0.detail)" })
         if let word {
-            surroundings.log.log(.notice, word.kind == .offline ? "the network is gone" : "the network is back")
+            dependencies.log.log(.notice, word.kind == .offline ? "the network is gone" : "the network is back")
             verdict.add(word)
         }
         let isGood = result.isGood
@@ -68,22 +68,22 @@ extension Watcher {
     }
 
     private func judge(
-        _ result: PollResult, of entry: WatchedSource, into verdict: inout Settlement, poll: String
+        _ result: PollResult, of entry: WatchedSource, into verdict: inout PollTransition, poll: String
     ) async throws(JournalError) {
         let name = entry.source.name
-        for warning in result.warnings { surroundings.log.log(.info, "\(name): \(warning) (\(poll))") }
+        for warning in result.warnings { dependencies.log.log(.info, "\(name): \(warning) (\(poll))") }
         switch result.outcome {
         case .cancelled: return
         case .failed(let failure, let detail):
             if failure == .unauthorized { refreshSecrets(of: entry) }
             verdict.failed(failure, detail: detail, retryAfter: result.retryAfter)
-            surroundings.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll))")
+            dependencies.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll))")
         case .doubtful(let detail):
             verdict.doubtful(retryAfter: result.retryAfter)
-            surroundings.log.log(.info, "\(name): \(detail) (\(poll))")
+            dependencies.log.log(.info, "\(name): \(detail) (\(poll))")
         case .unchanged(let validators):
             let pending = entry.record.snapshot?.pendingAbsences ?? 0
-            let stored = pending > 0 ? try await surroundings.journal.items(of: name) : [:]
+            let stored = pending > 0 ? try await dependencies.journal.items(of: name) : [:]
             verdict.unchanged(validators, stored: stored, freshFor: result.freshFor)
         case .read(let difference):
             verdict.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
@@ -92,7 +92,8 @@ extension Watcher {
 
     /// - Parameter word: what the commit says of the machine itself.
     private func commit(
-        _ verdict: Settlement, _ word: Event.Kind?, isGood: Bool, of entry: WatchedSource, poll: String, at now: Moment
+        _ verdict: PollTransition, _ word: Event.Kind?, isGood: Bool, of entry: WatchedSource, poll: String,
+        at now: Moment
     ) async throws(JournalError) {
         var record = record(of: verdict, entry.source, poll: poll, at: now)
         let step = judge(&record, entry.source, isGood: isGood, at: now)
@@ -102,19 +103,19 @@ extension Watcher {
         entry.refreshes = []
         entry.lastResult = verdict.onceResult(isBaseline: wasBaseline)
         if wasBaseline, let count = verdict.record.snapshot?.count {
-            surroundings.log.log(.notice, "\(entry.source.name): baseline of \(counted(count, "item"))")
+            dependencies.log.log(.notice, "\(entry.source.name): baseline of \(counted(count, "item"))")
         }
-        let owed = committed.deliveries.filter(\.state.isOwed)
-        if !owed.isEmpty { await courier.owe(owed) }
+        let pending = committed.deliveries.filter(\.state.isPending)
+        if !pending.isEmpty { await dispatcher.enqueue(pending) }
     }
 
-    private func record(of verdict: Settlement, _ source: Source, poll: String, at now: Moment) -> PollRecord {
-        let chance = surroundings.chance
+    private func record(of verdict: PollTransition, _ source: Source, poll: String, at now: Moment) -> PollRecord {
+        let random = dependencies.random
         var record = PollRecord(
             record: verdict.record, isNewBaseline: verdict.isNewBaseline, writes: verdict.writes + verdict.refreshes,
             deletions: verdict.deletions)
         record.events = verdict.events.map {
-            $0.event(id: chance.identifier(at: now.wall), source: source, poll: poll, at: now.wall)
+            $0.event(id: random.identifier(at: now.wall), source: source, poll: poll, at: now.wall)
         }
         return record
     }
@@ -126,13 +127,13 @@ extension Watcher {
         let wasDirty = entry.isDirty
         entry.isDirty = false
         do throws(JournalError) {
-            let committed = try await committer.commit(record)
+            let committed = try await commitBatcher.commit(record)
             if let word { network.said(word) }
             return committed
         } catch {
             // Nobody was told.
             rules.undo(step)
-            chorus.unsaid(record.deliveries)
+            failureGrouping.unsaid(record.deliveries)
             if word != nil { network.said(nil) }
             if wasDirty { touched(entry) }
             throw error
@@ -150,7 +151,7 @@ extension Watcher {
 extension Watcher {
     /// Polls every source once, those under Retry-After or backoff only when `force`d, and says what came of each.
     public func runOnce(force: Bool) async -> [OnceResult] {
-        let now = surroundings.clock.now().wall
+        let now = dependencies.clock.now().wall
         let all = entries.values.sorted { $0.source.name < $1.source.name }
         var names: [String] = []
         for entry in all {
@@ -167,12 +168,12 @@ extension Watcher {
         }
         await flushTouches()
         await tickNow()
-        await committer.finish()
+        await commitBatcher.finish()
         return all.compactMap(\.lastResult)
     }
 
     private func pollNow(_ name: String) async {
         guard let entry = entries[name] else { return }
-        await poll(entry, lane: suspects.contains(entry.origin) ? .suspects : .polls)
+        await poll(entry, lane: slowHosts.contains(entry.origin) ? .slowHosts : .polls)
     }
 }

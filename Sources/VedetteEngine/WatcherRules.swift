@@ -21,8 +21,8 @@ extension Watcher {
 
     /// What rules make of a poll goes into its record.
     func judge(_ record: inout PollRecord, _ source: Source, isGood: Bool, at now: Moment) -> RuleEngine.Step {
-        let chance = surroundings.chance
-        let identifier = { chance.identifier(at: now.wall) }
+        let random = dependencies.random
+        let identifier = { random.identifier(at: now.wall) }
         let seen = Watcher.sighting(of: record, source, isGood: isGood)
         var step = rules.polled(source.name, record.events, seen, at: ruleTime(now), identifier: identifier)
         if record.isNewBaseline || entries[source.name]?.record.snapshot == nil {
@@ -31,14 +31,14 @@ extension Watcher {
         say(step)
         (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
         record.deliveries = step.deliveries.map {
-            chorus.joined($0, server: source.neighbourhood, at: now.boot)
+            failureGrouping.joined($0, server: source.failureGroup, at: now.boot)
         }
         return step
     }
 
     /// What the poll saw besides its events.
-    private static func sighting(of record: PollRecord, _ source: Source, isGood: Bool) -> Sighting {
-        var seen = Sighting(isGood: isGood)
+    private static func sighting(of record: PollRecord, _ source: Source, isGood: Bool) -> PollObservation {
+        var seen = PollObservation(isGood: isGood)
         if record.isNewBaseline {
             seen.baseline = record.writes
             return seen
@@ -67,9 +67,9 @@ extension Watcher {
 
     private func say(_ step: RuleEngine.Step) {
         for (rule, detail) in step.broken {
-            surroundings.log.log(.error, "rule '\(rule)' was not judged: \(detail)")
+            dependencies.log.log(.error, "rule '\(rule)' was not judged: \(detail)")
         }
-        for sentence in step.abandoned { surroundings.log.log(.notice, sentence) }
+        for sentence in step.abandoned { dependencies.log.log(.notice, sentence) }
     }
 
     // MARK: As time passes
@@ -77,7 +77,7 @@ extension Watcher {
     /// When rules are to be asked next.
     var tickDue: BootTime? {
         guard !isTicking else { return nil }
-        let now = surroundings.clock.now()
+        let now = dependencies.clock.now()
         return rules.nextTick(at: ruleTime(now)).map {
             min(max(boot($0), restUntil ?? now.boot), now.boot.advanced(by: Watcher.longestTickSleep))
         }
@@ -85,7 +85,7 @@ extension Watcher {
 
     /// Lets rules say what became due, without waiting for the commit.
     func tick() {
-        let now = surroundings.clock.now()
+        let now = dependencies.clock.now()
         guard !isTicking, restUntil.map({ $0 <= now.boot }) ?? true, let next = rules.nextTick(at: ruleTime(now)),
             boot(next) <= now.boot
         else { return }
@@ -95,9 +95,9 @@ extension Watcher {
     func tickNow() async {
         guard !isTicking else { return }
         isTicking = true
-        let now = surroundings.clock.now()
-        let chance = surroundings.chance
-        let step = rules.ticked(at: ruleTime(now)) { chance.identifier(at: now.wall) }
+        let now = dependencies.clock.now()
+        let random = dependencies.random
+        let step = rules.ticked(at: ruleTime(now)) { random.identifier(at: now.wall) }
         await commit(step)
         isTicking = false
         wakeUp()
@@ -110,41 +110,41 @@ extension Watcher {
         (record.deliveries, record.memories) = (step.deliveries, step.changes)
         record.endedSilences = step.endedSilences
         do throws(JournalError) {
-            let committed = try await committer.commit(record)
-            let owed = committed.deliveries.filter(\.state.isOwed)
-            if !owed.isEmpty { await courier.owe(owed) }
+            let committed = try await commitBatcher.commit(record)
+            let pending = committed.deliveries.filter(\.state.isPending)
+            if !pending.isEmpty { await dispatcher.enqueue(pending) }
         } catch {
             rules.undo(step)
-            restUntil = surroundings.clock.now().boot.advanced(by: Watcher.tickRest)
-            surroundings.log.log(.error, "what rules say was not written: \(error.detail)")
+            restUntil = dependencies.clock.now().boot.advanced(by: Watcher.tickRest)
+            dependencies.log.log(.error, "what rules say was not written: \(error.detail)")
         }
     }
 
     // MARK: Start, reload, silences
 
     func restoreRules(_ records: [SourceRecord]) async throws(JournalError) {
-        let kept = try await surroundings.journal.ruleMemories()
-        let silences = try await surroundings.journal.silences()
+        let kept = try await dependencies.journal.ruleMemories()
+        let silences = try await dependencies.journal.silences()
         let failing = Set(records.filter(\.health.isFailing).map(\.name))
-        let (now, chance) = (surroundings.clock.now(), surroundings.chance)
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
         let unsure = records.filter { entries[$0.name] == nil || $0.isUnsure(at: now.wall) }.map(\.name)
         var step = rules.restore(
             kept, silences: silences, failing: failing, unsure: Set(unsure), at: ruleTime(now)
-        ) { chance.identifier(at: now.wall) }
+        ) { random.identifier(at: now.wall) }
         let known = Set(records.map(\.name)).union(entries.keys)
-        step.add(rules.keep(sources: known, at: ruleTime(now)) { chance.identifier(at: now.wall) })
+        step.add(rules.keep(sources: known, at: ruleTime(now)) { random.identifier(at: now.wall) })
         await commit(step)
         try await seek(among: records.filter { $0.snapshot != nil }.map(\.name))
     }
 
     func reloadRules(_ set: RuleSet) async {
-        let (now, chance) = (surroundings.clock.now(), surroundings.chance)
-        await commit(rules.reload(set, at: ruleTime(now)) { chance.identifier(at: now.wall) })
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await commit(rules.reload(set, at: ruleTime(now)) { random.identifier(at: now.wall) })
         do throws(JournalError) {
             try await leaveUnwatched()
             try await seek(among: watched.filter { $0.record.snapshot != nil }.map(\.source.name))
         } catch {
-            surroundings.log.log(.warning, "what new rules wait for was not looked for: \(error.detail)")
+            dependencies.log.log(.warning, "what new rules wait for was not looked for: \(error.detail)")
         }
     }
 
@@ -153,30 +153,30 @@ extension Watcher {
         let unwatched = rules.sources.filter { entries[$0] == nil }
         guard !unwatched.isEmpty else { return }
         for source in unwatched { rules.missed(source) }
-        let known = try await surroundings.journal.sourceRecords().map(\.name)
-        let (now, chance) = (surroundings.clock.now(), surroundings.chance)
+        let known = try await dependencies.journal.sourceRecords().map(\.name)
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
         await commit(
-            rules.keep(sources: Set(known).union(entries.keys), at: ruleTime(now)) { chance.identifier(at: now.wall) })
+            rules.keep(sources: Set(known).union(entries.keys), at: ruleTime(now)) { random.identifier(at: now.wall) })
     }
 
     /// What is so already when a rule is new.
     private func seek(among names: [String]) async throws(JournalError) {
         for name in names where !rules.seekers(of: name).isEmpty {
             guard let source = entries[name]?.source else { continue }
-            let items = try await surroundings.journal.items(of: name).values.sorted { $0.key < $1.key }
-            let now = surroundings.clock.now()
-            let chance = surroundings.chance
+            let items = try await dependencies.journal.items(of: name).values.sorted { $0.key < $1.key }
+            let now = dependencies.clock.now()
+            let random = dependencies.random
             await commit(
-                rules.found(items, of: source, at: ruleTime(now)) { chance.identifier(at: now.wall) })
+                rules.found(items, of: source, at: ruleTime(now)) { random.identifier(at: now.wall) })
         }
     }
 
     /// Another command, or a button, changed what is silent.
     public func silencesChanged() async {
         do throws(JournalError) {
-            rules.silence(try await surroundings.journal.silences())
+            rules.silence(try await dependencies.journal.silences())
         } catch {
-            surroundings.log.log(.warning, "what is silent was not read: \(error.detail)")
+            dependencies.log.log(.warning, "what is silent was not read: \(error.detail)")
         }
     }
 }

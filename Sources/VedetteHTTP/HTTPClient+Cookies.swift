@@ -28,7 +28,7 @@ extension HTTPClient {
         if jars[session] == nil { jars[session] = jar }
     }
 
-    func store(_ headers: ResponseHeaders, from hop: Hop, in session: String) {
+    func store(_ headers: ResponseHeaders, from hop: RedirectHop, in session: String) {
         jars[session, default: CookieJar()].store(headers, from: hop.url, now: SystemTime.wall())
         guard hop.request.cookies == .journal, cookieStore != nil, jars[session]?.isChanged == true else { return }
         if writers[session] == nil { writers[session] = Task { await write(session) } }

@@ -12,7 +12,7 @@ extension HTTPClient {
 
     static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
 
-    func transfer(_ hop: Hop) async throws(FetchError) -> RawResponse {
+    func transfer(_ hop: RedirectHop) async throws(FetchError) -> RawResponse {
         if isShutDown || Task.isCancelled { throw HTTPClient.cancelled }
         lastID += 1
         let id = lastID
@@ -22,7 +22,7 @@ extension HTTPClient {
                     waiting[id] = (hop, continuation)
                     lanes.add(
                         id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
-                        manners: hop.request.manners, now: SystemTime.monotonic())
+                        originLimits: hop.request.originLimits, now: SystemTime.monotonic())
                     startWaiting()
                 }
             } onCancel: {
@@ -57,7 +57,7 @@ extension HTTPClient {
     }
 
     /// Does nothing to what has finished.
-    func cancel(_ id: Lanes.ID) {
+    func cancel(_ id: RequestQueue.ID) {
         if let (_, continuation) = waiting.removeValue(forKey: id) {
             lanes.cancelled(id)
             continuation.resume(returning: .failure(HTTPClient.cancelled))
@@ -69,7 +69,7 @@ extension HTTPClient {
         }
     }
 
-    private func end(_ id: Lanes.ID, _ result: Result<RawResponse, FetchError>) {
+    private func end(_ id: RequestQueue.ID, _ result: Result<RawResponse, FetchError>) {
         guard let (transfer, continuation) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
         lanes.finished(id)

@@ -30,7 +30,7 @@ extension HTTPClient: MailCarrier {
     }
 
     /// - Returns: false when the id is no mail's.
-    func startMail(_ id: Lanes.ID, now: Int64) -> Bool {
+    func startMail(_ id: RequestQueue.ID, now: Int64) -> Bool {
         guard let (mail, continuation) = waitingMails.removeValue(forKey: id) else { return false }
         guard let transfer = MailTransfer(id, mail, continuation, now: now) else {
             lanes.finished(id)
@@ -46,7 +46,7 @@ extension HTTPClient: MailCarrier {
     }
 
     /// - Returns: false when the id is no mail's.
-    func cancelMail(_ id: Lanes.ID) -> Bool {
+    func cancelMail(_ id: RequestQueue.ID) -> Bool {
         if let (_, continuation) = waitingMails.removeValue(forKey: id) {
             lanes.cancelled(id)
             continuation.resume(returning: .failure(HTTPClient.cancelled))

@@ -9,9 +9,9 @@ extension HTTPClient {
 
     /// A request for a token that is under way, and who waits for it.
     struct TokenRequest {
-        let number: Lanes.ID
+        let number: RequestQueue.ID
         var task: Task<Void, Never>?
-        var waiting: [Lanes.ID: TokenContinuation] = [:]
+        var waiting: [RequestQueue.ID: TokenContinuation] = [:]
     }
 
     func fetch(_ request: Request, with grant: ClientGrant) async throws(FetchError) -> Response {
@@ -46,7 +46,7 @@ extension HTTPClient {
     }
 
     private func wait(
-        _ id: Lanes.ID, _ continuation: TokenContinuation, for key: GrantKey,
+        _ id: RequestQueue.ID, _ continuation: TokenContinuation, for key: GrantKey,
         _ request: @autoclosure () -> Request
     ) {
         if tokenRequests[key] == nil {
@@ -57,7 +57,7 @@ extension HTTPClient {
         tokenRequests[key]?.waiting[id] = continuation
     }
 
-    private func ask(_ key: GrantKey, _ request: Request, number: Lanes.ID) async {
+    private func ask(_ key: GrantKey, _ request: Request, number: RequestQueue.ID) async {
         let result: Result<Secret, FetchError>
         do throws(FetchError) {
             let response = try await walk(request, as: nil)
@@ -73,7 +73,7 @@ extension HTTPClient {
     }
 
     /// The last who leaves ends the request for the token; who comes later starts another.
-    private func stopWaiting(_ id: Lanes.ID, for key: GrantKey) {
+    private func stopWaiting(_ id: RequestQueue.ID, for key: GrantKey) {
         guard let continuation = tokenRequests[key]?.waiting.removeValue(forKey: id) else { return }
         continuation.resume(returning: .failure(HTTPClient.cancelled))
         if tokenRequests[key]?.waiting.isEmpty == true {

@@ -15,19 +15,19 @@ public actor HTTPClient: Fetcher {
     nonisolated let loop: LoopExecutor
     let multi: UnsafeMutableRawPointer
     let share: UnsafeMutableRawPointer
-    var lanes = Lanes()
-    var lastID: Lanes.ID = 0
-    var waiting: [Lanes.ID: (hop: Hop, continuation: Transfer.Continuation)] = [:]
-    var running: [Lanes.ID: (transfer: Transfer, continuation: Transfer.Continuation)] = [:]
+    var lanes = RequestQueue()
+    var lastID: RequestQueue.ID = 0
+    var waiting: [RequestQueue.ID: (hop: RedirectHop, continuation: Transfer.Continuation)] = [:]
+    var running: [RequestQueue.ID: (transfer: Transfer, continuation: Transfer.Continuation)] = [:]
     var free: [Transfer] = []
-    var waitingMails: [Lanes.ID: (mail: Mail, continuation: MailTransfer.Continuation)] = [:]
-    var mails: [Lanes.ID: MailTransfer] = [:]
+    var waitingMails: [RequestQueue.ID: (mail: Mail, continuation: MailTransfer.Continuation)] = [:]
+    var mails: [RequestQueue.ID: MailTransfer] = [:]
     var jars: [String: CookieJar] = [:]
-    var sessions = SessionLedger()
+    var sessions = SessionCache()
     var watchedAt: Int64 = 0
     var isShutDown = false
-    var pins = PinBook()
-    var tokens = TokenShelf()
+    var pins = PinRegistry()
+    var tokens = OAuthTokenCache()
     var tokenRequests: [GrantKey: TokenRequest] = [:]
     /// Sessions whose cookies are kept: what was kept is in `jars` once its task has ended.
     var kept: [String: Task<Void, Never>] = [:]
@@ -109,7 +109,7 @@ public actor HTTPClient: Fetcher {
     ///
     /// - Parameter credentials: instead of the request's own.
     func walk(_ request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
-        var hop = try Hop(request, target(request.url), credentials ?? request.credentials)
+        var hop = try RedirectHop(request, target(request.url), credentials ?? request.credentials)
         var movedTo: String?
         var isPermanent = true
         var left = request.redirects
@@ -149,7 +149,9 @@ public actor HTTPClient: Fetcher {
         return target
     }
 
-    private static func response(_ raw: RawResponse, _ hop: Hop, limit: Int) async throws(FetchError) -> Response {
+    private static func response(_ raw: RawResponse, _ hop: RedirectHop, limit: Int) async throws(FetchError)
+        -> Response
+    {
         var response = Response(
             status: raw.status, headers: raw.headers, digest: raw.digest, url: hop.url.text, received: raw.received)
         (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
@@ -172,7 +174,9 @@ public actor HTTPClient: Fetcher {
     /// A large body inflates off the loop's thread, whatever the task prefers.
     private static func inflated(_ body: [UInt8], _ encoding: String, _ limit: Int) async throws(FetchError) -> [UInt8]
     {
-        guard body.count > inflatedHere else { return try Inflate.decode(body, encoding: encoding, limit: limit) }
+        guard body.count > inflatedHere else {
+            return try ContentDecoder.decode(body, encoding: encoding, limit: limit)
+        }
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
             await inflateElsewhere(body, encoding, limit)
         }
@@ -183,7 +187,7 @@ public actor HTTPClient: Fetcher {
     private static func inflateElsewhere(
         _ body: [UInt8], _ encoding: String, _ limit: Int
     ) async -> Result<[UInt8], FetchError> {
-        Result { () throws(FetchError) in try Inflate.decode(body, encoding: encoding, limit: limit) }
+        Result { () throws(FetchError) in try ContentDecoder.decode(body, encoding: encoding, limit: limit) }
     }
 }
 

@@ -11,7 +11,7 @@ import VedetteCore
 final class MailTransfer {
     typealias Continuation = UnsafeContinuation<Result<MailReply, FetchError>, Never>
 
-    let id: Lanes.ID
+    let id: RequestQueue.ID
     let mail: Mail
     let easy: UnsafeMutableRawPointer
     let startedAt: Int64
@@ -36,7 +36,7 @@ final class MailTransfer {
     private static let chunk = 16 << 10
 
     /// Nil when there is no memory.
-    init?(_ id: Lanes.ID, _ mail: Mail, _ continuation: Continuation, now: Int64) {
+    init?(_ id: RequestQueue.ID, _ mail: Mail, _ continuation: Continuation, now: Int64) {
         guard let easy = curl_easy_init() else { return nil }
         (self.id, self.mail, self.easy, self.continuation, startedAt) = (id, mail, easy, continuation, now)
         dialogue = MailDialogue(mail)

@@ -14,7 +14,7 @@ struct RequestHeaders {
         list = nil
     }
 
-    mutating func build(_ hop: Hop, cookies: String?) {
+    mutating func build(_ hop: RedirectHop, cookies: String?) {
         free()
         var (hasEncoding, hasAgent, hasType) = (false, false, !hop.sendsBody)
         var hasAuthorization = false

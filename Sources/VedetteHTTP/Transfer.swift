@@ -9,8 +9,8 @@ final class Transfer {
     typealias Continuation = UnsafeContinuation<Result<RawResponse, FetchError>, Never>
 
     let easy: UnsafeMutableRawPointer
-    private(set) var id: Lanes.ID = 0
-    private(set) var hop: Hop?
+    private(set) var id: RequestQueue.ID = 0
+    private(set) var hop: RedirectHop?
     private(set) var startedAt: Int64 = 0
     /// Why we ended it ourselves.
     private(set) var problem: FetchError?
@@ -36,7 +36,7 @@ final class Transfer {
         var connect: Duration
         var total: Duration
         var isFresh: Bool
-        var proxy: ProxyChoice?
+        var proxy: ProxySelection?
         var refusesPrivate: Bool
         var inspects: Bool
         var digest: DigestLogin?
@@ -97,7 +97,7 @@ final class Transfer {
     ///   - cookies: the Cookie header's value.
     ///   - isFresh: no connection may be shared with another transfer.
     /// - Returns: false when libcurl refused an option: then the handle may hold the last hop's, and must not be used.
-    func begin(_ id: Lanes.ID, _ hop: Hop, cookies: String?, isFresh: Bool, now: Int64) -> Bool {
+    func begin(_ id: RequestQueue.ID, _ hop: RedirectHop, cookies: String?, isFresh: Bool, now: Int64) -> Bool {
         (self.id, self.hop, startedAt) = (id, hop, now)
         (problem, mark) = (nil, nil)
         (attempts, isFromPrivate, metPrivate) = (0, false, false)
@@ -121,7 +121,7 @@ final class Transfer {
     }
 
     /// Of the options that can be refused those are watched that would leave a request less guarded.
-    private func configure(_ hop: Hop, _ shape: Shape) -> Bool {
+    private func configure(_ hop: RedirectHop, _ shape: Shape) -> Bool {
         curl_easy_reset(easy)
         cc_set_pointer(easy, CURLOPT_SHARE, share)
         let user = Unmanaged.passUnretained(self).toOpaque()
@@ -169,7 +169,7 @@ final class Transfer {
     }
 
     /// The environment was read already; the empty strings keep libcurl from reading it again.
-    private func setProxy(_ proxy: ProxyChoice?) -> Bool {
+    private func setProxy(_ proxy: ProxySelection?) -> Bool {
         guard cc_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "") == CURLE_OK else { return false }
         guard let proxy else { return true }
         cc_set_string(easy, CURLOPT_NOPROXY, "")
@@ -179,7 +179,7 @@ final class Transfer {
         return cc_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) == CURLE_OK
     }
 
-    private func setMethod(_ hop: Hop) -> Bool {
+    private func setMethod(_ hop: RedirectHop) -> Bool {
         guard hop.method != "HEAD" else { return cc_set_long(easy, CURLOPT_NOBODY, 1) == CURLE_OK }
         var isSet = true
         if hop.sendsBody {
@@ -324,7 +324,7 @@ final class Transfer {
         var time: curl_off_t = 0
         cc_get_offset(easy, CURLINFO_TOTAL_TIME_T, &time)
         let lines = head.takeLines()
-        let clean = QueryEcho(hop?.request.credentials)?.removed(from: lines) ?? lines
+        let clean = QueryRedactor(hop?.request.credentials)?.removed(from: lines) ?? lines
         let response = RawResponse(
             status: head.status, headers: ResponseHeaders(lines: clean), encoding: head.encoding,
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,

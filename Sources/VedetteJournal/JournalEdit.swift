@@ -16,14 +16,14 @@ public struct JournalEdit: Sendable {
     /// - Returns: its number.
     public func silence(_ silence: Silence) throws(JournalError) -> Int64 {
         try edit(saying: ["silences"]) { db in
-            try Silences.endOver(before: now, db)
-            return try Silences.add(silence, db)
+            try SilenceRows.endOver(before: now, db)
+            return try SilenceRows.add(silence, db)
         }
     }
 
     /// - Returns: how many there were.
     public func endSilences(_ ids: [Int64]) throws(JournalError) -> Int {
-        try edit(saying: ["silences"]) { try Silences.end(ids, $0) }
+        try edit(saying: ["silences"]) { try SilenceRows.end(ids, $0) }
     }
 
     /// Dead, paused and waiting deliveries are owed anew, from now.
@@ -73,13 +73,15 @@ public struct JournalEdit: Sendable {
                 path: files.database, configuration: JournalStore.configuration(readonly: false))
             var answer: Answer?
             try queue.writeWithoutTransaction { db in
-                guard try Schema.check(db, files) == Schema.steps.count else { throw JournalError.missing(files) }
+                guard try Migrations.check(db, files) == Migrations.steps.count else {
+                    throw JournalError.missing(files)
+                }
                 try db.execute(sql: "pragma synchronous = full")
                 try JournalStore.transaction(db) { db in
                     answer = try change(db)
                     for word in words {
                         let parts = word.split(separator: " ", maxSplits: 1).map(String.init)
-                        try Requests.write(
+                        try ControlQueue.write(
                             JournalRequest(verb: parts[0], argument: parts.count > 1 ? parts[1] : "", created: now), db)
                     }
                 }

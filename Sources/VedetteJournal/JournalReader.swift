@@ -6,7 +6,7 @@ public import VedetteCore
 /// What one sink is owed and what died on the way to it.
 public struct SinkCount: Sendable, Hashable {
     public var sink: String
-    public var owed: Int
+    public var pending: Int
     public var dead: Int
 }
 
@@ -25,7 +25,7 @@ public final class JournalReader: Sendable {
         let store = try JournalStore.result(files) {
             let queue = try DatabaseQueue(
                 path: files.database, configuration: JournalStore.configuration(readonly: true))
-            guard try queue.read({ try Schema.check($0, files) }) == Schema.steps.count else {
+            guard try queue.read({ try Migrations.check($0, files) }) == Migrations.steps.count else {
                 throw JournalError.missing(files)
             }
             return JournalStore(files: files, database: queue)
@@ -40,43 +40,43 @@ public final class JournalReader: Sendable {
     public func events(
         after seq: Int64, _ filter: EventFilter = .init(), limit: Int
     ) async throws(JournalError) -> [Event] {
-        try await store.read { try Events.select($0, after: seq, filter, .oldestFirst, limit: limit) }
+        try await store.read { try EventRows.select($0, after: seq, filter, .oldestFirst, limit: limit) }
     }
 
     /// The newest events, oldest first.
     public func lastEvents(_ count: Int, _ filter: EventFilter = .init()) async throws(JournalError) -> [Event] {
-        try await store.read { try Events.select($0, after: 0, filter, .newestFirst, limit: count).reversed() }
+        try await store.read { try EventRows.select($0, after: 0, filter, .newestFirst, limit: count).reversed() }
     }
 
     /// The events whose id starts with `text`, or whose seq it is: none, the one that was meant, or candidates.
     public func events(matching text: String) async throws(JournalError) -> [Event] {
-        try await store.read { try Events.matching($0, text, limit: 10) }
+        try await store.read { try EventRows.matching($0, text, limit: 10) }
     }
 
     /// The newest events of an item, oldest first.
     public func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {
-        try await store.read { try Events.history($0, source: source, key: key, limit: limit).reversed() }
+        try await store.read { try EventRows.history($0, source: source, key: key, limit: limit).reversed() }
     }
 
     /// Deliveries in the order of their release, those with an id above `after`.
     public func deliveries(
         _ filter: DeliveryFilter = .init(), after: Int64 = 0, limit: Int
     ) async throws(JournalError) -> [DeliveryStatus] {
-        try await store.read { try Deliveries.select($0, filter, after: after, limit: limit) }
+        try await store.read { try DeliveryRows.select($0, filter, after: after, limit: limit) }
     }
 
     /// The failed attempts of a delivery that are still remembered, in order.
     public func attempts(of delivery: Int64) async throws(JournalError) -> [Attempt] {
-        try await store.read { try Attempts.of(delivery, $0) }
+        try await store.read { try AttemptRows.of(delivery, $0) }
     }
 
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
         let files = store.files
-        return try await store.read { try Sources.records($0, files) }
+        return try await store.read { try SourceRows.records($0, files) }
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
-        try await store.read { try Sources.items($0, of: source) }
+        try await store.read { try SourceRows.items($0, of: source) }
     }
 
     /// Per sink that is owed something or has dead deliveries, in order of name.
@@ -84,7 +84,7 @@ public final class JournalReader: Sendable {
         try await store.read { db in
             let rows = try Row.fetchCursor(db.cachedStatement(sql: JournalReader.counts))
             var counts: [SinkCount] = []
-            while let row = try rows.next() { counts.append(SinkCount(sink: row[0], owed: row[1], dead: row[2])) }
+            while let row = try rows.next() { counts.append(SinkCount(sink: row[0], pending: row[1], dead: row[2])) }
             return counts
         }
     }
@@ -99,7 +99,7 @@ public final class JournalReader: Sendable {
 
     /// The last seq ever given in this journal; 0 before the first event.
     public func lastSeq() async throws(JournalError) -> Int64 {
-        try await store.read { try Events.lastSeq($0) }
+        try await store.read { try EventRows.lastSeq($0) }
     }
 
     /// Another number than before when something was committed in between.

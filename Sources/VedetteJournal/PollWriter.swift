@@ -19,7 +19,7 @@ struct PollWriter {
 
     init(_ db: Database) throws {
         self.db = db
-        upsertSource = try db.cachedStatement(sql: Sources.upsert)
+        upsertSource = try db.cachedStatement(sql: SourceRows.upsert)
         clearItems = try db.cachedStatement(sql: "delete from item where source = ?")
         upsertItem = try db.cachedStatement(
             sql: """
@@ -32,19 +32,19 @@ struct PollWriter {
         insertEvent = try db.cachedStatement(
             sql: "insert into event (seq, id, source, type, key, time, body) values (?, ?, ?, ?, ?, ?, ?)")
         findEvent = try db.cachedStatement(sql: "select seq from event where id = ?")
-        insertDelivery = try db.cachedStatement(sql: Deliveries.insert)
-        lastSeq = try Events.lastSeq(db)
+        insertDelivery = try db.cachedStatement(sql: DeliveryRows.insert)
+        lastSeq = try EventRows.lastSeq(db)
     }
 
     mutating func write(_ poll: PollRecord) throws -> Committed {
         if let record = poll.record {
-            let source = try Sources.write(record, with: upsertSource)
+            let source = try SourceRows.write(record, with: upsertSource)
             if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
             for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
             for item in poll.writes { try write(item, of: source) }
         }
-        try RuleMemories.write(poll.memories, db)
-        if !poll.endedSilences.isEmpty { _ = try Silences.end(poll.endedSilences, db) }
+        try RuleMemoryRows.write(poll.memories, db)
+        if !poll.endedSilences.isEmpty { _ = try SilenceRows.end(poll.endedSilences, db) }
         return Committed(
             events: try poll.events.map { try write($0) }, deliveries: try poll.deliveries.map { try write($0) })
     }
@@ -52,7 +52,7 @@ struct PollWriter {
     private func write(_ item: StoredItem, of source: Int64) throws {
         try upsertItem.execute(arguments: [
             source, item.key, Int64(bitPattern: item.digest), Int64(bitPattern: item.shown),
-            item.absentSince?.milliseconds, item.stateSince.milliseconds, Bytes(item.body),
+            item.absentSince?.milliseconds, item.stateSince.milliseconds, UTF8Column(item.body),
         ])
     }
 
@@ -62,7 +62,7 @@ struct PollWriter {
         event.seq = lastSeq
         try insertEvent.execute(arguments: [
             event.seq, event.id.description, event.source, event.kind.rawValue, event.item?.key,
-            event.time.milliseconds, Bytes(event.json.bytes),
+            event.time.milliseconds, UTF8Column(event.json.bytes),
         ])
         seqs[event.id] = event.seq
         return event
@@ -71,6 +71,6 @@ struct PollWriter {
     private func write(_ delivery: Delivery) throws -> Delivery {
         let id = delivery.message.event.id
         let seq = try seqs[id] ?? Int64.fetchOne(findEvent, arguments: [id.description])
-        return try Deliveries.write(delivery, seq: seq, with: insertDelivery, db)
+        return try DeliveryRows.write(delivery, seq: seq, with: insertDelivery, db)
     }
 }

@@ -17,7 +17,7 @@ enum Pruning {
     }
 
     /// A place in the order of time: events that must stay are passed over once, not once per batch.
-    struct Place: Sendable {
+    struct PruningPosition: Sendable {
         var time = Int64.min
         var seq = Int64.min
     }
@@ -25,14 +25,14 @@ enum Pruning {
     /// Deletes events that no delivery row speaks of. One that ended lately keeps its event as long as itself, so that
     /// `explain` and `outbox retry` still find it.
     /// - Returns: where to go on; nil at the end.
-    static func events(_ db: Database, before: Timestamp, from place: Place) throws -> Place? {
+    static func events(_ db: Database, before: Timestamp, from place: PruningPosition) throws -> PruningPosition? {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: oldEvents),
             arguments: [place.time, place.seq, before.milliseconds, batch])
         var old: [(seq: Int64, isSpokenOf: Bool)] = []
         var last = place
         while let row = try rows.next() {
-            last = Place(time: row[0], seq: row[1])
+            last = PruningPosition(time: row[0], seq: row[1])
             old.append((last.seq, row[2]))
         }
         let delete = try db.cachedStatement(sql: "delete from event where seq = ?")

@@ -25,7 +25,7 @@ public final class SQLiteJournal: Journal {
             try pool.writeWithoutTransaction { db in
                 // Here and not in the configuration: opening a pool sets NORMAL behind the configuration's back.
                 try db.execute(sql: "pragma synchronous = full; pragma journal_size_limit = \(16 << 20)")
-                try Schema.migrate(db)
+                try Migrations.migrate(db)
             }
             return JournalStore(files: files, database: pool)
         }.get()
@@ -45,7 +45,7 @@ public final class SQLiteJournal: Journal {
         let queue = try DatabaseQueue(
             path: files.database, configuration: JournalStore.configuration(readonly: true))
         try queue.read { db in
-            guard try Schema.check(db, files) > 0, size <= checkedWhole else { return }
+            guard try Migrations.check(db, files) > 0, size <= checkedWhole else { return }
             let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)") ?? "no answer"
             guard verdict == "ok" else { throw JournalError.corrupt(files, verdict) }
         }
@@ -65,15 +65,15 @@ public final class SQLiteJournal: Journal {
 
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
         let files = store.files
-        return try await store.read { try Sources.records($0, files) }
+        return try await store.read { try SourceRows.records($0, files) }
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
-        try await store.read { try Sources.items($0, of: source) }
+        try await store.read { try SourceRows.items($0, of: source) }
     }
 
     public func lastOfWatcher() async throws(JournalError) -> Event? {
-        try await store.read { try Events.lastOfWatcher($0) }
+        try await store.read { try EventRows.lastOfWatcher($0) }
     }
 
     public func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
@@ -86,7 +86,7 @@ public final class SQLiteJournal: Journal {
         return committed
     }
 
-    public func touch(_ touches: [Touch]) async throws(JournalError) {
+    public func touch(_ touches: [DeferredWrite]) async throws(JournalError) {
         guard !touches.isEmpty else { return }
         try await store.write { db in
             var writer = try PollWriter(db)
@@ -94,31 +94,31 @@ public final class SQLiteJournal: Journal {
         }
     }
 
-    public func owedLanes() async throws(JournalError) -> [DeliveryLane] {
-        try await store.read { try Deliveries.lanes($0) }
+    public func pendingLanes() async throws(JournalError) -> [DeliveryLane] {
+        try await store.read { try DeliveryRows.lanes($0) }
     }
 
-    public func owed(
+    public func pending(
         in lane: DeliveryLane, after: Int64, limit: Int
     ) async throws(JournalError) -> [Delivery] {
-        try await store.read { try Deliveries.owed($0, in: lane, after: after, limit: limit) }
+        try await store.read { try DeliveryRows.pending($0, in: lane, after: after, limit: limit) }
     }
 
     @discardableResult
     public func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery] {
         guard !attempts.isEmpty else { return [] }
-        return try await store.write { try Attempts.write(attempts, $0) }
+        return try await store.write { try AttemptRows.write(attempts, $0) }
     }
 
     public func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow {
-        try await store.read { try Overflows.of(limits, most: limit, $0) }
+        try await store.read { try OverflowRows.of(limits, most: limit, $0) }
     }
 
     public func prune(
         eventsBefore: Timestamp, keeping sources: Set<String>, abandoned: Timestamp
     ) async throws(JournalError) {
         while try await store.write({ try Pruning.endedDeliveries($0, before: eventsBefore) }) == Pruning.batch {}
-        var place: Pruning.Place? = Pruning.Place()
+        var place: Pruning.PruningPosition? = Pruning.PruningPosition()
         while let from = place {
             place = try await store.write { try Pruning.events($0, before: eventsBefore, from: from) }
         }
@@ -140,7 +140,7 @@ public final class SQLiteJournal: Journal {
     /// What other commands asked since the last call, in their order; each is handed out once.
     public func takeRequests() async throws(JournalError) -> [JournalRequest] {
         // Mostly there is none, and looking takes no lock.
-        guard try await store.read({ try Requests.areWaiting($0) }) else { return [] }
-        return try await store.write { try Requests.take($0) }
+        guard try await store.read({ try ControlQueue.areWaiting($0) }) else { return [] }
+        return try await store.write { try ControlQueue.take($0) }
     }
 }

@@ -6,11 +6,11 @@ import VedetteCore
 /// around it sends, waits for its turn and refuses what must not be sent.
 protocol Chat: Sendable {
     /// Within what the service promises to take.
-    var pace: Pace { get }
+    var pace: CallRate { get }
     /// What no reason may repeat: addresses and tokens.
     var secrets: [Secret] { get }
     /// The same bytes for the same note, so that a retry repeats itself.
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost
     func judge(_ reply: ChatReply) -> Outcome
 }
 

@@ -63,13 +63,13 @@ struct ChatNote: Sendable {
         let event = message.event
         id = message.id
         (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
-        let titles = [message.title, Wording.title(of: event), event.source]
+        let titles = [message.title, MessageFormatter.title(of: event), event.source]
         title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"
         link = event.item?.url.flatMap(ChatNote.link)
         tone = Tone(of: event)
         origin = "\(event.source) · \(message.rule)"
         tags = Array(message.tags.prefix(ChatNote.mostFacts))
-        let main = Wording.mainChange(of: event)
+        let main = MessageFormatter.mainChange(of: event)
         facts = event.changes.filter { $0 != main }.prefix(ChatNote.mostFacts).map { Fact($0) }
         sourceThread = ChatNote.name([event.source])
         thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))

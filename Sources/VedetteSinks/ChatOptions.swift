@@ -72,11 +72,11 @@ struct WebhookAddress: Sendable {
     }
 
     /// As it is now: it may have been read anew.
-    func url() throws(Unsendable) -> WebURL {
+    func url() throws(MessageError) -> WebURL {
         if let detail = WebhookAddress.complaint(about: secret.value, problem) {
-            throw Unsendable(sink: "url \(detail)")
+            throw MessageError(sink: "url \(detail)")
         }
-        guard let url = WebURL(secret.value) else { throw Unsendable(sink: "url is no web address") }
+        guard let url = WebURL(secret.value) else { throw MessageError(sink: "url is no web address") }
         return url
     }
 

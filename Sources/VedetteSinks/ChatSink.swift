@@ -13,17 +13,17 @@ final class ChatSink: Sink {
     private let timeout: Duration
     private let tls: TLSPolicy
     private let services: SinkServices
-    private let turns: Mutex<Turns>
+    private let turns: Mutex<RateLimiter>
 
     init(name: String, chat: any Chat, timeout: Duration, tls: TLSPolicy, services: SinkServices) {
         (self.name, self.chat, self.timeout) = (name, chat, timeout)
         (self.tls, self.services) = (tls, services)
-        turns = Mutex(Turns(chat.pace))
+        turns = Mutex(RateLimiter(chat.pace))
     }
 
     func deliver(_ message: Message) async -> Outcome {
         let post: ChatPost
-        do throws(Unsendable) {
+        do throws(MessageError) {
             post = try chat.post(ChatNote(message))
         } catch {
             return error.outcome
@@ -58,7 +58,7 @@ final class ChatSink: Sink {
             let response = try await services.fetcher.fetch(request(post))
             let now = services.clock.now()
             let reply = ChatReply(response, at: now.wall, secrets: chat.secrets)
-            let outcome = await Renewal.outcome(chat.judge(reply), of: chat.secrets)
+            let outcome = await SecretRefresh.outcome(chat.judge(reply), of: chat.secrets)
             // Asked of one message, a rest is meant for all of them.
             if let rest = ChatSink.rest(after: outcome, reply) { turns.withLock { $0.hold(for: rest, at: now.boot) } }
             return outcome

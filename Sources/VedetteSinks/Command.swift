@@ -92,7 +92,8 @@ final class CommandSink: Sink {
             return .retry(reason: "the command was ended by signal \(signal)" + said(words), after: nil)
         case .late:
             return .retry(
-                reason: "the command took longer than \(Wording.duration(seconds: limit.inSeconds))", after: nil)
+                reason: "the command took longer than \(MessageFormatter.duration(seconds: limit.inSeconds))",
+                after: nil)
         case .lost: return .retry(reason: "the command ended, but its exit status was lost", after: nil)
         case .cancelled: return .retry(reason: "stopped before the command ended", after: nil)
         case .notStarted(let code):
@@ -124,7 +125,7 @@ final class CommandSink: Sink {
 
     private static func variables(of message: Message) -> [(name: String, value: String)] {
         let (event, item) = (message.event, message.event.item)
-        let change = Wording.mainChange(of: event)
+        let change = MessageFormatter.mainChange(of: event)
         let all: [(String, String?)] = [
             ("MESSAGE_ID", message.id), ("RULE", message.rule), ("TITLE", message.title), ("TEXT", message.text),
             ("PRIORITY", message.priority.rawValue), ("EVENT_ID", event.id.description), ("TYPE", event.kind.rawValue),

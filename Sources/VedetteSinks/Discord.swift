@@ -27,7 +27,7 @@ struct Discord: Chat {
     let username: String?
     let thread: String?
     /// 30 a minute for one webhook; a burst of 5 within 2 s.
-    let pace = Pace(every: .seconds(2), burst: 5)
+    let pace = CallRate(every: .seconds(2), burst: 5)
     var secrets: [Secret] { [address.secret] }
 
     static let plain = ChatText(.utf16)
@@ -45,7 +45,7 @@ struct Discord: Chat {
     }
 
     /// The sum of an embed's texts may be 6,000: 256 + 3,000 + 8 · (60 + 200) + 200 at most.
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let embed = JSON.members([
             "title": .string(Discord.text.line(note.title, 256)),
             "url": note.link.map(JSON.string),

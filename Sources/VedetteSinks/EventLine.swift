@@ -41,7 +41,7 @@ public struct EventLine: Sendable {
 
     private static func change(_ change: FieldChange) -> String {
         let name = change.field == "state" ? "" : TerminalText.safe(change.field) + ": "
-        let lasted = change.lasted.map { " (after \(Wording.duration(seconds: $0)))" } ?? ""
+        let lasted = change.lasted.map { " (after \(MessageFormatter.duration(seconds: $0)))" } ?? ""
         return "\(name)\(value(change.from)) → \(value(change.to))\(lasted)"
     }
 

@@ -26,7 +26,7 @@ struct GoogleChat: Chat {
     let address: WebhookAddress
     let thread: Thread
     /// 60 a minute and space.
-    let pace = Pace(every: .seconds(1), burst: 1)
+    let pace = CallRate(every: .seconds(1), burst: 1)
     var secrets: [Secret] { [address.secret] }
 
     /// A message may have 32,000 bytes, as JSON, where a quote or backslash takes two. Headers and labels are plain text, paragraphs are HTML.
@@ -43,7 +43,7 @@ struct GoogleChat: Chat {
         return nil
     }
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let card = JSON.members([
             "header": .members([
                 "title": .string(GoogleChat.plain.line(note.title, 600)),

@@ -17,12 +17,12 @@ struct Gotify: Chat {
     let base: String
     let token: Secret
     /// The server is the user's own and says nothing about a limit.
-    let pace = Pace(every: .milliseconds(200), burst: 20)
+    let pace = CallRate(every: .milliseconds(200), burst: 20)
     var secrets: [Secret] { [token] }
 
     static let text = ChatText(.bytes)
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let facts = note.facts.map { "\($0.name): \($0.value)" }
         let text = ([note.text] + facts + [note.footer]).filter { !$0.isEmpty }.joined(separator: "\n")
         // https://gotify.net/docs/msgextras

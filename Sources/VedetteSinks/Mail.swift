@@ -40,9 +40,9 @@ struct MailSink: Sink {
         do throws(FetchError) {
             let reply = try await carrier.send(mail(for: message))
             let outcome = MailOutcome.of(reply, to: settings.recipients, secrets: settings.secrets)
-            return await Renewal.outcome(outcome, of: settings.secrets)
+            return await SecretRefresh.outcome(outcome, of: settings.secrets)
         } catch {
-            return await Renewal.outcome(MailOutcome.of(error), of: settings.secrets)
+            return await SecretRefresh.outcome(MailOutcome.of(error), of: settings.secrets)
         }
     }
 

@@ -133,7 +133,7 @@ struct MailMessage {
     /// What changed, the main change too, and what else the item has.
     private var facts: [ChatNote.Fact] {
         let event = message.event
-        let main = Wording.mainChange(of: event).map { [ChatNote.Fact($0)] } ?? []
+        let main = MessageFormatter.mainChange(of: event).map { [ChatNote.Fact($0)] } ?? []
         let changed = Set(event.changes.map(\.field))
         let fields = (event.item?.fields).map(Array.init) ?? []
         let rest = fields.lazy.filter { !changed.contains($0.name) && !$0.value.description.isEmpty }

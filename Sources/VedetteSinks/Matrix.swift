@@ -30,7 +30,7 @@ struct Matrix: Chat {
     let token: Secret
     let room: String
     /// What Synapse lets a user send as it comes: 0.2 a second, 10 at once.
-    let pace = Pace(every: .seconds(5), burst: 10)
+    let pace = CallRate(every: .seconds(5), burst: 10)
     var secrets: [Secret] { [token] }
 
     /// An event may have 64 KiB, as JSON, where a quote or backslash takes two bytes: so all texts together have half of
@@ -39,7 +39,7 @@ struct Matrix: Chat {
     static let html = ChatText.html(.bytes, newline: "<br>")
     static let longestText = 5000
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let json = JSON.members([
             // A notice rings nowhere.
             "msgtype": .string(note.priority == .low ? "m.notice" : "m.text"),

@@ -23,7 +23,7 @@ struct Mattermost: Chat {
     let channel: String?
     let username: String?
     /// The server's own standard is 10 a second for one client.
-    let pace = Pace(every: .milliseconds(500), burst: 10)
+    let pace = CallRate(every: .milliseconds(500), burst: 10)
     var secrets: [Secret] { [address.secret] }
 
     /// In titles links are all there is of Markdown, and a backslash would be seen; so a space without width parts `]` from
@@ -35,7 +35,7 @@ struct Mattermost: Chat {
         url.path.contains("/hooks/") ? nil : "is no incoming webhook: those read https://SERVER/hooks/ID"
     }
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         // A post takes 16,383 characters in all.
         let attachment = Attachment(title: Mattermost.title, text: Mattermost.text, longestText: 8000)
         let json = JSON.members([

@@ -38,7 +38,7 @@ struct Ntfy: Chat {
     let token: Secret?
     let credentials: Credentials?
     /// 60 at once, then one in five seconds.
-    let pace = Pace(every: .seconds(5), burst: 60)
+    let pace = CallRate(every: .seconds(5), burst: 60)
     var secrets: [Secret] { [topic, token, credentials?.password].compactMap { $0 } }
 
     /// Lengths are of UTF-8; a longer message would become an attachment.
@@ -49,8 +49,8 @@ struct Ntfy: Chat {
         return isGood ? nil : "is no topic: 1 to 64 letters, digits, `-` and `_`"
     }
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
-        if let detail = Ntfy.problem(inTopic: topic.value) { throw Unsendable(sink: "topic \(detail)") }
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+        if let detail = Ntfy.problem(inTopic: topic.value) { throw MessageError(sink: "topic \(detail)") }
         let facts = note.facts.map { "\($0.name): \($0.value)" }
         let text = ([note.text] + facts + [note.origin]).filter { !$0.isEmpty }.joined(separator: "\n")
         // All tags together may have 512 bytes, and are parted by commas.

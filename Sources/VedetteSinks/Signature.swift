@@ -19,13 +19,13 @@ struct Signature: Sendable {
 
     /// The header `webhook-signature`: one signature for each key.
     /// - Parameter time: of the attempt, in seconds since 1970.
-    func header(id: String, time: Int64, body: [UInt8]) throws(Unsendable) -> Header {
+    func header(id: String, time: Int64, body: [UInt8]) throws(MessageError) -> Header {
         let signed = Array("\(id).\(time).".utf8) + body
         var signatures: [String] = []
         for key in keys {
             guard Signature.problem(inKey: key.value) == nil, let bytes = Signature.bytes(ofKey: key.value),
                 let code = Signature.code(of: signed, key: bytes)
-            else { throw Unsendable(sink: "key `sign` \(Signature.problem(inKey: key.value) ?? "cannot be used")") }
+            else { throw MessageError(sink: "key `sign` \(Signature.problem(inKey: key.value) ?? "cannot be used")") }
             signatures.append("v1," + Base64.text(of: code))
         }
         return Header("webhook-signature", signatures.joined(separator: " "))

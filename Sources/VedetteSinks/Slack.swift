@@ -15,7 +15,7 @@ enum SlackKind {
 struct Slack: Chat {
     let address: WebhookAddress
     /// One message a second and channel, short bursts allowed.
-    let pace = Pace(every: .seconds(1), burst: 3)
+    let pace = CallRate(every: .seconds(1), burst: 3)
     var secrets: [Secret] { [address.secret] }
 
     /// `&`, `<` and `>` are all that Slack's own escapes need, and they end `<!channel>` and `<@U1>`. An `@channel` without
@@ -39,7 +39,7 @@ struct Slack: Chat {
             ? nil : "is no incoming webhook: those read https://hooks.slack.com/services/T…/B…/…"
     }
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let attachment = Attachment(title: Slack.text, text: Slack.text, longestText: 3000)
         let json = JSON.members([
             "attachments": .array([attachment.json(note)]), "unfurl_links": .bool(false), "unfurl_media": .bool(false),

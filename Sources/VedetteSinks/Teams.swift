@@ -16,7 +16,7 @@ enum TeamsKind {
 struct Teams: Chat {
     let address: WebhookAddress
     /// More than four requests a second are throttled.
-    let pace = Pace(every: .milliseconds(500), burst: 2)
+    let pace = CallRate(every: .milliseconds(500), burst: 2)
     var secrets: [Secret] { [address.secret] }
 
     /// Runs of text are never Markdown, so nothing needs an escape. Counted in bytes: a message may have 28 KB, as
@@ -37,7 +37,7 @@ struct Teams: Chat {
             ? nil : "lacks its `sig=`; copy the whole address"
     }
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let attachment = JSON.members([
             "contentType": .string("application/vnd.microsoft.card.adaptive"), "contentUrl": .null,
             "content": card(note),

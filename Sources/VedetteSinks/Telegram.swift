@@ -32,7 +32,7 @@ struct Telegram: Chat {
     var secrets: [Secret] { [token] }
 
     /// One a second into a chat; 20 a minute into a group or channel.
-    var pace: Pace { isGroup ? Pace(every: .seconds(3), burst: 3) : Pace(every: .seconds(1), burst: 3) }
+    var pace: CallRate { isGroup ? CallRate(every: .seconds(3), burst: 3) : CallRate(every: .seconds(1), burst: 3) }
 
     private var isGroup: Bool { chat.int64.map { $0 < 0 } ?? true }
 
@@ -54,8 +54,8 @@ struct Telegram: Chat {
         return isName ? .string(text) : nil
     }
 
-    func post(_ note: ChatNote) throws(Unsendable) -> ChatPost {
-        if let detail = Telegram.problem(inToken: token.value) { throw Unsendable(sink: "token \(detail)") }
+    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+        if let detail = Telegram.problem(inToken: token.value) { throw MessageError(sink: "token \(detail)") }
         let title = Telegram.text.line(note.title, 400)
         let facts = note.facts.map { "\(Telegram.text.line($0.name, 60)): \(Telegram.text.line($0.value, 150))" }
         let body = note.text.isEmpty ? [] : [Telegram.text.lines(note.text, 1700)]

@@ -45,7 +45,7 @@ struct WebhookSink: Sink {
 
     func deliver(_ message: Message) async -> Outcome {
         let request: Request
-        do throws(Unsendable) {
+        do throws(MessageError) {
             request = try self.request(for: message)
         } catch {
             return error.outcome
@@ -54,13 +54,13 @@ struct WebhookSink: Sink {
             let response = try await services.fetcher.fetch(request)
             let outcome = WebhookOutcome.of(
                 status: response.status, retryAfter: response.headers.retryAfter(at: services.clock.now().wall))
-            return await Renewal.outcome(outcome, of: settings.secrets)
+            return await SecretRefresh.outcome(outcome, of: settings.secrets)
         } catch {
             return WebhookOutcome.of(error)
         }
     }
 
-    func request(for message: Message) throws(Unsendable) -> Request {
+    func request(for message: Message) throws(MessageError) -> Request {
         let url = try url(for: message)
         let content = try settings.body.content(message)
         let time = services.clock.now().wall.milliseconds / 1000
@@ -75,7 +75,7 @@ struct WebhookSink: Sink {
         headers += content.headers + settings.headers
         // A secret may have been read anew since the options were judged.
         if let header = headers.first(where: { !HTTPSyntax.isFieldValue($0.value) }) {
-            throw Unsendable(sink: "header \(header.name) has a line break in its value")
+            throw MessageError(sink: "header \(header.name) has a line break in its value")
         }
         return Request(
             method: settings.method, url: url, headers: headers, body: content.bytes,
@@ -88,24 +88,24 @@ struct WebhookSink: Sink {
         return path.contains("//") || path.hasSuffix("/")
     }
 
-    private func url(for message: Message) throws(Unsendable) -> String {
+    private func url(for message: Message) throws(MessageError) -> String {
         let base = settings.url.value
-        if let problem = HTTPSyntax.problem(inURL: base) { throw Unsendable(sink: "url \(problem)") }
+        if let problem = HTTPSyntax.problem(inURL: base) { throw MessageError(sink: "url \(problem)") }
         guard let template = settings.path else { return base }
         let context = message.event.templateContext(rule: message.rule, field: nil)
         let path = template.render(context.escaped(WebURL.encoded))
         // A value cannot hold a slash, but it can be all of a segment.
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         guard path.hasPrefix("/") || path.hasPrefix("?"), !segments.contains("."), !segments.contains("..") else {
-            throw Unsendable(message: "the path does not begin with / or ?, or has a segment that is . or ..")
+            throw MessageError(message: "the path does not begin with / or ?, or has a segment that is . or ..")
         }
         // `/systems/{{item.system}}` without a system would be all systems.
         if WebhookSink.hasGap(path), !WebhookSink.hasGap(template.render(TemplateContext { _ in .text("x") })) {
-            throw Unsendable(message: "the path has an empty segment, since this event lacks its value")
+            throw MessageError(message: "the path has an empty segment, since this event lacks its value")
         }
         let url = (base.hasSuffix("/") && path.hasPrefix("/") ? String(base.dropLast()) : base) + path
         if let problem = HTTPSyntax.problem(inURL: url) {
-            throw Unsendable(message: "the url with its path \(problem)")
+            throw MessageError(message: "the url with its path \(problem)")
         }
         return url
     }

@@ -26,7 +26,7 @@ enum WebhookBody: Sendable {
         var bytes: [UInt8]
     }
 
-    func content(_ message: Message) throws(Unsendable) -> Content {
+    func content(_ message: Message) throws(MessageError) -> Content {
         let context = message.event.templateContext(
             rule: message.rule, field: nil, suppressed: message.suppressed)
         switch self {
@@ -36,7 +36,8 @@ enum WebhookBody: Sendable {
         case .text(let template, let format):
             let text = template.render(context.escaped(format.escape))
             if format == .json, (try? JSON(parsing: text.utf8)) == nil {
-                throw Unsendable(message: "the body's template makes no JSON of this event; put its tags inside quotes")
+                throw MessageError(
+                    message: "the body's template makes no JSON of this event; put its tags inside quotes")
             }
             return Content(type: format.mediaType, bytes: Array(text.utf8))
         }

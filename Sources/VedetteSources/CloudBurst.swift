@@ -64,14 +64,14 @@ struct CloudBurst: SourceKind {
         ["state": Digest.of(codes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })]
     }
 
-    func request(base: String, context: PollContext) -> Ask {
+    func request(base: String, context: PollContext) -> RequestTemplate {
         var url = base
         if let web = WebURL(base), web.path.isEmpty || web.path == "/", web.query == nil {
             url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + CloudBurst.path
         }
         var headers = [Header("Accept", "application/json"), Header("User-Agent", CloudBurst.userAgent)]
         if let version { headers.append(version) }
-        return Ask(url: url, headers: headers)
+        return RequestTemplate(url: url, headers: headers)
     }
 
     func links(of item: Item, base: String, all: Bool) -> [ItemLink] {
@@ -110,7 +110,7 @@ struct CloudBurst: SourceKind {
     }
 
     private static func text(_ row: borrowing JSONRow, _ column: Column) -> String? {
-        row.string(column.rawValue).map(KeptText.bounded)
+        row.string(column.rawValue).map(TextLimit.bounded)
     }
 
     private func item(_ row: borrowing JSONRow, url: String) throws(ReadError) -> Item {

@@ -33,9 +33,9 @@ struct Connections: SourceKind {
         ["content", "author", "userid", "type", "component", "event", "tags", "container", "published", "updated"]
     }
 
-    func request(base: String, context: PollContext) -> Ask {
+    func request(base: String, context: PollContext) -> RequestTemplate {
         let type = query.isStream ? "application/json" : "application/atom+xml, application/xml;q=0.9"
-        var ask = Ask(url: base, headers: [Header("Accept", type)])
+        var ask = RequestTemplate(url: base, headers: [Header("Accept", type)])
         guard let web = WebURL(base) else { return ask }
         let isBare = (web.path.isEmpty || web.path == "/") && web.query == nil
         var parameters = query.parameters

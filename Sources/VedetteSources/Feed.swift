@@ -48,12 +48,12 @@ struct Feed: SourceKind {
     var identity: UInt64 { Digest.of(["feed"]) }
     var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
 
-    func request(base: String, context: PollContext) -> Ask {
+    func request(base: String, context: PollContext) -> RequestTemplate {
         let accept = """
             application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \
             application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1
             """
-        return Ask(url: base, headers: [Header("Accept", accept)])
+        return RequestTemplate(url: base, headers: [Header("Accept", accept)])
     }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {

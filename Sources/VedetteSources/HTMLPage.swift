@@ -48,7 +48,7 @@ struct HTMLPage: SourceKind {
         let titles = isPage ? ["//title", "//h1"] : ["."]
         rows = try XPathRows(
             paths,
-            XPathRows.Standards(
+            XPathRows.Defaults(
                 items: nil, keys: isPage ? [] : ["@id", HTMLPage.firstLink], titles: titles,
                 link: isPage ? nil : HTMLPage.firstLink, taken: isPage ? ["text"] : [], reading: ignored))
         if let chosen = try paths.nodes("select") {
@@ -70,8 +70,8 @@ struct HTMLPage: SourceKind {
     var identity: UInt64 { rows.identity }
     var fieldNames: [String]? { rows.fieldNames + (rows.items == nil ? ["text"] : []) }
 
-    func request(base: String, context: PollContext) -> Ask {
-        Ask(url: base, headers: [Header("Accept", "text/html, application/xhtml+xml, */*;q=0.5")])
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        RequestTemplate(url: base, headers: [Header("Accept", "text/html, application/xhtml+xml, */*;q=0.5")])
     }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
@@ -106,8 +106,8 @@ struct HTMLPage: SourceKind {
                 .shape, "'\(select)' finds nothing on this page; it has changed its shape, or another page was sent")
         }
         let text = texts.joined(separator: "\n")
-        item.fields["text"] = .text(KeptText.bounded(text))
-        if text.utf8.count > KeptText.mostBytes {
+        item.fields["text"] = .text(TextLimit.bounded(text))
+        if text.utf8.count > TextLimit.mostBytes {
             warnings.append(
                 "the text of the page is longer than 64 KiB; of the rest a digest is kept ('select' narrows it)")
         }

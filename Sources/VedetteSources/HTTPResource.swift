@@ -97,8 +97,8 @@ struct HTTPResource: ObservingKind {
         ] + (comparesBody ? ["body"] : []) + headers.map(\.field)
     }
 
-    func request(base: String, context: PollContext) -> Ask {
-        Ask(
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        RequestTemplate(
             method: method, url: base, headers: [Header("Accept", "*/*")], redirects: redirects,
             inspectsConnection: true)
     }

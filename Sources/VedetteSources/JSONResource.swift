@@ -62,7 +62,7 @@ struct JSONResource: SourceKind {
     private let nullIsEmpty: Bool
     private let row: JSONItemPlan
     private let request: JSONRequest
-    private let verdict: JSONVerdict
+    private let verdict: JSONErrorDetection
     private let paging: JSONPaging?
     private let next: Int?
     private let document: [JSONPath]
@@ -71,7 +71,7 @@ struct JSONResource: SourceKind {
         var document = JSONColumns()
         row = try JSONItemPlan(options)
         request = try JSONRequest(options)
-        verdict = try JSONVerdict(options, request, &document)
+        verdict = try JSONErrorDetection(options, request, &document)
         paging = try JSONPaging(options, request, &document)
         next = try document.add(options, "next")
         if paging != nil, next != nil {
@@ -90,7 +90,7 @@ struct JSONResource: SourceKind {
 
     var fieldNames: [String]? { row.names }
 
-    func request(base: String, context: PollContext) -> Ask { request.ask(base) }
+    func request(base: String, context: PollContext) -> RequestTemplate { request.ask(base) }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let reader = JSONReader(items: items, columns: row.paths, document: document, nullIsEmpty: nullIsEmpty)

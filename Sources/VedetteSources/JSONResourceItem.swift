@@ -151,10 +151,10 @@ extension JSONItemPlan {
     }
 
     private func key(_ row: borrowing JSONRow) throws(ReadError) -> String {
-        if key.count == 1 { return KeptText.bounded(try part(key.lowerBound, of: row)) }
+        if key.count == 1 { return TextLimit.bounded(try part(key.lowerBound, of: row)) }
         var parts: [String] = []
         for column in key { parts.append(try part(column, of: row)) }
-        return KeptText.bounded(CompositeKey.joined(parts))
+        return TextLimit.bounded(CompositeKey.joined(parts))
     }
 
     private func part(_ column: Int, of row: borrowing JSONRow) throws(ReadError) -> String {
@@ -176,7 +176,7 @@ extension JSONItemPlan {
     private func title(_ row: borrowing JSONRow) -> String? {
         for column in title {
             guard let text = row.string(column), !text.isEmpty else { continue }
-            return titleIsHTML ? HTMLText.plain(text, limit: 1000) : KeptText.bounded(text)
+            return titleIsHTML ? HTMLText.plain(text, limit: 1000) : TextLimit.bounded(text)
         }
         return nil
     }
@@ -187,7 +187,7 @@ extension JSONItemPlan {
             guard let part = row.string(column), !part.isEmpty else { continue }
             joined = joined.map { "\($0)/\(part)" } ?? part
         }
-        guard let raw = joined.map(KeptText.bounded) else { return nil }
+        guard let raw = joined.map(TextLimit.bounded) else { return nil }
         return states.first { $0.glob.matches(raw) }?.name ?? raw
     }
 
@@ -196,9 +196,9 @@ extension JSONItemPlan {
         if !named.isEmpty { fields.reserveCapacity(named.count) }
         for (name, column, isHTML) in named {
             if row.kind(column) == .array {
-                fields[name] = .list(row[column].elements.map(KeptText.bounded))
+                fields[name] = .list(row[column].elements.map(TextLimit.bounded))
             } else if let text = row.string(column) {
-                fields[name] = .text(isHTML ? HTMLText.plain(text) : KeptText.bounded(text))
+                fields[name] = .text(isHTML ? HTMLText.plain(text) : TextLimit.bounded(text))
             }
         }
         return fields

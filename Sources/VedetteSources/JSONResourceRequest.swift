@@ -20,10 +20,10 @@ struct JSONRequest {
 
     var fingerprint: [String] { [method, body?.text ?? ""] }
 
-    func ask(_ url: String) -> Ask {
+    func ask(_ url: String) -> RequestTemplate {
         var headers = [Header("Accept", "application/json")]
         if let body { headers.append(Header("Content-Type", JSONRequest.type(of: body))) }
-        return Ask(method: method, url: url, headers: headers, body: bytes(of: body))
+        return RequestTemplate(method: method, url: url, headers: headers, body: bytes(of: body))
     }
 
     /// The body with another value at the end of a path of names.

@@ -27,7 +27,7 @@ struct XMLResource: SourceKind {
         let ignored = options.texts("ignore")
         rows = try XPathRows(
             paths,
-            XPathRows.Standards(
+            XPathRows.Defaults(
                 items: "/*", keys: ["@id", "id"], titles: ["title", "name", "@title", "@name"], reading: ignored))
         var removed: [XPath] = []
         for path in try paths.paths("ignore") { removed.append(try paths.nodes(path, ["ignore", path.text])) }
@@ -40,8 +40,8 @@ struct XMLResource: SourceKind {
     var fingerprints: [String: UInt64] { rows.fingerprints }
     var fieldNames: [String]? { rows.fieldNames }
 
-    func request(base: String, context: PollContext) -> Ask {
-        Ask(url: base, headers: [Header("Accept", "application/xml, text/xml;q=0.9, */*;q=0.5")])
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        RequestTemplate(url: base, headers: [Header("Accept", "application/xml, text/xml;q=0.9, */*;q=0.5")])
     }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {

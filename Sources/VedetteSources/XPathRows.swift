@@ -19,12 +19,12 @@ struct XPathRows: Sendable {
     private let notes: [(name: String, path: XPath)]
     private let measures: [(name: String, path: XPath)]
     private let following: XPath?
-    private let verdict: XPathVerdict
+    private let verdict: XPathErrorDetection
     let identity: UInt64
     let fingerprints: [String: UInt64]
 
     /// What stands in for an option that is not written.
-    struct Standards {
+    struct Defaults {
         /// Nil: without `items` the whole document is one item.
         var items: String?
         var keys: [String]
@@ -36,7 +36,7 @@ struct XPathRows: Sendable {
         var reading: [String] = []
     }
 
-    init(_ reader: XPathOptions, _ standards: Standards) throws(OptionProblem) {
+    init(_ reader: XPathOptions, _ standards: Defaults) throws(OptionProblem) {
         let options = reader.options
         if let given = try reader.nodes("items") {
             items = given
@@ -67,7 +67,7 @@ struct XPathRows: Sendable {
         notes = try reader.named("notes", taken: &taken)
         measures = try reader.named("measures", taken: &taken)
         following = try reader.path("next")
-        verdict = try XPathVerdict(reader)
+        verdict = try XPathErrorDetection(reader)
         mode = options.text("mode").flatMap(ReadingMode.init(rawValue:)) ?? .list
         let spaces = options.map("namespaces").sorted { $0.name < $1.name }.flatMap { [$0.name, $0.value] }
         identity = Digest.of(
@@ -153,12 +153,12 @@ struct XPathRows: Sendable {
 
     /// The first text that is not empty.
     private func first(_ path: XPath, _ node: DOMNode, _ tree: DOMTree) throws(DocumentError) -> String? {
-        try tree.texts(path, at: node).first { !$0.isEmpty }.map(KeptText.bounded)
+        try tree.texts(path, at: node).first { !$0.isEmpty }.map(TextLimit.bounded)
     }
 
     private func value(_ path: XPath, _ node: DOMNode, _ tree: DOMTree) throws(DocumentError) -> Value? {
         let texts = try tree.texts(path, at: node)
-        if texts.count > 1 { return .list(texts.map(KeptText.bounded)) }
-        return texts.first.map { .text(KeptText.bounded($0)) }
+        if texts.count > 1 { return .list(texts.map(TextLimit.bounded)) }
+        return texts.first.map { .text(TextLimit.bounded($0)) }
     }
 }

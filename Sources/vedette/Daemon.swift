@@ -14,7 +14,7 @@ struct Daemon {
         case secondPassed
     }
 
-    let house: House
+    let house: App
     let loader: ConfigurationLoader
 
     /// - Parameters:
@@ -88,7 +88,7 @@ struct Daemon {
     }
 
     /// All or nothing: with any error the old set goes on.
-    private func reload(_ rack: inout SinkRack) async -> Configuration? {
+    private func reload(_ rack: inout SinkRegistry) async -> Configuration? {
         let loaded = loader.load()
         for diagnostic in loaded.diagnostics { house.log.log(.warning, diagnostic.description) }
         guard let configuration = loaded.configuration else {

@@ -10,7 +10,7 @@ struct Vedette: AsyncParsableCommand {
         commandName: "vedette",
         abstract: "Watches HTTP sources and tells you what changed.",
         discussion: "Documentation: the README, and Sources/vedette/Documentation.docc for a page on each part.",
-        version: Workshop.version,
+        version: KindRegistry.version,
         subcommands: [
             RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
             CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,

@@ -71,7 +71,7 @@ struct OnceTests {
     }
 
     @Test("I5: a delivery that stays owed ends run --once with 69, and the next one sends it with the same id")
-    func owed() async throws {
+    func pending() async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")
         #expect(try await world.home.vedette("run", "--once").code == 0)

@@ -12,13 +12,13 @@ struct DoctorNetworkTests {
 
     private func contact(
         _ url: String = "https://lab.example:8443/x", pin: String? = nil, insecure: Bool = false
-    ) throws -> Contact {
+    ) throws -> Endpoint {
         let tls = TLSPolicy(pin: pin, insecure: insecure)
-        return try #require(Contact("server lab", url: url, tls: tls, proxy: .environment, trust: "lab"))
+        return try #require(Endpoint("server lab", url: url, tls: tls, proxy: .environment, trust: "lab"))
     }
 
-    private func check(_ contact: Contact, _ knock: Knock, proxy: Bool = false) -> [Finding] {
-        ContactCheck(knocks: [(contact, knock)], now: now, hasProxy: proxy).findings
+    private func check(_ contact: Endpoint, _ knock: ConnectResult, proxy: Bool = false) -> [Finding] {
+        EndpointCheck(knocks: [(contact, knock)], now: now, hasProxy: proxy).findings
     }
 
     @Test("an address keeps its origin alone: the path of a webhook is a secret")
@@ -28,18 +28,19 @@ struct DoctorNetworkTests {
         let six = try contact("http://[::1]:8080/x")
         #expect(six.host == "::1" && six.port == 8080 && six.kind == .http)
         let mail = try #require(MailServer("smtps://[::1]"))
-        let post = Contact("sink mail", mail, tls: TLSPolicy())
+        let post = Endpoint("sink mail", mail, tls: TLSPolicy())
         #expect(post.place == "smtps://[::1]:465" && post.host == "::1" && post.kind == .tls)
-        let relay = Contact("sink mail", try #require(MailServer("smtp://mx.example")), tls: TLSPolicy())
+        let relay = Endpoint("sink mail", try #require(MailServer("smtp://mx.example")), tls: TLSPolicy())
         #expect(relay.place == "smtp://mx.example:587" && relay.kind == .other)
-        #expect(Contact("x", url: "file:///x", tls: TLSPolicy(), proxy: .none, trust: nil) == nil)
+        #expect(Endpoint("x", url: "file:///x", tls: TLSPolicy(), proxy: .none, trust: nil) == nil)
         #expect(!check(hook, .refused("no")).said.contains("secret"))
     }
 
     @Test("each way of not being reached has its own words and remedy")
     func unreached() throws {
         for (knock, words) in [
-            (Knock.unknownName("none"), "leads nowhere"), (.refused("Connection refused"), "does not answer (Conn"),
+            (ConnectResult.unknownName("none"), "leads nowhere"),
+            (.refused("Connection refused"), "does not answer (Conn"),
             (.late, "within 5 s"), (.noHandshake("it does not speak TLS"), "does not speak TLS"),
         ] {
             let found = check(try contact(), knock)
@@ -53,7 +54,7 @@ struct DoctorNetworkTests {
 
     @Test("a certificate: good for so many days, ending soon, doubtful, pinned, another than the pinned one, unchecked")
     func certificates() throws {
-        func at(_ days: Int, _ contact: Contact, _ doubts: String...) -> [Finding] {
+        func at(_ days: Int, _ contact: Endpoint, _ doubts: String...) -> [Finding] {
             let end = now.advanced(by: .seconds(86_400 * days + 60))
             return check(contact, .shown(.init(pin: "sha256//own", validUntil: end, doubts: doubts)))
         }
@@ -70,10 +71,10 @@ struct DoctorNetworkTests {
     @Test("ten thousand addresses are a few lines: what is good is counted, what fails is told up to a bound")
     func many() throws {
         let contact = try contact()
-        var knocks = [(contact: Contact, knock: Knock)](repeating: (contact, .open), count: 9000)
-        knocks += [(contact: Contact, knock: Knock)](repeating: (contact, .late), count: 900)
-        knocks += [(contact: Contact, knock: Knock)](repeating: (contact, .notTried), count: 100)
-        let found = ContactCheck(knocks: knocks, now: now, hasProxy: false).findings
+        var knocks = [(contact: Endpoint, knock: ConnectResult)](repeating: (contact, .open), count: 9000)
+        knocks += [(contact: Endpoint, knock: ConnectResult)](repeating: (contact, .late), count: 900)
+        knocks += [(contact: Endpoint, knock: ConnectResult)](repeating: (contact, .notTried), count: 100)
+        let found = EndpointCheck(knocks: knocks, now: now, hasProxy: false).findings
         #expect(found.count == 1 + 21 + 1)
         #expect(found.said.contains("9000 of 10000 addresses answer") && found.said.contains("and 880 more"))
         #expect(found.said.contains("no time to try 100 addresses more"))
@@ -83,11 +84,11 @@ struct DoctorNetworkTests {
     func knocking() async throws {
         let door = try Door()
         let open = try contact("http://127.0.0.1:\(door.port)/x")
-        #expect(await ContactProbe.knock(at: [open]) == [.open])
+        #expect(await EndpointProbe.knock(at: [open]) == [.open])
         door.shut()
-        guard case .refused = await ContactProbe.knock(at: [open])[0] else { throw DoorProblem() }
+        guard case .refused = await EndpointProbe.knock(at: [open])[0] else { throw DoorProblem() }
         let nowhere = try contact("http://nowhere.invalid/x")
-        guard case .unknownName = await ContactProbe.knock(at: [nowhere])[0] else { throw DoorProblem() }
+        guard case .unknownName = await EndpointProbe.knock(at: [nowhere])[0] else { throw DoorProblem() }
     }
 
     @Test("every door is knocked at, in the order of the configuration, also with more of them than at once")
@@ -95,7 +96,7 @@ struct DoctorNetworkTests {
         let door = try Door()
         let (open, wrong) = (try contact("http://127.0.0.1:\(door.port)/"), try contact("http://nowhere.invalid/"))
         let contacts = (0..<100).map { $0 % 9 == 4 ? wrong : open }
-        let knocks = await ContactProbe.knock(at: contacts)
+        let knocks = await EndpointProbe.knock(at: contacts)
         #expect(knocks.indices.allSatisfy { (knocks[$0] == .open) == ($0 % 9 != 4) })
     }
 
@@ -112,24 +113,24 @@ struct DoctorNetworkTests {
 
     @Test("a sink is looked at as it is written; the options are judged as ever")
     func written() throws {
-        func options(_ values: [String: OptionValue], _ kind: String) throws -> WrittenSink {
-            let entry = try #require(WrittenSink.kinds.first { $0.name == kind })
+        func options(_ values: [String: OptionValue], _ kind: String) throws -> SinkConfigurationProbe {
+            let entry = try #require(SinkConfigurationProbe.kinds.first { $0.name == kind })
             let services = SinkServices(fetcher: NoFetcher(), clock: SystemClock(), userAgent: "")
-            return try #require(try entry.make(Options(values))("s", services) as? WrittenSink)
+            return try #require(try entry.make(Options(values))("s", services) as? SinkConfigurationProbe)
         }
         #expect(try options(["url": .text("https://x.example/y")], "webhook").address == "https://x.example/y")
         #expect(try options(["topic": .text("t")], "ntfy").address == "https://ntfy.sh")
         #expect(try options([:], "desktop").address == nil)
         let chat = try options(["url": .secret(Secret("https://hooks.slack.com/services/T/B/x"))], "slack")
-        #expect(Contact(chat)?.place == "https://hooks.slack.com")
+        #expect(Endpoint(chat)?.place == "https://hooks.slack.com")
         #expect(throws: OptionProblem.self) { try options(["command": .list([])], "command") }
     }
 
     @Test("the program of a command sink, and the place of a file sink")
     func local() throws {
         func findings(_ values: [String: OptionValue], _ kind: String) throws -> [Finding] {
-            let entry = try #require(Workshop.sinkKinds.first { $0.name == kind })
-            let sink = WrittenSink(name: "s", kind: entry, options: Options(values))
+            let entry = try #require(KindRegistry.sinkKinds.first { $0.name == kind })
+            let sink = SinkConfigurationProbe(name: "s", kind: entry, options: Options(values))
             return LocalCheck(environment: ["PATH": "/usr/bin:/bin"]).findings(sink)
         }
         func command(_ words: String...) -> [String: OptionValue] { ["command": .list(words.map { .text($0) })] }

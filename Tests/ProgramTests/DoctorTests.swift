@@ -141,11 +141,11 @@ struct DoctorTests {
 
     @Test("what rests, waits, died or fails is told with the command that mends it; what is not configured is not")
     func troubles() {
-        let paused = journal { $0.owed = [.init(sink: "s", owed: 3, pause: "401")] }
+        let paused = journal { $0.pending = [.init(sink: "s", pending: 3, pause: "401")] }
         #expect(paused.verdicts == [.ok, .failure] && paused.said.contains("`vedette outbox retry --sink s`"))
-        #expect(journal { $0.owed = [.init(sink: "s", owed: 1, delay: "refused")] }.verdicts == [.ok, .warning])
-        #expect(journal { $0.owed = [.init(sink: "s", dead: 2)] }.said.contains("2 messages never arrived"))
-        #expect(journal { $0.owed = [.init(sink: "gone", owed: 3, pause: "401")] }.verdicts == [.ok])
+        #expect(journal { $0.pending = [.init(sink: "s", pending: 1, delay: "refused")] }.verdicts == [.ok, .warning])
+        #expect(journal { $0.pending = [.init(sink: "s", dead: 2)] }.said.contains("2 messages never arrived"))
+        #expect(journal { $0.pending = [.init(sink: "gone", pending: 3, pause: "401")] }.verdicts == [.ok])
         let failing = journal {
             $0.troubles = [
                 .init(source: "a", problem: "timeout: late"), .init(source: "b", problem: "empty", isSuspect: true),
@@ -158,12 +158,12 @@ struct DoctorTests {
 
     @Test("a daemon's name and what it cannot do; what is not installed; a bus that does not answer")
     func desktop() {
-        func check(_ state: DesktopLook.State?, _ files: DesktopFiles) -> [Finding] {
-            let look = state.map { DesktopLook(bus: "unix:path=/b", state: $0) }
+        func check(_ state: ServerCapabilities.State?, _ files: DesktopFiles) -> [Finding] {
+            let look = state.map { ServerCapabilities(bus: "unix:path=/b", state: $0) }
             return DesktopCheck(subject: "sink desk", look: look, files: files).findings
         }
         let all = DesktopFiles(entry: "/e", icon: "/i", opener: "/o", home: "/h")
-        let dunst = DesktopLook.Daemon(name: "dunst", vendor: "knopwob", version: "1.9", specification: "1.2")
+        let dunst = ServerCapabilities.Daemon(name: "dunst", vendor: "knopwob", version: "1.9", specification: "1.2")
         let good = check(.ready(dunst, capabilities: ["actions", "body-markup"]), all)
         #expect(good.verdicts == [.ok, .ok, .ok])
         #expect(good.said.contains("dunst 1.9 of knopwob (specification 1.2) shows bubbles, on unix:path=/b"))

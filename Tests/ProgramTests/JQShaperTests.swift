@@ -8,10 +8,10 @@ import VedetteCore
 
 @Suite("jq, as a child that is bounded in everything", .timeLimit(.minutes(2)))
 struct JQShaperTests {
-    private let shaper = JQShaper(path: "/usr/local/bin:/usr/bin:/bin")
+    private let transformer = JQTransformer(path: "/usr/local/bin:/usr/bin:/bin")
 
     private func shape(_ json: String, _ program: String) async throws -> String {
-        String(decoding: try await shaper.shape(Array(json.utf8), with: program), as: UTF8.self)
+        String(decoding: try await transformer.shape(Array(json.utf8), with: program), as: UTF8.self)
     }
 
     private func error(_ json: String, _ program: String) async -> ReadError? {
@@ -33,11 +33,11 @@ struct JQShaperTests {
 
     @Test("a program that is wrong is said in jq's words, when it is checked and when it runs")
     func wrongProgram() async {
-        #expect(shaper.problem(of: ".a | map(.b)") == nil)
-        #expect(shaper.problem(of: "def f: f; f") == nil)
-        let open = shaper.problem(of: ".[")
+        #expect(transformer.problem(of: ".a | map(.b)") == nil)
+        #expect(transformer.problem(of: "def f: f; f") == nil)
+        let open = transformer.problem(of: ".[")
         #expect(open?.hasPrefix("the jq program is not valid: syntax error, unexpected") == true, "\(open ?? "")")
-        #expect(shaper.problem(of: "nope(1)")?.contains("nope/1 is not defined") == true)
+        #expect(transformer.problem(of: "nope(1)")?.contains("nope/1 is not defined") == true)
         #expect(await error("[]", ".[")?.failure == .configuration)
         let shape = await error("[1]", ".a")
         #expect(shape?.failure == .shape)
@@ -60,7 +60,7 @@ struct JQShaperTests {
         #expect(try await shape("[]", "[inputs]") == "[]")
         for program in [#"include "x"; ."#, " # c\n\timport \"x\" as $d {search: \"/etc\"}; $d", #"module {}; ."#] {
             #expect(await error("[]", program)?.detail.contains("'import'") == true, "\(program)")
-            #expect(shaper.problem(of: program) != nil)
+            #expect(transformer.problem(of: program) != nil)
         }
         #expect(try await shape(#"{"import": 1}"#, ".import") == "1")
     }
@@ -98,7 +98,7 @@ struct JQShaperTests {
 
     @Test("without the program, the error says what to install")
     func missing() async {
-        let nowhere = JQShaper(path: "/nonexistent:relative")
+        let nowhere = JQTransformer(path: "/nonexistent:relative")
         let expected = "the option 'jq' needs the program jq, which is not there; install jq"
         #expect(nowhere.problem(of: ".") == expected)
         await #expect(throws: ReadError(.configuration, expected)) {

@@ -90,9 +90,9 @@ struct GoodConfigurationTests {
         #expect(source.server.tls.pin == "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
         #expect(source.server.headers.map(\.name) == ["Accept-Language", "X-Token"])
         #expect(source.server.headers.map(\.isSecret) == [false, true])
-        #expect(source.pace == Pace(every: .seconds(15), whileStates: ["Starting"], whileEvery: .seconds(3)))
+        #expect(source.pace == PollInterval(every: .seconds(15), whileStates: ["Starting"], whileEvery: .seconds(3)))
         let news = try #require(loaded.configuration?.sources[1])
-        #expect(news.pace == Pace(every: .seconds(1800), isExplicit: false))
+        #expect(news.pace == PollInterval(every: .seconds(1800), isExplicit: false))
         #expect(news.server.credentials == nil && news.server.name.isEmpty)
     }
 
@@ -206,7 +206,7 @@ struct GoodConfigurationTests {
     }
 
     @Test("the manners of a sink are read; what is not said is usual, and give_up is that of the settings")
-    func manners() throws {
+    func policy() throws {
         let loaded = load(
             """
             settings: {give_up: 10h}
@@ -216,14 +216,14 @@ struct GoodConfigurationTests {
               b: {kind: desktop}
             """)
         let sinks = try #require(loaded.configuration?.sinks)
-        var manners = SinkManners()
-        (manners.concurrency, manners.interval, manners.isParallel) = (2, .seconds(3), true)
-        (manners.giveUp, manners.fallbacks) = (.seconds(7200), ["b"])
-        (manners.queue.count, manners.queue.bytes, manners.queue.policy) = (10, 1_000_000, .dropNewest)
-        #expect(sinks.map(\.manners.fallbacks) == [["b"], []])
-        #expect(sinks.first?.manners == manners)
-        var usual = SinkManners()
+        var policy = DeliveryPolicy()
+        (policy.concurrency, policy.interval, policy.isParallel) = (2, .seconds(3), true)
+        (policy.giveUp, policy.fallbacks) = (.seconds(7200), ["b"])
+        (policy.queue.count, policy.queue.bytes, policy.queue.policy) = (10, 1_000_000, .dropNewest)
+        #expect(sinks.map(\.policy.fallbacks) == [["b"], []])
+        #expect(sinks.first?.policy == policy)
+        var usual = DeliveryPolicy()
         usual.giveUp = .seconds(36_000)
-        #expect(sinks.last?.manners == usual)
+        #expect(sinks.last?.policy == usual)
     }
 }

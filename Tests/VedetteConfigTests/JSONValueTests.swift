@@ -12,7 +12,9 @@ private struct PostingKind: SourceKind {
     var identity: UInt64 { 0 }
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]? { nil }
-    func request(base: String, context: PollContext) -> Ask { Ask(url: base, body: body?.bytes) }
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        RequestTemplate(url: base, body: body?.bytes)
+    }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 
     static let entry = SourceKindEntry(

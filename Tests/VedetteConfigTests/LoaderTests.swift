@@ -114,16 +114,20 @@ struct LoaderTests {
     @Test("every key of the tables has its words, and no table names a key twice")
     func tables() {
         let tables = [
-            Keys.top, Keys.server, Keys.oauth2, Keys.tls, Keys.proxy, Keys.rate, Keys.source, Keys.pace, Keys.sink,
-            Keys.rule, Keys.notice, Keys.when,
-            Keys.matcher, Keys.settings, Keys.retain, Keys.secret,
+            ConfigurationKeys.top, ConfigurationKeys.server, ConfigurationKeys.oauth2, ConfigurationKeys.tls,
+            ConfigurationKeys.proxy, ConfigurationKeys.rate, ConfigurationKeys.source, ConfigurationKeys.pace,
+            ConfigurationKeys.sink,
+            ConfigurationKeys.rule, ConfigurationKeys.notice, ConfigurationKeys.when,
+            ConfigurationKeys.matcher, ConfigurationKeys.settings, ConfigurationKeys.retain, ConfigurationKeys.secret,
         ]
         for table in tables {
             #expect(Set(table.map(\.name)).count == table.count)
             for key in table { #expect(!key.type.isEmpty && key.summary.hasSuffix(".")) }
         }
-        #expect(Keys.authentications.allSatisfy { name in Keys.server.contains { $0.name == name } })
-        let when = Set(Keys.when.map(\.name))
-        #expect(when.isSuperset(of: Keys.occasions))
+        #expect(
+            ConfigurationKeys.authentications.allSatisfy { name in ConfigurationKeys.server.contains { $0.name == name }
+            })
+        let when = Set(ConfigurationKeys.when.map(\.name))
+        #expect(when.isSuperset(of: ConfigurationKeys.occasions))
     }
 }

@@ -77,7 +77,7 @@ struct PinEditTests {
         let link = directory.path + "/link.yaml"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
         let written = try PinEdit.write(pin, to: "lab", in: [directory.path + "/none.yaml", link])
-        #expect(written == PinEdit.Written(place: "\(link):4", former: "old"))
+        #expect(written == PinEdit.PinRecord(place: "\(link):4", former: "old"))
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains(pin))
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)

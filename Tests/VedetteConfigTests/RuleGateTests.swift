@@ -68,9 +68,9 @@ struct RuleGateTests {
     @Test("stays seeks what is so already, of the state or of a named field")
     func stays() throws {
         let rule = try rule("- {name: r, when: {source: web, stays: Starting}, for: 30m, notify: desk}")
-        #expect(rule.seeks && rule.gates.hold == .seconds(1800))
+        #expect(rule.matchesExisting && rule.gates.hold == .seconds(1800))
         let named = try self.rule("- {name: r, when: {field: owner, stays: {glob: 'a*'}}, for: 1m, notify: desk}")
-        #expect(named.seeks)
+        #expect(named.matchesExisting)
         #expect(
             problems("- {name: r, when: {stays: x}, notify: desk}")
                 == ["9:13: 'stays' needs 'for': how long it stays, as 'for: 30m'"])
@@ -172,7 +172,7 @@ struct RuleGateTests {
     func nestedStays() throws {
         let rule = try rule(
             "- {name: r, when: {any: [{stays: Starting}, {source: web, stays: Queued}]}, for: 1m, notify: desk}")
-        #expect(rule.seeks)
+        #expect(rule.matchesExisting)
         #expect(
             problems("- {name: r, when: {all: [{stays: Starting}]}, notify: desk}")
                 == ["9:13: 'stays' needs 'for': how long it stays, as 'for: 30m'"])

@@ -72,7 +72,7 @@ struct ServerTests {
     func connection() throws {
         let plain = try #require(read("user_agent: x").server)
         guard case .environment = plain.proxy else { throw Miss("environment") }
-        #expect(plain.cookies == .memory && plain.manners == Manners() && !plain.allowsPrivate)
+        #expect(plain.cookies == .memory && plain.originLimits == OriginLimits() && !plain.allowsPrivate)
         #expect(plain.tls.minimum == .v1_2)
         let server = try #require(
             read(
@@ -81,7 +81,7 @@ struct ServerTests {
             ).server)
         guard case .none = server.proxy else { throw Miss("none") }
         #expect(server.cookies == .journal && server.allowsPrivate && server.tls.minimum == .v1_3)
-        #expect(server.manners == Manners(concurrency: 2, interval: .milliseconds(250)))
+        #expect(server.originLimits == OriginLimits(concurrency: 2, interval: .milliseconds(250)))
     }
 
     @Test(
@@ -120,12 +120,13 @@ struct ServerTests {
             """)
         let sources = try #require(loaded.configuration?.sources)
         #expect(sources.map(\.server.allowsPrivate) == [true, true, false, false])
-        #expect(sources.map(\.server.manners.concurrency) == [nil, 1, 1, nil])
+        #expect(sources.map(\.server.originLimits.concurrency) == [nil, 1, 1, nil])
     }
 
     @Test("what belongs to a server and is written at a source is said so, whatever it is")
     func remedies() {
-        for key in Keys.server.map(\.name) where !Keys.source.contains(where: { $0.name == key }) {
+        for key in ConfigurationKeys.server.map(\.name)
+        where !ConfigurationKeys.source.contains(where: { $0.name == key }) {
             #expect(
                 problems("sources: {s: {kind: json, url: 'https://h/', \(key): x}}") == [
                     "1:46: '\(key)' belongs to a server: write it under 'servers' and name that with 'server'"

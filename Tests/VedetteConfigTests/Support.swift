@@ -11,7 +11,7 @@ struct StandInKind: SourceKind {
     var identity: UInt64 { 0 }
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]?
-    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 
     static let cloudburst = SourceKindEntry(

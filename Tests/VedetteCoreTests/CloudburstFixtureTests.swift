@@ -35,7 +35,7 @@ struct CloudburstFixtureTests {
     }
 
     /// One event as a line that two programs would write alike.
-    private static func line(_ poll: Int, _ event: EventSketch) -> String {
+    private static func line(_ poll: Int, _ event: DraftEvent) -> String {
         let changes = event.changes.sorted { $0.field < $1.field }.map { change in
             "\(change.field): \(text(change.from?.json)) > \(text(change.to?.json))"
         }

@@ -28,7 +28,7 @@ struct DifferPropertyTests {
         for number in 0..<25 {
             let items = observation(&dice)
             let before = memory.stored
-            memory.poll(list, items, marks: ["m": [.above(4)]], at: at(Int64(number) * 15))
+            memory.poll(list, items, thresholds: ["m": [.above(4)]], at: at(Int64(number) * 15))
             let present = memory.stored.values.filter { $0.absentSince == nil }
             #expect(Set(present.compactMap(\.item)) == Set(items))
             #expect(memory.head?.count == items.count)
@@ -43,15 +43,15 @@ struct DifferPropertyTests {
     func events(seed: UInt64) {
         var dice = Dice(seed)
         let list = source()
-        let marks: Marks = ["m": [.above(4)]]
+        let thresholds: Thresholds = ["m": [.above(4)]]
         var memory = Memory()
         var model: [String: Item] = [:]
         let first = observation(&dice)
-        memory.poll(list, first, marks: marks, at: at(0))
+        memory.poll(list, first, thresholds: thresholds, at: at(0))
         for item in first { model[item.key] = item }
         for number in 1..<25 {
             let items = observation(&dice)
-            for event in memory.poll(list, items, marks: marks, at: at(Int64(number) * 15)) {
+            for event in memory.poll(list, items, thresholds: thresholds, at: at(Int64(number) * 15)) {
                 guard let item = event.item else { continue }
                 let known = model[item.key]
                 switch event.kind {
@@ -64,8 +64,9 @@ struct DifferPropertyTests {
             for item in items {
                 #expect(model[item.key]?.digest == item.digest)
                 // Of measures the model may be behind, but never on the other side of the bound.
-                let isAbove = Mark.above(4).holds(item.measures["m"])
-                #expect(item.measures["m"] == nil || Mark.above(4).holds(model[item.key]?.measures["m"]) == isAbove)
+                let isAbove = Threshold.above(4).holds(item.measures["m"])
+                #expect(
+                    item.measures["m"] == nil || Threshold.above(4).holds(model[item.key]?.measures["m"]) == isAbove)
                 model[item.key] = item
             }
         }
@@ -128,10 +129,10 @@ struct WholeWindowTests {
 
     @Test("only a window's one page can say that it is whole")
     func walk() {
-        var whole = PageWalk(mode: .window, url: "p", known: nil, newest: nil)
+        var whole = Paginator(mode: .window, url: "p", known: nil, newest: nil)
         #expect(whole.pageRead(Page(items: [entry("a", 1)], isComplete: true)) == .done)
         #expect(whole.readingMode == .list)
-        var part = PageWalk(mode: .window, url: "p", known: nil, newest: nil)
+        var part = Paginator(mode: .window, url: "p", known: nil, newest: nil)
         #expect(part.pageRead(Page(items: [entry("a", 1)], next: "q", isComplete: true)) == .done)
         #expect(part.readingMode == .window)
     }

@@ -42,7 +42,7 @@ struct DifferTests {
         let events = memory.poll(source(), [ready, two], at: at(352))
         #expect(
             events == [
-                EventSketch(
+                DraftEvent(
                     .changed, item: ready,
                     changes: [
                         FieldChange(field: "state", from: "Starting", to: "Ready for use", lasted: 252),
@@ -74,7 +74,7 @@ struct DifferTests {
         #expect(memory.poll(source(), [one, two], at: at(30)).isEmpty)
         #expect(memory.head?.pendingAbsences == 0)
         #expect(memory.poll(source(), [one], at: at(45)).isEmpty)
-        #expect(memory.poll(source(), [one], at: at(60)) == [EventSketch(.disappeared, item: two)])
+        #expect(memory.poll(source(), [one], at: at(60)) == [DraftEvent(.disappeared, item: two)])
         #expect(memory.stored["2"] == nil && memory.head?.pendingAbsences == 0)
     }
 

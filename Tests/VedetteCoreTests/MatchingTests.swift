@@ -136,7 +136,7 @@ private struct BrokenPattern: Pattern {
 @Suite("RuleSet")
 struct RuleSetTests {
     private func rule(_ name: String, _ when: Condition, stop: Bool = false) -> Rule {
-        Rule(name: name, when: when, stop: stop, notify: [Rule.Notice(sink: "k")])
+        Rule(name: name, when: when, stop: stop, notify: [Rule.NotificationTarget(sink: "k")])
     }
 
     @Test("every matching rule fires until one says stop")
@@ -194,7 +194,7 @@ struct RuleSetTests {
     }
 }
 
-@Suite("Wording")
+@Suite("Message formatter")
 struct WordingTests {
     private let item = Item(
         key: "59", title: "prod-1", state: "Ready", url: "https://x/59", time: at(0), fields: ["owner": "ann"])
@@ -204,21 +204,21 @@ struct WordingTests {
         let state = FieldChange(field: "state", from: "Starting", to: "Ready", lasted: 252.4)
         let owner = FieldChange(field: "owner", from: nil, to: "ann")
         let renamed = FieldChange(field: "title", from: "old", to: "prod-1")
-        #expect(Wording.title(of: changed([owner, state], item: item)) == "prod-1: Starting → Ready")
-        #expect(Wording.title(of: changed([owner], item: item)) == "prod-1: owner none → ann")
-        #expect(Wording.title(of: changed([renamed], item: item)) == "old is now prod-1")
-        #expect(Wording.title(of: changed(item: item, kind: .appeared)) == "prod-1: Ready")
-        #expect(Wording.title(of: changed(item: Item(key: "9"), kind: .appeared)) == "9")
-        #expect(Wording.title(of: changed(item: item, kind: .disappeared)) == "prod-1 is gone")
-        #expect(Wording.title(of: changed(kind: .failing)) == "lab is failing")
-        #expect(Wording.text(of: changed([state], item: item)) == "lab · after 4 min 12 s")
+        #expect(MessageFormatter.title(of: changed([owner, state], item: item)) == "prod-1: Starting → Ready")
+        #expect(MessageFormatter.title(of: changed([owner], item: item)) == "prod-1: owner none → ann")
+        #expect(MessageFormatter.title(of: changed([renamed], item: item)) == "old is now prod-1")
+        #expect(MessageFormatter.title(of: changed(item: item, kind: .appeared)) == "prod-1: Ready")
+        #expect(MessageFormatter.title(of: changed(item: Item(key: "9"), kind: .appeared)) == "9")
+        #expect(MessageFormatter.title(of: changed(item: item, kind: .disappeared)) == "prod-1 is gone")
+        #expect(MessageFormatter.title(of: changed(kind: .failing)) == "lab is failing")
+        #expect(MessageFormatter.text(of: changed([state], item: item)) == "lab · after 4 min 12 s")
     }
 
     @Test("a recovery does not read like the failure that it ended")
     func recovered() {
         var event = changed(kind: .recovered)
         event.error = Event.Problem(failure: "timeout", detail: "no answer")
-        #expect(Wording.text(of: event) == "before: no answer")
+        #expect(MessageFormatter.text(of: event) == "before: no answer")
     }
 
     @Test(
@@ -227,11 +227,11 @@ struct WordingTests {
             (0.0, "0 s"), (0.2, "under 1 s"), (1.0, "1 s"), (252.4, "4 min 12 s"), (3600, "1 h"), (183_600, "2 d 3 h"),
             (-5, "0 s"),
         ])
-    func durations(seconds: Double, text: String) { #expect(Wording.duration(seconds: seconds) == text) }
+    func durations(seconds: Double, text: String) { #expect(MessageFormatter.duration(seconds: seconds) == text) }
 
     @Test("no number ends the program", arguments: [Double.infinity, .nan, 1e300, -.infinity])
     func wildNumbers(number: Double) {
-        #expect(!Wording.duration(seconds: number).isEmpty)
+        #expect(!MessageFormatter.duration(seconds: number).isEmpty)
         #expect(!JSON.number(rounded: number).text.isEmpty)
     }
 

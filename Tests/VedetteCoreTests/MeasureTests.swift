@@ -11,18 +11,18 @@ struct MeasureTests {
         return item
     }
 
-    private let marks: Marks = ["latency": [.above(500), .below(10)]]
+    private let thresholds: Thresholds = ["latency": [.above(500), .below(10)]]
 
     @Test("a measure is stored at every poll and is an event only when it crosses a bound of a rule, either way")
     func crossing() {
         var memory = Memory()
-        memory.poll(source(), [host("900")], marks: marks, at: at(0))
+        memory.poll(source(), [host("900")], thresholds: thresholds, at: at(0))
         let steps: [(String, [String])] = [
             ("950", []), ("501", []), ("500", ["500"]), ("20", []), ("10", []), ("9.5", ["9.5"]), ("3", []),
             ("700", ["700"]), ("700", []),
         ]
         for (number, (value, news)) in steps.enumerated() {
-            let events = memory.poll(source(), [host(value)], marks: marks, at: at(Int64(number + 1)))
+            let events = memory.poll(source(), [host(value)], thresholds: thresholds, at: at(Int64(number + 1)))
             #expect(events.flatMap(\.changes).compactMap { $0.to?.description } == news, "\(value)")
             #expect(memory.stored["h"]?.item?.measures["latency"] == .text(value))
         }
@@ -43,11 +43,11 @@ struct MeasureTests {
     )
     func absent() {
         var memory = Memory()
-        memory.poll(source(), [host(nil)], marks: marks, at: at(0))
-        #expect(memory.poll(source(), [host("100")], marks: marks, at: at(1)).isEmpty)
-        #expect(memory.poll(source(), [host(nil)], marks: marks, at: at(2)).isEmpty)
-        #expect(memory.poll(source(), [host("many")], marks: marks, at: at(3)).isEmpty)
-        let change = memory.poll(source(), [host("501")], marks: marks, at: at(4)).first?.changes
+        memory.poll(source(), [host(nil)], thresholds: thresholds, at: at(0))
+        #expect(memory.poll(source(), [host("100")], thresholds: thresholds, at: at(1)).isEmpty)
+        #expect(memory.poll(source(), [host(nil)], thresholds: thresholds, at: at(2)).isEmpty)
+        #expect(memory.poll(source(), [host("many")], thresholds: thresholds, at: at(3)).isEmpty)
+        let change = memory.poll(source(), [host("501")], thresholds: thresholds, at: at(4)).first?.changes
         #expect(change == [FieldChange(field: "latency", from: "many", to: "501")])
     }
 
@@ -63,10 +63,10 @@ struct MeasureTests {
             Rule(name: "b", when: .item("latency", .above(900)), notify: []),
             Rule(name: "c", when: .appears, notify: []),
         ]
-        let book = MarkBook(rules)
-        #expect(book.marks(for: "s") == ["latency": [.above(500), .above(900)], "days": [.below(14)]])
-        #expect(book.marks(for: "t") == ["latency": [.above(900)]])
-        #expect(MarkBook([rules[2]]).marks(for: "s").isEmpty)
+        let book = ThresholdIndex(rules)
+        #expect(book.thresholds(for: "s") == ["latency": [.above(500), .above(900)], "days": [.below(14)]])
+        #expect(book.thresholds(for: "t") == ["latency": [.above(900)]])
+        #expect(ThresholdIndex([rules[2]]).thresholds(for: "s").isEmpty)
     }
 
     private func unmet(_ condition: Condition, from: Value?, to: Value?) throws -> String? {
@@ -131,7 +131,7 @@ private struct HostKind: ObservingKind {
     let identity: UInt64 = 1
     let fingerprints: [String: UInt64] = [:]
     let fieldNames: [String]? = nil
-    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page { Page(items: []) }
     func isDown(_ item: Item) -> Bool { item.state == "down" }

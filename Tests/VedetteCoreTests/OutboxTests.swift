@@ -20,18 +20,18 @@ extension Outbox {
             case .paused: .paused(reason: "401")
             case .dead, .suppressed: .rejected(reason: "404")
             }
-        attempted(attempt, outcome, in: lane, chance: 0.5)
+        attempted(attempt, outcome, in: lane, random: 0.5)
     }
 }
 
 @Suite("RetryPolicy")
 struct RetryPolicyTests {
-    private func attempt(_ outcome: Outcome, attempts: Int = 0, at now: Timestamp = at(0), chance: Double = 0.5)
+    private func attempt(_ outcome: Outcome, attempts: Int = 0, at now: Timestamp = at(0), random: Double = 0.5)
         -> Attempt
     {
-        var owed = delivery(1)
-        owed.attempts = attempts
-        return RetryPolicy().attempt(owed, outcome, at: now, chance: chance)
+        var pending = delivery(1)
+        pending.attempts = attempts
+        return RetryPolicy().attempt(pending, outcome, at: now, random: random)
     }
 
     @Test("an outcome says whether the delivery ends, rests or is tried again")
@@ -56,7 +56,7 @@ struct RetryPolicyTests {
     func retryAfter() {
         #expect(attempt(.retry(reason: "", after: .seconds(90))).due == at(90))
         #expect(attempt(.retry(reason: "", after: .seconds(1 << 40))).due == at(3600))
-        #expect(attempt(.retry(reason: "", after: .seconds(-5)), chance: 0).due == Timestamp(milliseconds: 500))
+        #expect(attempt(.retry(reason: "", after: .seconds(-5)), random: 0).due == Timestamp(milliseconds: 500))
     }
 
     @Test("what cannot be tried again within 72 h of its creation is dead, with the reason")
@@ -206,10 +206,10 @@ struct OutboxPropertyTests {
         init(_ seed: UInt64) {
             dice = Dice(seed)
             isParallel = seed % 2 == 1
-            var manners = SinkManners()
-            manners.isParallel = isParallel
-            if seed % 3 == 0 { manners.interval = .seconds(1) }
-            outbox = Outbox(manners: ["k1": manners])
+            var policy = DeliveryPolicy()
+            policy.isParallel = isParallel
+            if seed % 3 == 0 { policy.interval = .seconds(1) }
+            outbox = Outbox(policy: ["k1": policy])
         }
 
         func isOrdered(_ lane: DeliveryLane) -> Bool { !(isParallel && lane.sink == "k1") }
@@ -243,7 +243,7 @@ struct OutboxPropertyTests {
                     }
                     inFlight.append(delivery)
                     let ofSink = inFlight.count { $0.lane.sink == delivery.lane.sink }
-                    #expect(ofSink <= SinkManners.mostAtOnce)
+                    #expect(ofSink <= DeliveryPolicy.mostAtOnce)
                 case .load(let lane, let after):
                     // The journal is read now; the outbox hears of it later.
                     let page = (journal[lane] ?? []).filter { $0.id > after }.prefix(Outbox.ahead)
@@ -267,7 +267,7 @@ struct OutboxPropertyTests {
             let delivery = inFlight.remove(at: Int.random(in: 0..<inFlight.count, using: &dice))
             let die = alwaysSent ? 0 : Int.random(in: 0..<10, using: &dice)
             let state: DeliveryState = die < 6 ? .sent : die < 8 ? .retry : die < 9 ? .dead : .paused
-            if !state.isOwed { end(delivery) }
+            if !state.isPending { end(delivery) }
             let due = at(now + Int64.random(in: 1...9, using: &dice))
             outbox.attempted(
                 Attempt(delivery: delivery.id, state: state, attempts: 1, due: due, at: at(now), reason: nil),
@@ -281,10 +281,10 @@ struct OutboxPropertyTests {
 
         /// As a bound does it, to what was announced and is not under way.
         mutating func trim() {
-            let owed = journal.values.compactMap(\.first).filter { one in
+            let pending = journal.values.compactMap(\.first).filter { one in
                 !inFlight.contains { $0.id == one.id } && !announced.contains { $0.id == one.id }
             }
-            guard let victim = owed.min(by: { $0.id < $1.id }) else { return }
+            guard let victim = pending.min(by: { $0.id < $1.id }) else { return }
             end(victim)
             outbox.ended(victim)
         }

@@ -132,7 +132,7 @@ struct ReachabilityTests {
     }
 }
 
-@Suite("Chorus")
+@Suite("Failure grouping")
 struct ChorusTests {
     private func delivery(
         _ id: String, _ kind: Event.Kind = .failing, rule: String = "r", sink: String = "k", source: String = "a"
@@ -149,50 +149,50 @@ struct ChorusTests {
 
     @Test("within a minute one message speaks for the failures of a server, and the others say which one")
     func oneMessage() {
-        var chorus = Chorus()
-        #expect(chorus.joined(delivery("1"), server: "lab", at: boot(0)).state == .pending)
-        let second = chorus.joined(delivery("2", source: "b"), server: "lab", at: boot(59))
+        var failureGrouping = FailureGrouping()
+        #expect(failureGrouping.joined(delivery("1"), server: "lab", at: boot(0)).state == .pending)
+        let second = failureGrouping.joined(delivery("2", source: "b"), server: "lab", at: boot(59))
         #expect(second.state == .suppressed)
         #expect(second.reason == "a on lab was said less than a minute before, in msg_1")
-        #expect(chorus.joined(delivery("3"), server: "lab", at: boot(60)).state == .pending)
-        #expect(chorus.joined(delivery("4"), server: "lab", at: boot(61)).state == .suppressed)
+        #expect(failureGrouping.joined(delivery("3"), server: "lab", at: boot(60)).state == .pending)
+        #expect(failureGrouping.joined(delivery("4"), server: "lab", at: boot(61)).state == .suppressed)
     }
 
     @Test("other servers, rules, sinks and kinds speak for themselves; events of items always do")
     func apart() {
-        var chorus = Chorus()
+        var failureGrouping = FailureGrouping()
         let deliveries = [
             delivery("1"), delivery("2", rule: "s"), delivery("3", sink: "l"), delivery("4", .recovered),
             delivery("5", .stale), delivery("6", .suspect), delivery("7", .suspect), delivery("8", .appeared),
             delivery("9", .appeared),
         ]
-        #expect(deliveries.allSatisfy { chorus.joined($0, server: "lab", at: boot(0)).state == .pending })
-        #expect(chorus.joined(delivery("a"), server: "other", at: boot(0)).state == .pending)
+        #expect(deliveries.allSatisfy { failureGrouping.joined($0, server: "lab", at: boot(0)).state == .pending })
+        #expect(failureGrouping.joined(delivery("a"), server: "other", at: boot(0)).state == .pending)
     }
 
     @Test("the last word is the truth: after a recovery a new failure is said, and after a failure a recovery")
     func lastWord() {
-        var chorus = Chorus()
+        var failureGrouping = FailureGrouping()
         let kinds: [Event.Kind] = [.failing, .recovered, .failing, .recovered, .stale, .recovered, .stale]
         for (second, kind) in kinds.enumerated() {
-            let said = chorus.joined(delivery("\(second)", kind), server: "lab", at: boot(Int64(second)))
+            let said = failureGrouping.joined(delivery("\(second)", kind), server: "lab", at: boot(Int64(second)))
             #expect(said.state == .pending, "\(second)")
         }
-        #expect(chorus.joined(delivery("7", .stale), server: "lab", at: boot(7)).state == .suppressed)
-        #expect(chorus.joined(delivery("8", .recovered), server: "other", at: boot(8)).state == .pending)
-        #expect(chorus.joined(delivery("9", .stale), server: "lab", at: boot(9)).state == .suppressed)
+        #expect(failureGrouping.joined(delivery("7", .stale), server: "lab", at: boot(7)).state == .suppressed)
+        #expect(failureGrouping.joined(delivery("8", .recovered), server: "other", at: boot(8)).state == .pending)
+        #expect(failureGrouping.joined(delivery("9", .stale), server: "lab", at: boot(9)).state == .suppressed)
     }
 
     @Test("a message that was not committed speaks for nobody")
     func unsaid() {
-        var chorus = Chorus()
-        let first = chorus.joined(delivery("1"), server: "lab", at: boot(0))
-        chorus.unsaid([first])
-        #expect(chorus.joined(delivery("2"), server: "lab", at: boot(1)).state == .pending)
+        var failureGrouping = FailureGrouping()
+        let first = failureGrouping.joined(delivery("1"), server: "lab", at: boot(0))
+        failureGrouping.unsaid([first])
+        #expect(failureGrouping.joined(delivery("2"), server: "lab", at: boot(1)).state == .pending)
     }
 
     @Test("the text of the one message names the server")
     func text() {
-        #expect(Wording.text(of: delivery("1").message.event) == "server lab · no answer")
+        #expect(MessageFormatter.text(of: delivery("1").message.event) == "server lab · no answer")
     }
 }

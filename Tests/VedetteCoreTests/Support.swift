@@ -9,7 +9,7 @@ struct StubKind: SourceKind {
     var fingerprints: [String: UInt64] = [:]
     var fieldNames: [String]? { nil }
 
-    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 }
 
@@ -18,7 +18,7 @@ func source(
 ) -> Source {
     Source(
         name: "lab", kindName: "stub", kind: kind, server: Server(name: "lab"), url: "https://lab.example/",
-        pace: Pace(every: .seconds(15)), first: first, empty: empty)
+        pace: PollInterval(every: .seconds(15)), first: first, empty: empty)
 }
 
 func at(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
@@ -31,20 +31,20 @@ struct Memory {
 
     @discardableResult
     mutating func poll(
-        _ source: Source, _ items: [Item], mode: ReadingMode? = nil, marks: Marks = [:], at now: Timestamp
-    ) -> [EventSketch] {
+        _ source: Source, _ items: [Item], mode: ReadingMode? = nil, thresholds: Thresholds = [:], at now: Timestamp
+    ) -> [DraftEvent] {
         let observation = Observation(items: items, mode: mode ?? source.kind.mode)
-        let differ = Differ(source: source, now: now, marks: marks)
+        let differ = Differ(source: source, now: now, thresholds: thresholds)
         return take(differ.compare(head, stored: stored, with: observation))
     }
 
-    mutating func unchanged(_ source: Source, at now: Timestamp) -> [EventSketch] {
+    mutating func unchanged(_ source: Source, at now: Timestamp) -> [DraftEvent] {
         guard let head else { return [] }
         let pending = stored.values.filter { $0.absentSince != nil }
         return take(Differ(source: source, now: now).confirm(head, pending: pending, validators: .init()))
     }
 
-    private mutating func take(_ difference: Difference) -> [EventSketch] {
+    private mutating func take(_ difference: Difference) -> [DraftEvent] {
         if difference.isNewBaseline { stored = [:] }
         for key in difference.deletions { stored[key] = nil }
         for item in difference.writes + difference.refreshes { stored[item.key] = item }
@@ -53,7 +53,7 @@ struct Memory {
     }
 }
 
-extension EventSketch {
+extension DraftEvent {
     /// `changed 59`, for short expectations.
     var short: String { "\(kind.word) \(item?.key ?? error?.failure ?? "")" }
 }

@@ -33,12 +33,12 @@ struct CrashNightTests {
         init(_ scratch: Scratch, _ clock: ManualClock) throws {
             (self.scratch, self.clock) = (scratch, clock)
             journal = try SQLiteJournal.open(directory: scratch.path)
-            let surroundings = Surroundings(
-                fetcher: fetcher, journal: journal, clock: clock, chance: Dice(), log: Lines(), userAgent: "test/1",
-                executor: QueueExecutor(), shaper: FakeShaper(), civil: Greenwich())
-            let courier = Courier(surroundings, sinks: ["k": FakeSink()])
-            let watch = Watch(sources: [source("a", every: .seconds(900))], rules: CrashNightTests.rules)
-            watcher = Watcher(watch, surroundings, courier: courier)
+            let dependencies = Dependencies(
+                fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: Lines(), userAgent: "test/1",
+                executor: QueueExecutor(), transformer: FakeShaper(), civil: Greenwich())
+            let dispatcher = Dispatcher(dependencies, sinks: ["k": FakeSink()])
+            let watch = WatchConfiguration(sources: [source("a", every: .seconds(900))], rules: CrashNightTests.rules)
+            watcher = Watcher(watch, dependencies, dispatcher: dispatcher)
         }
 
         func poll(_ body: String) async {
@@ -51,7 +51,7 @@ struct CrashNightTests {
         func rule(_ name: String, _ when: Condition, _ change: (inout Gates) -> Void) -> Rule {
             var gates = Gates()
             change(&gates)
-            return Rule(name: name, when: when, notify: [Rule.Notice(sink: "k")], gates: gates, identity: 1)
+            return Rule(name: name, when: when, notify: [Rule.NotificationTarget(sink: "k")], gates: gates, identity: 1)
         }
         let down = Condition.field("state", from: nil, to: .oneOf(["down"]))
         // The test's clock begins at 02:16:40 UTC.

@@ -85,7 +85,7 @@ final class ManualClock: Clock {
 }
 
 /// Different numbers at each call, the same in every run.
-final class Dice: Chance {
+final class Dice: RandomGenerator {
     private let state = Mutex<UInt64>(7)
 
     func next() -> UInt64 {
@@ -261,17 +261,17 @@ actor FakeJournal: Journal {
             events.append(event)
             return event
         }
-        return Committed(events: numbered, deliveries: poll.deliveries.map(owe))
+        return Committed(events: numbered, deliveries: poll.deliveries.map(enqueue))
     }
 
-    func owe(_ delivery: Delivery) -> Delivery {
+    func enqueue(_ delivery: Delivery) -> Delivery {
         var delivery = delivery
         delivery.id = Int64(deliveries.count) + 1
         deliveries[delivery.id] = (delivery, delivery.state)
         return delivery
     }
 
-    func touch(_ touched: [Touch]) {
+    func touch(_ touched: [DeferredWrite]) {
         touches.append(touched.map(\.record.name).sorted())
         for touch in touched {
             records[touch.record.name] = touch.record
@@ -279,33 +279,33 @@ actor FakeJournal: Journal {
         }
     }
 
-    private var owed: [Delivery] {
-        deliveries.values.filter(\.state.isOwed).map(\.delivery).sorted { $0.id < $1.id }
+    private var pending: [Delivery] {
+        deliveries.values.filter(\.state.isPending).map(\.delivery).sorted { $0.id < $1.id }
     }
 
-    func owedLanes() -> [DeliveryLane] { Array(Set(owed.map(\.lane))) }
+    func pendingLanes() -> [DeliveryLane] { Array(Set(pending.map(\.lane))) }
 
-    func owed(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
-        Array(owed.filter { $0.lane == lane && $0.id > after }.prefix(limit))
+    func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
+        Array(pending.filter { $0.lane == lane && $0.id > after }.prefix(limit))
     }
 
     func record(_ attempts: [Attempt]) throws(JournalError) -> [Delivery] {
         if failsRecording { throw JournalError(.full, "the disk is full") }
         var successors: [Delivery] = []
         for attempt in attempts {
-            #expect(deliveries[attempt.delivery]?.state.isOwed == true, "\(attempt.delivery) had ended already")
+            #expect(deliveries[attempt.delivery]?.state.isPending == true, "\(attempt.delivery) had ended already")
             deliveries[attempt.delivery]?.state = attempt.state
             deliveries[attempt.delivery]?.delivery.attempts = attempt.attempts
             deliveries[attempt.delivery]?.delivery.due = attempt.due
             deliveries[attempt.delivery]?.delivery.reason = attempt.reason
-            if let successor = attempt.successor { successors.append(owe(successor)) }
+            if let successor = attempt.successor { successors.append(enqueue(successor)) }
         }
         return successors
     }
 
     func overflow(_ limits: [OutboxLimit], most limit: Int) -> Overflow {
-        let all = owed
-        var overflow = Overflow(owed: all.count)
+        let all = pending
+        var overflow = Overflow(pending: all.count)
         for bound in limits {
             let mine = all.filter { $0.message.sink == bound.sink }
             let old = mine.filter { delivery in bound.oldest.map { delivery.created < $0 } ?? false }

@@ -148,7 +148,7 @@ struct LinkTests {
     func live() async {
         let fetcher = FakeFetcher()
         fetcher.serve(ann, "Ann")
-        let reading = LiveReading(fetcher: fetcher, clock: ManualClock(), userAgent: "test/1")
+        let reading = OneShotPoll(fetcher: fetcher, clock: ManualClock(), userAgent: "test/1")
         let (notes, warnings) = await reading.links(of: Item(key: "1", state: "@" + ann), in: source("a"))
         #expect(notes == ["owner": "Ann"])
         #expect(warnings == ["more was not read: nothing is served at https://a.example/more"])
@@ -221,7 +221,7 @@ struct ObservingTests {
         let rules = RuleSet([
             Rule(
                 name: "slow", when: .field("latency", from: nil, to: .above(500)),
-                notify: [Rule.Notice(sink: "k")])
+                notify: [Rule.NotificationTarget(sink: "k")])
         ])
         let world = World([source("h", StatusKind(), fails: 1)], rules: rules)
         try await world.watcher.restore()

@@ -134,11 +134,13 @@ struct NetworkTests {
     }
 
     @Test("the failures of one server in one minute are one message; every event is kept, and so for the recovery")
-    func chorus() async throws {
+    func failureGrouping() async throws {
         let server = Server(name: "lab")
         let sources = names.map { source($0, host: "lab", server: server) } + [source("other")]
         let rules = RuleSet([
-            Rule(name: "health", when: .sourceState([.failing, .recovered]), notify: [Rule.Notice(sink: "k")])
+            Rule(
+                name: "health", when: .sourceState([.failing, .recovered]), notify: [Rule.NotificationTarget(sink: "k")]
+            )
         ])
         let world = World(sources, rules: rules)
         try await world.watcher.restore()

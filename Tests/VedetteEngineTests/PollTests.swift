@@ -297,13 +297,14 @@ struct PollTests {
     @Test("a request carries its server's proxy, cookies and manners, and what its kind asks")
     func settings() async throws {
         var server = Server(name: "lab", proxy: .url("http://proxy:3128", user: nil, password: nil), cookies: .journal)
-        (server.manners, server.allowsPrivate) = (Manners(concurrency: 2, interval: .seconds(1)), true)
+        (server.originLimits, server.allowsPrivate) = (OriginLimits(concurrency: 2, interval: .seconds(1)), true)
         let world = World([source("a", StatusKind(), server: server)])
         world.fetcher.serve(url("a"), "")
         try await world.watcher.restore()
         _ = await poll(world)
         let request = try #require(world.fetcher.requests.first)
-        #expect(request.cookies == .journal && request.manners == server.manners && request.reach == .anywhere)
+        #expect(
+            request.cookies == .journal && request.originLimits == server.originLimits && request.reach == .anywhere)
         #expect(request.redirects == 0 && request.inspectsConnection && request.session == "lab")
         guard case .url("http://proxy:3128", nil, nil) = request.proxy else {
             Issue.record("the proxy is another")

@@ -15,9 +15,9 @@ struct LineKind: SourceKind {
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]? { nil }
 
-    func request(base: String, context: PollContext) -> Ask {
-        guard asksSince else { return Ask(method: body == nil ? "GET" : "POST", url: base, body: body) }
-        return Ask(url: base + "?since=\(context.now.milliseconds)")
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        guard asksSince else { return RequestTemplate(method: body == nil ? "GET" : "POST", url: base, body: body) }
+        return RequestTemplate(url: base + "?since=\(context.now.milliseconds)")
     }
 
     /// Of a state `@resource`, believed for one poll where its path has `/now/`; a person is shown another one.
@@ -51,7 +51,7 @@ func source(
 ) -> Source {
     Source(
         name: name, kindName: "lines", kind: LineKind(mode: mode, identity: identity),
-        server: server ?? Server(name: name), url: url(name, host: host), pace: Pace(every: every))
+        server: server ?? Server(name: name), url: url(name, host: host), pace: PollInterval(every: every))
 }
 
 func source(
@@ -59,7 +59,7 @@ func source(
 ) -> Source {
     Source(
         name: name, kindName: "lines", kind: kind, server: server ?? Server(name: name), url: url(name),
-        pace: Pace(every: every), fails: fails)
+        pace: PollInterval(every: every), fails: fails)
 }
 
 /// Observes the response: its status is the state, none is `down`, and the latency a measure.
@@ -69,8 +69,8 @@ struct StatusKind: ObservingKind {
     let fingerprints: [String: UInt64] = [:]
     let fieldNames: [String]? = nil
 
-    func request(base: String, context: PollContext) -> Ask {
-        Ask(url: base, redirects: 0, inspectsConnection: true)
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        RequestTemplate(url: base, redirects: 0, inspectsConnection: true)
     }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
@@ -91,7 +91,7 @@ struct StatusKind: ObservingKind {
 }
 
 /// Reverses the body, or refuses it.
-struct FakeShaper: Shaper {
+struct FakeShaper: BodyTransformer {
     func shape(_ body: [UInt8], with program: String) async throws(ReadError) -> [UInt8] {
         guard program == "reverse" else { throw ReadError(.malformed, "jq does not know '\(program)'") }
         return body.reversed()
@@ -105,7 +105,7 @@ func everything(to sinks: String...) -> RuleSet {
     RuleSet([
         Rule(
             name: "all", when: .any([.appears, .disappears, .changes(["state"]), .sourceState([.failing])]),
-            notify: sinks.map { Rule.Notice(sink: $0) })
+            notify: sinks.map { Rule.NotificationTarget(sink: $0) })
     ])
 }
 
@@ -121,26 +121,26 @@ struct World {
     let journal: FakeJournal
     let log = Lines()
     let sink = FakeSink()
-    let courier: Courier
+    let dispatcher: Dispatcher
     let watcher: Watcher
 
     init(
         _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
         clock: ManualClock = ManualClock(), sinks others: [String: any Sink] = [:],
-        manners: [String: SinkManners] = [:]
+        policy: [String: DeliveryPolicy] = [:]
     ) {
         (self.journal, self.clock) = (journal, clock)
-        let surroundings = Surroundings(
-            fetcher: fetcher, journal: journal, clock: clock, chance: Dice(), log: log, userAgent: "test/1",
-            executor: QueueExecutor(), shaper: FakeShaper(), civil: Greenwich())
+        let dependencies = Dependencies(
+            fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: log, userAgent: "test/1",
+            executor: QueueExecutor(), transformer: FakeShaper(), civil: Greenwich())
         let sinks = others.merging(["k": sink]) { other, _ in other }
-        courier = Courier(surroundings, sinks: sinks, manners: manners)
-        watcher = Watcher(Watch(sources: sources, rules: rules), surroundings, courier: courier)
+        dispatcher = Dispatcher(dependencies, sinks: sinks, policy: policy)
+        watcher = Watcher(WatchConfiguration(sources: sources, rules: rules), dependencies, dispatcher: dispatcher)
     }
 
     /// Runs the watcher while `body` does; stops it afterwards.
     func run(_ body: () async throws -> Void) async throws {
-        try await courier.restore()
+        try await dispatcher.restore()
         try await watcher.restore()
         let watcher = watcher
         let running = Task { await watcher.run() }

@@ -12,7 +12,8 @@ struct WatcherRuleTests {
         change(&gates)
         return RuleSet([
             Rule(
-                name: "r", when: .field("state", from: nil, to: .oneOf(["down"])), notify: [Rule.Notice(sink: "k")],
+                name: "r", when: .field("state", from: nil, to: .oneOf(["down"])),
+                notify: [Rule.NotificationTarget(sink: "k")],
                 gates: gates, identity: 1)
         ])
     }
@@ -48,7 +49,7 @@ struct WatcherRuleTests {
         clock.advance(.seconds(3600))
         let second = World([source("a")], rules: set, journal: journal, clock: clock)
         second.fetcher.serve(url("a"), "1=down")
-        try await second.courier.restore()
+        try await second.dispatcher.restore()
         try await second.watcher.restore()
         _ = await second.watcher.runOnce(force: true)
         try await until { second.sink.seen.count == 1 }
@@ -93,7 +94,7 @@ struct WatcherRuleTests {
         let set = RuleSet([
             Rule(
                 name: "stuck", when: .field("state", from: nil, to: .oneOf(["Starting"])),
-                notify: [Rule.Notice(sink: "k")], gates: gates, seeks: true, identity: 1)
+                notify: [Rule.NotificationTarget(sink: "k")], gates: gates, matchesExisting: true, identity: 1)
         ])
         let world = World([source("a", every: .seconds(600))], rules: set)
         world.fetcher.serve(url("a"), "1=Starting\n2=Started")

@@ -50,7 +50,7 @@ struct WatcherTests {
             for _ in 0..<500 { await Task.yield() }
             await world.journal.release()
             try await until { await world.journal.batches.count == 2 }
-            await world.watcher.committer.finish()
+            await world.watcher.commitBatcher.finish()
             #expect(await world.journal.records["a"]?.snapshot?.states == ["Ready": 1])
         }
     }
@@ -202,7 +202,7 @@ struct WatcherTests {
     }
 
     @Test("polls of a hanging host take no place from a host that answers")
-    func suspects() async throws {
+    func slowHosts() async throws {
         let slow = (0..<600).map { "slow\($0)" }
         let world = World(slow.map { source($0, host: "slow") } + [source("quick", every: .seconds(5))])
         for name in slow {
@@ -212,10 +212,10 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == 601 }
             for name in slow { world.fetcher.hang(url(name, host: "slow")) }
-            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSuspects }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSlowHosts }
             let before = world.fetcher.count(url("quick"))
             try await world.advance(.seconds(60)) { world.fetcher.count(url("quick")) >= before + 5 }
-            #expect(world.fetcher.waiting == Watcher.mostSuspects)
+            #expect(world.fetcher.waiting == Watcher.mostSlowHosts)
         }
     }
 
@@ -229,7 +229,7 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == names.count }
             for name in names { world.fetcher.hang(url(name, host: "slow")) }
-            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSuspects }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSlowHosts }
             for name in names {
                 world.fetcher.serve(url(name, host: "slow"), "1=Ready")
                 world.fetcher.release(url(name, host: "slow"))

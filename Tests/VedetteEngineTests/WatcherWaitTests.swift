@@ -17,14 +17,16 @@ extension Watcher {
 @Suite("What rules wait for, in the watcher", .timeLimit(.minutes(2)))
 struct WatcherWaitTests {
     private func rules(
-        _ when: Condition = .field("state", from: nil, to: .oneOf(["down"])), seeks: Bool = false, identity: UInt64 = 1,
+        _ when: Condition = .field("state", from: nil, to: .oneOf(["down"])), matchesExisting: Bool = false,
+        identity: UInt64 = 1,
         _ change: (inout Gates) -> Void
     ) -> RuleSet {
         var gates = Gates()
         change(&gates)
         return RuleSet([
             Rule(
-                name: "r", when: when, notify: [Rule.Notice(sink: "k")], gates: gates, seeks: seeks, identity: identity)
+                name: "r", when: when, notify: [Rule.NotificationTarget(sink: "k")], gates: gates,
+                matchesExisting: matchesExisting, identity: identity)
         ])
     }
 
@@ -77,8 +79,9 @@ struct WatcherWaitTests {
             try await until { await world.journal.records.count == 1 }
             try await until { await world.watcher.isIdle }
             let stays = Condition.field("state", from: nil, to: .oneOf(["Starting"]))
-            let set = rules(stays, seeks: true) { $0.hold = .seconds(60) }
-            try await world.watcher.reload(Watch(sources: [source("a", every: .seconds(3600))], rules: set))
+            let set = rules(stays, matchesExisting: true) { $0.hold = .seconds(60) }
+            try await world.watcher.reload(
+                WatchConfiguration(sources: [source("a", every: .seconds(3600))], rules: set))
             for _ in 0..<300 where world.sink.seen.isEmpty {
                 world.clock.advance(.milliseconds(500))
                 for _ in 0..<400 { await Task.yield() }
@@ -127,7 +130,7 @@ struct WatcherWaitTests {
         await poll(world, "1=up")
         await poll(world, "1=down")
         #expect(await world.journal.memories.count == 1)
-        let other = Watch(sources: [source("a", identity: 2)], rules: set)
+        let other = WatchConfiguration(sources: [source("a", identity: 2)], rules: set)
         try await world.watcher.reload(other)
         await poll(world, "2=up")
         #expect(await world.journal.memories.isEmpty)
@@ -158,13 +161,13 @@ struct WatcherWaitTests {
         try await world.watcher.restore()
         await poll(world, "1=up")
         await poll(world, "1=down")
-        try await world.watcher.reload(Watch(sources: [source("b")], rules: set))
+        try await world.watcher.reload(WatchConfiguration(sources: [source("b")], rules: set))
         world.clock.advance(.seconds(600))
         _ = await world.watcher.runOnce(force: true)
         #expect(await titles(world.journal) == ["1: up → down"], "nobody knows how it is")
         #expect(await world.journal.memories.count == 1)
         await world.journal.forget("a")
-        try await world.watcher.reload(Watch(sources: [source("b")], rules: set))
+        try await world.watcher.reload(WatchConfiguration(sources: [source("b")], rules: set))
         #expect(await world.journal.memories.isEmpty)
     }
 }

@@ -23,7 +23,7 @@ struct HangingHostsTests {
             }
             _ = await hanging.received(64)
             #expect(try await client.fetch(.delivery(healthy.url())).status == 200)
-            #expect(try await client.fetch(.get(healthy.url()) { $0.lane = .suspects }).status == 200)
+            #expect(try await client.fetch(.get(healthy.url()) { $0.lane = .slowHosts }).status == 200)
             for _ in 0..<20 { #expect(try await client.fetch(.get(healthy.url())).status == 200) }
             #expect(ended.count == 0)
             for task in stuck { task.cancel() }

@@ -26,7 +26,7 @@ struct GrantedTokenTests {
 
     @Test("the shelf gives a token until its time, and lets go of the refused one alone")
     func shelf() throws {
-        var shelf = TokenShelf()
+        var shelf = OAuthTokenCache()
         let key = GrantKey(ClientGrant(url: "u", client: "c", secret: Secret("s")))
         let other = GrantKey(ClientGrant(url: "u", client: "c", secret: Secret("s"), scope: "x"))
         let first = try read(#"{"access_token":"one","expires_in":100}"#).get()
@@ -43,7 +43,7 @@ struct GrantedTokenTests {
 
     @Test("a thousand changed secrets leave no thousand tokens")
     func bounds() throws {
-        var shelf = TokenShelf()
+        var shelf = OAuthTokenCache()
         let token = try read(#"{"access_token":"t","expires_in":100}"#).get()
         let keys = (0..<5000).map { GrantKey(ClientGrant(url: "u", client: "c", secret: Secret("\($0)"))) }
         for key in keys { shelf.keep(token, of: key, now: 0) }

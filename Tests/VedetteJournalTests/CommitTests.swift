@@ -37,8 +37,8 @@ struct CommitTests {
         #expect(committed[0].deliveries.map(\.message.event.seq) == [2, 2])
         try journal.close()
         let again = try scratch.open()
-        let owed = try await again.owed(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
-        #expect(owed == committed[0].deliveries)
+        let pending = try await again.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
+        #expect(pending == committed[0].deliveries)
         try again.close()
     }
 
@@ -49,8 +49,8 @@ struct CommitTests {
         _ = try await journal.commit([poll(events: [old])])
         let committed = try await journal.commit([poll(deliveries: [delivery(1, of: old), delivery(2, of: never)])])
         #expect(committed[0].deliveries.map(\.message.event.seq) == [1, 0])
-        let owed = try await journal.owed(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
-        #expect(owed.map(\.message.event.id) == [old.id, never.id])
+        let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
+        #expect(pending.map(\.message.event.id) == [old.id, never.id])
         try journal.close()
     }
 
@@ -79,7 +79,7 @@ struct CommitTests {
         moved.due = stamp(99)
         moved.snapshot?.validators.etag = "\"b\""
         let measured = item("1")
-        try await journal.touch([Touch(moved, items: [measured])])
+        try await journal.touch([DeferredWrite(moved, items: [measured])])
         #expect(try await journal.sourceRecords() == [bare, moved])
         #expect(try await journal.items(of: moved.name) == ["1": measured])
         try journal.close()
@@ -101,7 +101,7 @@ struct CommitTests {
         }
         #expect(try await journal.sourceRecords().map(\.name) == ["lab"])
         #expect(try await journal.items(of: "lab") == ["1": item("1")])
-        #expect(try await journal.owedLanes().isEmpty)
+        #expect(try await journal.pendingLanes().isEmpty)
         #expect(try await journal.commit([poll(events: [event(3)])])[0].events.map(\.seq) == [2])
         try journal.close()
     }

@@ -59,7 +59,7 @@ struct UpgradeTests {
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         let queue = try DatabaseQueue(path: scratch.database)
         try queue.writeWithoutTransaction { db in
-            try Schema.migrate(db, steps: [Schema.version1])
+            try Migrations.migrate(db, steps: [Migrations.version1])
             try db.execute(
                 sql: """
                     insert into source (id, name, count, failing, record) values (1, 'lab', 1, 0,
@@ -106,8 +106,8 @@ struct WatcherEventTests {
         (second.state, second.reason) = (.suppressed, "said before")
         let committed = try await journal.commit([poll(events: [cause], deliveries: [delivery(1, of: cause), second])])
         #expect(committed[0].deliveries.map(\.state) == [.pending, .suppressed])
-        let owed = try await journal.owed(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
-        #expect(owed.map(\.message.id) == ["msg_1"])
+        let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
+        #expect(pending.map(\.message.id) == ["msg_1"])
         try journal.close()
         let all = try await scratch.reader().deliveries(limit: 9)
         #expect(all.map(\.state) == [.pending, .suppressed])

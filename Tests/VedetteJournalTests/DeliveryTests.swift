@@ -26,11 +26,11 @@ struct DeliveryTests {
             polls(1...5) + polls(6...7, sink: "hook")
                 + [poll("blog", events: [blog], deliveries: [delivery(100, of: blog)])])
         #expect(
-            try await journal.owedLanes() == [
+            try await journal.pendingLanes() == [
                 DeliveryLane(source: "blog", sink: "team"), DeliveryLane(source: "lab", sink: "hook"), lane,
             ])
-        #expect(try await journal.owed(in: lane, after: 0, limit: 3).map(\.id) == [1, 2, 3])
-        #expect(try await journal.owed(in: lane, after: 3, limit: 3).map(\.id) == [4, 5])
+        #expect(try await journal.pending(in: lane, after: 0, limit: 3).map(\.id) == [1, 2, 3])
+        #expect(try await journal.pending(in: lane, after: 3, limit: 3).map(\.id) == [4, 5])
         try journal.close()
     }
 
@@ -42,15 +42,15 @@ struct DeliveryTests {
             attempt(1, .sent), attempt(2, .retry, reason: "503"), attempt(3, .dead, reason: "404"),
             attempt(4, .paused, reason: "401"), attempt(5, .suppressed, reason: "dropped"),
         ])
-        let owed = try await journal.owed(in: lane, after: 0, limit: 9)
-        #expect(owed.map(\.id) == [2, 4])
-        #expect(owed[0].attempts == 1 && owed[0].due == stamp(15) && owed[0].reason == "503")
+        let pending = try await journal.pending(in: lane, after: 0, limit: 9)
+        #expect(pending.map(\.id) == [2, 4])
+        #expect(pending[0].attempts == 1 && pending[0].due == stamp(15) && pending[0].reason == "503")
         let reader = try scratch.reader()
         let all = try await reader.deliveries(limit: 9)
         #expect(all.map(\.state) == [.sent, .retry, .dead, .paused, .suppressed])
         #expect(all.map(\.endedAt) == [stamp(10), nil, stamp(10), nil, stamp(10)])
         #expect(all.map(\.delivery.reason) == [nil, "503", "404", "401", "dropped"])
-        #expect(try await reader.sinkCounts() == [SinkCount(sink: "team", owed: 2, dead: 1)])
+        #expect(try await reader.sinkCounts() == [SinkCount(sink: "team", pending: 2, dead: 1)])
         try journal.close()
     }
 
@@ -114,7 +114,7 @@ struct DeliveryTests {
     func successor() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...2))
-        let first = try #require(try await journal.owed(in: lane, after: 0, limit: 1).first)
+        let first = try #require(try await journal.pending(in: lane, after: 0, limit: 1).first)
         var dead = attempt(1, .dead, reason: "404")
         dead.successor = first.passedOn(along: ["mail", "desktop"], where: { _ in true }, id: "msg_x", at: stamp(20))
         let successors = try await journal.record([dead])
@@ -124,9 +124,9 @@ struct DeliveryTests {
         #expect(try await journal.record([dead]).isEmpty)
         try journal.close()
         let again = try scratch.open()
-        let owed = try await again.owed(in: DeliveryLane(source: "lab", sink: "mail"), after: 0, limit: 9)
-        #expect(owed.map(\.chain) == [["desktop"]] && owed.first?.message.event == first.message.event)
-        #expect(try await again.owed(in: lane, after: 0, limit: 9).map(\.chain) == [nil])
+        let pending = try await again.pending(in: DeliveryLane(source: "lab", sink: "mail"), after: 0, limit: 9)
+        #expect(pending.map(\.chain) == [["desktop"]] && pending.first?.message.event == first.message.event)
+        #expect(try await again.pending(in: lane, after: 0, limit: 9).map(\.chain) == [nil])
         try again.close()
     }
 
@@ -143,7 +143,7 @@ struct DeliveryTests {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...8) + polls(9...10, sink: "hook"))
         try await journal.record([attempt(1, .sent)])
-        #expect(try await journal.overflow([], most: 9).owed == 9)
+        #expect(try await journal.overflow([], most: 9).pending == 9)
         #expect(try await overflow(journal) { _ in }.isEmpty)
         #expect(try await overflow(journal) { $0.bound.count = 4 } == [2, 3, 4])
         #expect(try await overflow(journal, most: 2) { $0.bound.count = 4 } == [2, 3])

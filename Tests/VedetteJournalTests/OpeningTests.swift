@@ -107,11 +107,11 @@ struct OpeningTests {
         let queue = try DatabaseQueue()
         let steps = ["create table a (x)", "alter table a add column y", "insert into a values (1, 2)"]
         try queue.writeWithoutTransaction { db in
-            try Schema.migrate(db, steps: Array(steps[..<1]))
-            #expect(try Schema.version(db) == 1)
-            try Schema.migrate(db, steps: steps)
-            try Schema.migrate(db, steps: steps)
-            #expect(try Schema.version(db) == 3)
+            try Migrations.migrate(db, steps: Array(steps[..<1]))
+            #expect(try Migrations.version(db) == 1)
+            try Migrations.migrate(db, steps: steps)
+            try Migrations.migrate(db, steps: steps)
+            #expect(try Migrations.version(db) == 3)
             #expect(try Int.fetchOne(db, sql: "select count(*) from a") == 1)
         }
     }
@@ -121,9 +121,9 @@ struct OpeningTests {
         let queue = try DatabaseQueue()
         try queue.writeWithoutTransaction { db in
             #expect(throws: DatabaseError.self) {
-                try Schema.migrate(db, steps: ["create table a (x)", "create table b (x); create table a (x)"])
+                try Migrations.migrate(db, steps: ["create table a (x)", "create table b (x); create table a (x)"])
             }
-            #expect(try Schema.version(db) == 1)
+            #expect(try Migrations.version(db) == 1)
             let hasB = try db.tableExists("b")
             #expect(!hasB)
         }
@@ -131,7 +131,7 @@ struct OpeningTests {
 
     @Test("released steps are never edited")
     func frozen() {
-        #expect(Digest.of(Array(Schema.version1.utf8)) == 12_517_374_487_924_543_714)
-        #expect(Digest.of(Array(Schema.version2.utf8)) == 4_050_271_629_958_264_118)
+        #expect(Digest.of(Array(Migrations.version1.utf8)) == 12_517_374_487_924_543_714)
+        #expect(Digest.of(Array(Migrations.version2.utf8)) == 4_050_271_629_958_264_118)
     }
 }

@@ -16,7 +16,7 @@ struct PruningTests {
     }
 
     @Test("old events and ended deliveries go; what is owed stays with its event")
-    func owed() async throws {
+    func pending() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...2500))
         _ = try await journal.commit([poll(events: [event(5000, at: 90), event(5001, at: 5000)])])
@@ -26,8 +26,8 @@ struct PruningTests {
         #expect(try await journal.size() < size / 4)
         #expect(try journal.number("select count(*) from event") == 101)
         #expect(try journal.number("select count(*) from delivery") == 100)
-        let owed = try await journal.owed(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 1000)
-        #expect(owed.map(\.message.event.seq) == Array(2401...2500))
+        let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 1000)
+        #expect(pending.map(\.message.event.seq) == Array(2401...2500))
         try journal.close()
     }
 

@@ -93,7 +93,7 @@ struct HoldTests {
     @Test("stays: an item that is in the value already counts from when it came into it")
     func found() {
         var rule = Rule.when(.becomes("Starting")) { $0.hold = .seconds(1800) }
-        rule.seeks = true
+        rule.matchesExisting = true
         var stage = Stage(rule)
         stage.find("59", "Starting", since: .seconds(-1200))
         stage.find("60", "Started", since: .seconds(-1200))

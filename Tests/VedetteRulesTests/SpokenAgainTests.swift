@@ -100,7 +100,7 @@ struct SpokenAgainTests {
     @Test("what a stays rule was kept from saying is not found anew by a restart")
     func soughtOnce() {
         var rule = Rule.when(.becomes("Starting")) { $0.hold = .seconds(600) }
-        rule.seeks = true
+        rule.matchesExisting = true
         var stage = Stage(rule)
         stage.engine.silence([
             Silence(id: 1, rule: "r", until: Stage.noon.advanced(by: .seconds(900)), created: Stage.noon)
@@ -184,7 +184,7 @@ struct SpokenAgainTests {
             $0.hold = .seconds(600)
             $0.escalate = [Escalation(after: .seconds(60), notify: [.init(sink: "boss")])]
         }
-        rule.seeks = true
+        rule.matchesExisting = true
         var stage = Stage(rule)
         stage.find("59", "Starting", since: .zero)
         stage.pass(.seconds(600))

@@ -92,7 +92,7 @@ struct Stage {
         let stored = StoredItem(item, digest: item.digest, stateSince: now.wall.advanced(by: since))
         let source = Source(
             name: "lab", kindName: "json", kind: NoKind(), server: Server(name: ""), url: "https://lab.example.org",
-            pace: Pace(every: .seconds(60)))
+            pace: PollInterval(every: .seconds(60)))
         take(engine.found([stored], of: source, at: now, identifier: numbers.next))
     }
 
@@ -101,7 +101,7 @@ struct Stage {
         _ source: String = "lab", events: [Event] = [], isGood: Bool = true, missing: Set<String> = [],
         forgotten: Set<String> = [], baseline: [(key: String, state: String)]? = nil
     ) {
-        var seen = Sighting(isGood: isGood)
+        var seen = PollObservation(isGood: isGood)
         (seen.missing, seen.forgotten) = (missing, forgotten)
         seen.baseline = baseline?.map { key, state in
             let item = Item(key: key, title: key, state: state)
@@ -177,7 +177,7 @@ private struct NoKind: SourceKind {
     var identity: UInt64 { 0 }
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]? { nil }
-    func request(base: String, context: PollContext) -> Ask { Ask(url: base) }
+    func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 }
 
@@ -200,7 +200,7 @@ extension Rule {
         var made = Gates()
         gates(&made)
         return Rule(
-            name: name, when: condition, notify: (sinks.isEmpty ? ["out"] : sinks).map { Notice(sink: $0) },
+            name: name, when: condition, notify: (sinks.isEmpty ? ["out"] : sinks).map { NotificationTarget(sink: $0) },
             gates: made,
             identity: 1)
     }

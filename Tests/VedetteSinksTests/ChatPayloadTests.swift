@@ -31,7 +31,8 @@ struct ChatPayloadTests {
         if kind.isAboutWatcher { (event.source, event.sourceKind) = (Event.watcher, Event.watcher) }
         if kind.isAboutSink { (event.source, event.sourceKind) = ("team", Event.sink) }
         if kind == .online || kind == .test { event.error = nil }
-        var message = Message.of(event, title: Wording.title(of: event), text: Wording.text(of: event))
+        var message = Message.of(
+            event, title: MessageFormatter.title(of: event), text: MessageFormatter.text(of: event))
         message.tags = ["prod"]
         message.priority = kind == .failing ? .high : kind == .test ? .low : .normal
         return message
@@ -81,7 +82,7 @@ struct ChatPayloadTests {
         let event = Event.about(.test)
         let request = try await Self.posted(sample, .of(event, title: " \n", text: "\t"))
         let text = String(decoding: request.body ?? [], as: UTF8.self)
-        #expect(text.contains(Wording.title(of: event)))
+        #expect(text.contains(MessageFormatter.title(of: event)))
         #expect(!text.contains("null") || sample.kind == "teams")
         #expect(!text.contains("\"\"") && !text.contains("[]]"))
     }

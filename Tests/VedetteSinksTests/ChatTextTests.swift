@@ -60,13 +60,13 @@ struct ChatTextTests {
     }
 }
 
-@Suite("Pace")
+@Suite("Rate limiter")
 struct PaceTests {
     static func at(_ milliseconds: Int64) -> BootTime { BootTime(milliseconds: milliseconds) }
 
     @Test("a burst goes at once, then one turn per interval, and a rest fills the burst again")
     func burst() {
-        var turns = Turns(Pace(every: .seconds(2), burst: 3))
+        var turns = RateLimiter(CallRate(every: .seconds(2), burst: 3))
         let minute = Duration.seconds(60)
         let first = (0..<5).map { _ in turns.take(at: Self.at(1000), most: minute) }
         #expect(first == [0, 0, 0, 2, 4].map { .taken(wait: .seconds($0)) })
@@ -77,7 +77,7 @@ struct PaceTests {
 
     @Test("who would wait too long takes nothing")
     func tooLate() {
-        var turns = Turns(Pace(every: .seconds(10), burst: 1))
+        var turns = RateLimiter(CallRate(every: .seconds(10), burst: 1))
         #expect(turns.take(at: Self.at(0), most: .seconds(15)) == .taken(wait: .zero))
         #expect(turns.take(at: Self.at(0), most: .seconds(15)) == .taken(wait: .seconds(10)))
         #expect(turns.take(at: Self.at(0), most: .seconds(15)) == .tooLate(wait: .seconds(20)))
@@ -86,7 +86,7 @@ struct PaceTests {
 
     @Test("a rest that the service asks for holds everybody, and ends with one call and not with a burst")
     func hold() {
-        var turns = Turns(Pace(every: .seconds(1), burst: 5))
+        var turns = RateLimiter(CallRate(every: .seconds(1), burst: 5))
         turns.hold(for: .seconds(30), at: Self.at(0))
         #expect(turns.take(at: Self.at(0), most: .seconds(60)) == .taken(wait: .seconds(30)))
         #expect(turns.take(at: Self.at(0), most: .seconds(60)) == .taken(wait: .seconds(31)))

@@ -110,20 +110,20 @@ final class DesktopSession {
     func displayed() throws -> String { try run("dunstctl", "count", "displayed") }
 
     /// Closes every bubble and returns what they were, latest first.
-    func shown() throws -> [Bubble] {
+    func shown() throws -> [DesktopNotification] {
         try run("dunstctl", "close-all")
         let text = try run("dunstctl", "history")
         let rows = try JSON(parsing: text.utf8)["data"]?.array?.first?.array ?? []
         return rows.map { row in
             func field(_ name: String) -> JSON? { row[name]?["data"] }
-            return Bubble(
+            return DesktopNotification(
                 id: field("id")?.int64 ?? -1, title: field("summary")?.string ?? "", body: field("body")?.string ?? "",
                 timeout: (field("timeout")?.int64 ?? 0) / 1_000_000,
                 category: field("category")?.string ?? "")
         }
     }
 
-    struct Bubble: Equatable {
+    struct DesktopNotification: Equatable {
         var id: Int64
         var title: String
         var body: String

@@ -72,7 +72,7 @@ struct EventLineTests {
             (7500, "2 h 5 min"), (270_000, "3 d 3 h"), (1e300, "11574074074 d 1 h"),
         ])
     func lasted(_ seconds: Double, _ text: String) {
-        #expect(Wording.duration(seconds: seconds) == text)
+        #expect(MessageFormatter.duration(seconds: seconds) == text)
     }
 
     @Test("a local time of another day carries its date")

@@ -15,7 +15,7 @@ struct CloudBurstTests {
     ]
 
     /// An event as the expectation file has it: without ids, times and what it does not mention.
-    private func line(_ poll: Int, _ event: EventSketch) -> JSON {
+    private func line(_ poll: Int, _ event: DraftEvent) -> JSON {
         .members([
             "poll": .number(poll), "type": .string(event.kind.word), "key": .string(event.item?.key ?? ""),
             "title": .string(event.item?.title ?? ""), "state": .string(event.item?.state ?? ""),

@@ -24,8 +24,8 @@ struct ConnectionsBurstTests {
         mutating func flip() -> Bool { Bool.random(using: &self) }
     }
 
-    private func manners(_ dice: inout Dice) -> ConnectionsServer.Manners {
-        ConnectionsServer.Manners(
+    private func manners(_ dice: inout Dice) -> ConnectionsServer.OriginLimits {
+        ConnectionsServer.OriginLimits(
             hasLinks: dice.flip(), linksDropSize: dice.flip(), linksNameOtherHost: dice.flip(), heedsBefore: true,
             sinceIsInclusive: dice.flip(), shortPages: dice.flip(), showsWholeSeconds: false)
     }

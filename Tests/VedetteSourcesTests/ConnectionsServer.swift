@@ -17,7 +17,7 @@ struct ConnectionsServer {
     }
 
     /// What servers do differently.
-    struct Manners {
+    struct OriginLimits {
         var hasLinks = true
         var linksDropSize = false
         var linksNameOtherHost = false
@@ -28,7 +28,7 @@ struct ConnectionsServer {
         var showsWholeSeconds = false
     }
 
-    var manners = Manners()
+    var manners = OriginLimits()
     var now: Int64
     /// Newest first.
     private(set) var stories: [Story] = []
@@ -124,17 +124,17 @@ struct ConnectionsPolls {
     init(_ options: [String: OptionValue] = [:]) throws {
         source = Source(
             name: "updates", kindName: "connections", kind: try Connections(Options(options)), server: Server(name: ""),
-            url: "https://connections.example.org", pace: Pace(every: .seconds(60)))
+            url: "https://connections.example.org", pace: PollInterval(every: .seconds(60)))
     }
 
     /// - Parameter between: what happens on the server after each page of this poll.
     mutating func poll(
         _ server: inout ConnectionsServer, between: (inout ConnectionsServer) -> Void = { _ in }
-    ) throws -> [EventSketch] {
+    ) throws -> [DraftEvent] {
         let now = Timestamp(milliseconds: server.now)
         let context = PollContext(newest: head?.newest, now: now)
         let first = source.kind.request(base: source.url, context: context).url
-        var walk = PageWalk(
+        var walk = Paginator(
             mode: .window, url: first, known: head == nil ? nil : stored, newest: head?.newest, oldest: head?.oldest)
         var next: NextPage? = NextPage(first)
         while let page = next {

@@ -47,7 +47,7 @@ struct ConnectionsTests {
     @Test("three polls of two pages yield every new entry, though a known, edited row stands between new ones")
     func polls() throws {
         var replay = Replay(try Fixture.source("connections"))
-        var seen: [[EventSketch]] = []
+        var seen: [[DraftEvent]] = []
         for poll in 1...3 {
             let pages = try ["", "-p2"].map { try Fixture.page("connections-public-\(poll)\($0).xml", url: Self.feed) }
             let (events, failure) = replay.poll(pages, at: .poll(poll))

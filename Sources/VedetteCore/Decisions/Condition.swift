@@ -72,14 +72,14 @@ public indirect enum Condition: Sendable {
                 return "\(side) is '\(value.description)', not \(matcher.description)"
             }
         }
-        return unmet(crossing: from == nil ? to?.mark : nil, change)
+        return unmet(crossing: from == nil ? to?.threshold : nil, change)
     }
 
     /// A value that moves beyond a bound crosses it once; every further step up there is no news.
-    private static func unmet(crossing mark: Mark?, _ change: FieldChange) -> String? {
-        guard let mark, let from = change.from, mark.holds(from) else { return nil }
+    private static func unmet(crossing threshold: Threshold?, _ change: FieldChange) -> String? {
+        guard let threshold, let from = change.from, threshold.holds(from) else { return nil }
         let side =
-            switch mark {
+            switch threshold {
             case .above(let bound): "above \(bound)"
             case .below(let bound): "below \(bound)"
             }

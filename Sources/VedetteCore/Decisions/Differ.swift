@@ -27,7 +27,7 @@ public struct Observation: Sendable {
 public struct Difference: Sendable {
     public var head: SnapshotHead
     /// Oldest first.
-    public var events: [EventSketch] = []
+    public var events: [DraftEvent] = []
     /// Only rows that changed.
     public var writes: [StoredItem] = []
     /// Rows of which only measures are others: they are no reason to write at once.
@@ -59,10 +59,10 @@ public struct Differ: Sendable {
     var source: Source
     var now: Timestamp
     /// What its measures are compared with.
-    var marks: Marks
+    var thresholds: Thresholds
 
-    public init(source: Source, now: Timestamp, marks: Marks = [:]) {
-        (self.source, self.now, self.marks) = (source, now, marks)
+    public init(source: Source, now: Timestamp, thresholds: Thresholds = [:]) {
+        (self.source, self.now, self.thresholds) = (source, now, thresholds)
     }
 
     /// A good response whose body is the last one: the same items. It confirms absences.
@@ -115,7 +115,7 @@ public struct Differ: Sendable {
             difference.head.oldest = min(difference.head.oldest ?? since, since)
         }
         let fresh = freshFields(old)
-        let slid = slidBack(new, old: old, stored: stored)
+        let slid = reappearedInWindow(new, old: old, stored: stored)
         var known = 0
         for item in new.items {
             if let before = stored[item.key] {
@@ -123,7 +123,7 @@ public struct Differ: Sendable {
                 compare(item, with: before, fresh: fresh, into: &difference)
             } else {
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
-                if !slid.contains(item.key) { difference.events.append(EventSketch(.appeared, item: item)) }
+                if !slid.contains(item.key) { difference.events.append(DraftEvent(.appeared, item: item)) }
             }
         }
         // Each key stands once: when all that is stored was seen, nothing is absent.
@@ -167,7 +167,7 @@ public struct Differ: Sendable {
         difference.isNewBaseline = replaces
         difference.writes = new.items.map { StoredItem($0, digest: $0.digest, stateSince: now) }
         if source.first == .announce, !replaces {
-            difference.events = ordered(new.items.map { EventSketch(.appeared, item: $0) })
+            difference.events = ordered(new.items.map { DraftEvent(.appeared, item: $0) })
         }
         return difference
     }
@@ -185,7 +185,7 @@ public struct Differ: Sendable {
                 failure: "empty",
                 detail: "the list had \(old.count) items and is empty now; the last snapshot is kept until three polls "
                     + "over five minutes agree, or until: vedette accept \(source.name)")
-            difference.events = [EventSketch(.suspect, error: problem)]
+            difference.events = [DraftEvent(.suspect, error: problem)]
         }
         return difference
     }
@@ -208,7 +208,7 @@ public struct Differ: Sendable {
         } else {
             difference.writes.append(row)
         }
-        if !changes.isEmpty { difference.events.append(EventSketch(.changed, item: item, changes: changes)) }
+        if !changes.isEmpty { difference.events.append(DraftEvent(.changed, item: item, changes: changes)) }
     }
 
     /// State first, then title, then fields in the kind's order.
@@ -230,7 +230,7 @@ public struct Differ: Sendable {
         for measure in new.measures {
             let (name, value) = (measure.name, measure.value)
             let last = old.measures[name]
-            let isCrossed = marks[name]?.contains { $0.isCrossed(from: last, to: value) } ?? false
+            let isCrossed = thresholds[name]?.contains { $0.isCrossed(from: last, to: value) } ?? false
             if isCrossed { note(name, last, value) }
         }
         return changes
@@ -293,7 +293,8 @@ public struct Differ: Sendable {
     /// Unknown keys of a window that are not new: they slid back in because something newer was deleted, or a reading
     /// went further back than the last one. An unknown item between the old end and the newest is news: it came late.
     /// At the very time of the old end, and without a time, the place in the document decides: whole feeds bear one date.
-    private func slidBack(_ new: Observation, old: SnapshotHead, stored: [String: StoredItem]) -> Set<String> {
+    private func reappearedInWindow(_ new: Observation, old: SnapshotHead, stored: [String: StoredItem]) -> Set<String>
+    {
         guard new.mode == .window else { return [] }
         let lastKnown = new.items.lastIndex { stored[$0.key] != nil }
         var slid = Set<String>()
@@ -309,7 +310,7 @@ public struct Differ: Sendable {
 
     /// By item time where both have one, else against the order of the document for a window, which shows its newest
     /// first, and along it for a list.
-    private func ordered(_ events: [EventSketch]) -> [EventSketch] {
+    private func ordered(_ events: [DraftEvent]) -> [DraftEvent] {
         let inOrder = source.kind.mode == .window ? events.reversed() : events
         let allDated = inOrder.allSatisfy { $0.item?.time != nil }
         guard source.kind.mode == .window, allDated else { return inOrder }
@@ -331,7 +332,7 @@ extension Item {
 extension Difference {
     fileprivate mutating func disappear(_ stored: StoredItem) {
         deletions.append(stored.key)
-        if let item = stored.item { events.append(EventSketch(.disappeared, item: item)) }
+        if let item = stored.item { events.append(DraftEvent(.disappeared, item: item)) }
     }
 }
 

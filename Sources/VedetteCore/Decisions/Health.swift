@@ -17,14 +17,14 @@ public struct Health: Sendable, Hashable {
     public init() {}
 
     /// - Parameter fails: consecutive failures that make the source `failing`; a wrong password or pin needs one.
-    public mutating func pollFailed(_ failure: Failure, detail: String, fails: Int, at now: Timestamp) -> EventSketch? {
+    public mutating func pollFailed(_ failure: Failure, detail: String, fails: Int, at now: Timestamp) -> DraftEvent? {
         failures += 1
         lastPollAt = now
         failingSince = failingSince ?? now
         problem = Event.Problem(failure: failure.rawValue, detail: detail)
         guard !isFailing, failures >= (failure.needsAPerson ? 1 : fails) else { return nil }
         isFailing = true
-        return EventSketch(.failing, error: problem)
+        return DraftEvent(.failing, error: problem)
     }
 
     /// A poll while the machine is offline: no failure, and no recovery either; and nothing grows old meanwhile.
@@ -43,20 +43,20 @@ public struct Health: Sendable, Hashable {
     }
 
     /// What is known has grown old: no good poll for ten intervals, and an hour at least. Said once.
-    public mutating func grewOld(every: Duration, at now: Timestamp) -> EventSketch? {
+    public mutating func grewOld(every: Duration, at now: Timestamp) -> DraftEvent? {
         guard !isStale, let failingSince, failingSince.advanced(by: max(every * 10, .seconds(3600))) <= now else {
             return nil
         }
         isStale = true
-        return EventSketch(.stale, error: problem)
+        return DraftEvent(.stale, error: problem)
     }
 
-    public mutating func pollSucceeded(at now: Timestamp) -> EventSketch? {
+    public mutating func pollSucceeded(at now: Timestamp) -> DraftEvent? {
         let past = problem
         (failures, lastPollAt, problem) = (0, now, nil)
         (isStale, failingSince) = (false, nil)
         guard isFailing else { return nil }
         isFailing = false
-        return EventSketch(.recovered, error: past)
+        return DraftEvent(.recovered, error: past)
     }
 }

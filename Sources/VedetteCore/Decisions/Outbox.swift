@@ -34,7 +34,7 @@ public struct Outbox: Sendable {
     }
 
     /// - Parameter manners: of the sinks that have some of their own.
-    public init(manners: [String: SinkManners] = [:]) { behave(manners) }
+    public init(policy: [String: DeliveryPolicy] = [:]) { apply(policy) }
 
     /// Nothing is owed but what waits for its time or for a person.
     public var isDrained: Bool {
@@ -59,9 +59,9 @@ public struct Outbox: Sendable {
     // MARK: What happened
 
     /// Other manners; a sink that is not named has the usual ones.
-    public mutating func behave(_ manners: [String: SinkManners]) {
-        for name in Set(sinks.keys).union(manners.keys) {
-            sinks[name, default: OutboxSink()].manners = manners[name] ?? SinkManners()
+    public mutating func apply(_ policy: [String: DeliveryPolicy]) {
+        for name in Set(sinks.keys).union(policy.keys) {
+            sinks[name, default: OutboxSink()].policy = policy[name] ?? DeliveryPolicy()
             touched.insert(name)
         }
     }
@@ -100,7 +100,7 @@ public struct Outbox: Sendable {
 
     /// What came of an attempt; the delivery goes, or stays in its lane.
     /// - Parameter chance: 0..<1.
-    public mutating func attempted(_ attempt: Attempt, _ outcome: Outcome, in name: DeliveryLane, chance: Double) {
+    public mutating func attempted(_ attempt: Attempt, _ outcome: Outcome, in name: DeliveryLane, random: Double) {
         var rest: Duration?
         if case .retry(_, let after?) = outcome { rest = min(after, RetryPolicy.longest) }
         touched.insert(name.sink)
@@ -110,7 +110,7 @@ public struct Outbox: Sendable {
         switch outcome {
         case .retry:
             let asked = rest.map { attempt.at.advanced(by: $0) }
-            sinks[name.sink]?.circuit.failed(name, at: attempt.at, asked: asked, chance: chance)
+            sinks[name.sink]?.circuit.failed(name, at: attempt.at, asked: asked, random: random)
         case .paused, .disabled: sinks[name.sink]?.isPaused = true
         case .delivered, .rejected: if sinks[name.sink]?.circuit.answered() == true { receiverIsBack(name.sink) }
         }
@@ -118,7 +118,7 @@ public struct Outbox: Sendable {
 
     /// The sink itself says that its receiver is back.
     public mutating func returned(sink: String) {
-        sinks[sink]?.circuit = Circuit()
+        sinks[sink]?.circuit = CircuitBreaker()
         touched.insert(sink)
         receiverIsBack(sink)
     }
@@ -139,7 +139,7 @@ public struct Outbox: Sendable {
     /// A person said `outbox retry`, or the sink was changed: what it is owed is read anew.
     public mutating func resumed(sink: String) {
         sinks[sink]?.isPaused = false
-        sinks[sink]?.circuit = Circuit()
+        sinks[sink]?.circuit = CircuitBreaker()
         touched.insert(sink)
         reread(sink: sink)
     }
@@ -223,7 +223,7 @@ public struct Outbox: Sendable {
         return nil
     }
 
-    private func isParallel(_ sink: String) -> Bool { sinks[sink]?.manners.isParallel == true }
+    private func isParallel(_ sink: String) -> Bool { sinks[sink]?.policy.isParallel == true }
 
     private mutating func queue(_ name: DeliveryLane) {
         lanes[name]?.isQueued = true
@@ -244,10 +244,10 @@ public struct Outbox: Sendable {
             if let rest = state.rest(at: now) { return sleep(sink, until: rest) }
             guard let name = sinks[sink]?.dequeue() else { return }
             lanes[name]?.isQueued = false
-            guard let next = attempt(of: name, inOrder: !state.manners.isParallel, at: now) else { continue }
+            guard let next = attempt(of: name, inOrder: !state.policy.isParallel, at: now) else { continue }
             sinks[sink]?.started(at: now)
             orders.append(.attempt(next))
-            if state.manners.isParallel { judge(name) }
+            if state.policy.isParallel { judge(name) }
         }
     }
 

@@ -72,7 +72,7 @@ struct OutboxLane: Sendable {
     mutating func attempted(_ attempt: Attempt, isPutOff: Bool) {
         inFlight.remove(attempt.delivery)
         if let at = waiting.firstIndex(where: { $0.id == attempt.delivery }) {
-            if attempt.state.isOwed {
+            if attempt.state.isPending {
                 failed.insert(attempt.delivery)
                 if isPutOff { putOff.insert(attempt.delivery) } else { putOff.remove(attempt.delivery) }
                 waiting[at].attempts = attempt.attempts

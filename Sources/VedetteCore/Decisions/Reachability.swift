@@ -13,7 +13,7 @@ public struct Reachability: Sendable {
     private var hosts = Set<String>()
     /// Those whose last attempt met silence.
     private var silent = Set<String>()
-    private var witnesses = Set<String>()
+    private var referenceHosts = Set<String>()
 
     public init(isOffline: Bool = false) { self.isOffline = isOffline }
 
@@ -35,7 +35,7 @@ public struct Reachability: Sendable {
         hosts = Set(origins.compactMap(Reachability.host))
         let answered = Set(answered.compactMap(Reachability.host)).intersection(hosts).subtracting(known)
         let failing = Set(silent.compactMap(Reachability.host)).intersection(hosts).subtracting(known)
-        witnesses = witnesses.intersection(hosts).union(answered)
+        referenceHosts = referenceHosts.intersection(hosts).union(answered)
         // Where one port is dead and another answers, the machine is there.
         self.silent = self.silent.intersection(hosts).union(failing.subtracting(answered))
         if hosts.count < 2 { isOffline = false }
@@ -45,8 +45,8 @@ public struct Reachability: Sendable {
         guard let host = Reachability.host(origin), hosts.contains(host) else { return }
         silent.remove(host)
         // The first answer after an outage says nothing against those that are still to be asked.
-        if !isOffline { witnesses.subtract(silent) }
-        witnesses.insert(host)
+        if !isOffline { referenceHosts.subtract(silent) }
+        referenceHosts.insert(host)
         isOffline = false
     }
 
@@ -54,15 +54,15 @@ public struct Reachability: Sendable {
     @discardableResult
     public mutating func fellSilent(_ origin: String) -> Bool {
         guard let host = Reachability.host(origin), hosts.contains(host) else { return false }
-        let isNew = silent.insert(host).inserted && witnesses.contains(host)
-        let left = witnesses.subtracting(silent)
-        if witnesses.count >= 2, left.isEmpty { isOffline = true }
-        return isNew && !left.isEmpty && witnesses.count - left.count == 2
+        let isNew = silent.insert(host).inserted && referenceHosts.contains(host)
+        let left = referenceHosts.subtracting(silent)
+        if referenceHosts.count >= 2, left.isEmpty { isOffline = true }
+        return isNew && !left.isEmpty && referenceHosts.count - left.count == 2
     }
 
     /// Whether its answer would say that there is a network.
     public func isAwaited(_ origin: String) -> Bool {
-        Reachability.host(origin).map { witnesses.contains($0) && !silent.contains($0) } ?? false
+        Reachability.host(origin).map { referenceHosts.contains($0) && !silent.contains($0) } ?? false
     }
 
     /// Without its port. Nil for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.

@@ -5,11 +5,11 @@ public struct Replay: Sendable {
     public let source: Source
     private var record: SourceRecord
     private var stored: [String: StoredItem] = [:]
-    private let marks: Marks
+    private let thresholds: Thresholds
 
     /// - Parameter marks: what measures are compared with.
-    public init(_ source: Source, marks: Marks = [:]) {
-        (self.source, self.marks) = (source, marks)
+    public init(_ source: Source, thresholds: Thresholds = [:]) {
+        (self.source, self.thresholds) = (source, thresholds)
         record = SourceRecord(name: source.name)
     }
 
@@ -20,11 +20,11 @@ public struct Replay: Sendable {
 
     /// One poll of the pages given; pages that the poll would not have asked for are left unread.
     /// - Returns: what happened, and the illnesses that were mended. A failed poll is an event only after `fails` of them.
-    public mutating func poll(_ pages: [PageBody], at now: Timestamp) -> (events: [EventSketch], failure: ReadError?) {
+    public mutating func poll(_ pages: [PageBody], at now: Timestamp) -> (events: [DraftEvent], failure: ReadError?) {
         do throws(ReadError) {
             let observation = try read(pages, at: now)
             let recovered = record.health.pollSucceeded(at: now)
-            let difference = Differ(source: source, now: now, marks: marks).compare(
+            let difference = Differ(source: source, now: now, thresholds: thresholds).compare(
                 record.snapshot, stored: stored, with: observation)
             take(difference)
             return ([recovered].compactMap { $0 } + difference.events, nil)
@@ -41,7 +41,7 @@ public struct Replay: Sendable {
             return Observation(items: seen.items, mode: kind.mode)
         }
         let isKnown = record.snapshot != nil
-        var walk = PageWalk(
+        var walk = Paginator(
             mode: source.kind.mode, url: pages.first?.url ?? "", known: isKnown ? stored : nil,
             newest: record.snapshot?.newest, oldest: record.snapshot?.oldest)
         for (i, page) in pages.enumerated() {

@@ -6,11 +6,11 @@ public struct RetryPolicy: Sendable, Hashable {
     public static let longest = Duration.seconds(3600)
     public var giveUp: Duration
 
-    public init(giveUp: Duration = SinkManners().giveUp) { self.giveUp = giveUp }
+    public init(giveUp: Duration = DeliveryPolicy().giveUp) { self.giveUp = giveUp }
 
     /// What an outcome makes of a delivery.
     /// - Parameter chance: 0..<1.
-    public func attempt(_ delivery: Delivery, _ outcome: Outcome, at now: Timestamp, chance: Double) -> Attempt {
+    public func attempt(_ delivery: Delivery, _ outcome: Outcome, at now: Timestamp, random: Double) -> Attempt {
         let attempts = delivery.attempts + 1
         func ended(_ state: DeliveryState, _ reason: String?, due: Timestamp? = nil) -> Attempt {
             Attempt(
@@ -25,7 +25,7 @@ public struct RetryPolicy: Sendable, Hashable {
             let doubled =
                 attempts > 12
                 ? RetryPolicy.longest : min(RetryPolicy.longest, RetryPolicy.first * (1 << (attempts - 1)))
-            let wait = max(doubled * chance, min(after ?? .zero, RetryPolicy.longest), .milliseconds(500))
+            let wait = max(doubled * random, min(after ?? .zero, RetryPolicy.longest), .milliseconds(500))
             let due = now.advanced(by: wait)
             if isTooOld(delivery, at: due) {
                 return ended(.dead, gaveUp(reason))
@@ -39,6 +39,6 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     private func gaveUp(_ reason: String) -> String {
-        "gave up after \(Wording.duration(seconds: giveUp.inSeconds)): \(reason)"
+        "gave up after \(MessageFormatter.duration(seconds: giveUp.inSeconds)): \(reason)"
     }
 }

@@ -2,7 +2,7 @@
 
 /// Which events matter, and to whom.
 public struct Rule: Sendable {
-    public struct Notice: Sendable {
+    public struct NotificationTarget: Sendable {
         public var sink: String
         public var title: (any Template)?
         public var text: (any Template)?
@@ -18,10 +18,10 @@ public struct Rule: Sendable {
     public var stop: Bool
     public var priority: Priority
     public var tags: [String]
-    public var notify: [Notice]
+    public var notify: [NotificationTarget]
     public var gates: Gates
     /// `stays`: an item that is in the value already counts from when it came into it.
-    public var seeks: Bool
+    public var matchesExisting: Bool
     /// Of its name, `when`, `for` and `limit`: what it remembers is kept over a reload while this is the same.
     public var identity: UInt64
     /// Examples of what it says and does not say.
@@ -29,10 +29,10 @@ public struct Rule: Sendable {
 
     public init(
         name: String, when: Condition, stop: Bool = false, priority: Priority = .normal, tags: [String] = [],
-        notify: [Notice], gates: Gates = .init(), seeks: Bool = false, identity: UInt64 = 0
+        notify: [NotificationTarget], gates: Gates = .init(), matchesExisting: Bool = false, identity: UInt64 = 0
     ) {
         (self.name, self.when, self.stop, self.priority, self.notify) = (name, when, stop, priority, notify)
-        (self.tags, self.gates, self.seeks, self.identity) = (tags, gates, seeks, identity)
+        (self.tags, self.gates, self.matchesExisting, self.identity) = (tags, gates, matchesExisting, identity)
     }
 
     /// The field that `when` speaks of, whose change the texts call `change`.
@@ -74,7 +74,7 @@ public struct RuleSet: Sendable {
 
     public init(_ rules: [Rule]) {
         self.rules = rules
-        seeking = rules.filter(\.seeks)
+        seeking = rules.filter(\.matchesExisting)
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
     }

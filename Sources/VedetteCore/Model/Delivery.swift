@@ -65,7 +65,7 @@ public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     case dead
     case suppressed
 
-    public var isOwed: Bool {
+    public var isPending: Bool {
         switch self {
         case .pending, .retry, .paused: true
         case .sent, .dead, .suppressed: false

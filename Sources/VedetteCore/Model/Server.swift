@@ -12,18 +12,18 @@ public struct Server: Sendable {
     public var proxy: Proxy
     public var cookies: CookiePolicy
     /// What all requests to one origin share.
-    public var manners: Manners
+    public var originLimits: OriginLimits
     /// Redirects, next pages and links may lead from a public host to a private address.
     public var allowsPrivate: Bool
 
     public init(
         name: String, url: String? = nil, credentials: Credentials? = nil, tls: TLSPolicy = .init(),
         headers: [Header] = [], userAgent: String? = nil, proxy: Proxy = .environment, cookies: CookiePolicy = .memory,
-        manners: Manners = .init(), allowsPrivate: Bool = false
+        originLimits: OriginLimits = .init(), allowsPrivate: Bool = false
     ) {
         (self.name, self.url, self.credentials) = (name, url, credentials)
         (self.tls, self.headers, self.userAgent) = (tls, headers, userAgent)
-        (self.proxy, self.cookies, self.manners) = (proxy, cookies, manners)
+        (self.proxy, self.cookies, self.originLimits) = (proxy, cookies, originLimits)
         self.allowsPrivate = allowsPrivate
     }
 }
@@ -137,7 +137,7 @@ public enum CookiePolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// How one origin is treated, whichever sources ask it: the strictest word holds.
-public struct Manners: Sendable, Hashable {
+public struct OriginLimits: Sendable, Hashable {
     /// Requests in flight; nil for the usual 8.
     public var concurrency: Int?
     /// From the start of one request to the start of the next.

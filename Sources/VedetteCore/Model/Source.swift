@@ -19,14 +19,15 @@ public struct Source: Sendable {
     public var server: Server
     /// Absolute.
     public var url: String
-    public var pace: Pace
+    public var pace: PollInterval
     /// Consecutive failed polls that make it `failing`.
     public var fails: Int
     public var first: First
     public var empty: Empty
 
     public init(
-        name: String, kindName: String, kind: any SourceKind, server: Server, url: String, pace: Pace, fails: Int = 3,
+        name: String, kindName: String, kind: any SourceKind, server: Server, url: String, pace: PollInterval,
+        fails: Int = 3,
         first: First = .baseline, empty: Empty = .suspect
     ) {
         (self.name, self.kindName, self.kind, self.server, self.url) = (name, kindName, kind, server, url)
@@ -44,7 +45,7 @@ public struct Source: Sendable {
 }
 
 /// How often a source is polled.
-public struct Pace: Sendable, Hashable {
+public struct PollInterval: Sendable, Hashable {
     public var every: Duration
     /// True when the user wrote it: then it beats what the server says of freshness.
     public var isExplicit: Bool

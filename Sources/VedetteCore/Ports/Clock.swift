@@ -8,11 +8,11 @@ public protocol Clock: Sendable {
 }
 
 /// Where randomness comes from; passed in so that every decision can be repeated.
-public protocol Chance: Sendable {
+public protocol RandomGenerator: Sendable {
     func next() -> UInt64
 }
 
-extension Chance {
+extension RandomGenerator {
     /// Uniform in 0..<1.
     public func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 

@@ -11,7 +11,7 @@ public enum Lane: Sendable, Hashable, CaseIterable {
     /// Polls of hosts that answer.
     case polls
     /// Polls of hosts whose last attempt timed out.
-    case suspects
+    case slowHosts
     case deliveries
 }
 
@@ -37,7 +37,7 @@ public struct Request: Sendable {
     public var redirects: Int
     public var proxy: Proxy
     public var cookies: CookiePolicy
-    public var manners: Manners
+    public var originLimits: OriginLimits
     /// Which addresses its redirects, or all of it, may lead to.
     public var reach: Reach
     /// On a connection of its own, so that `elapsed` and `certificateExpires` of the response are about one.
@@ -58,13 +58,13 @@ public struct Request: Sendable {
         credentials: Credentials? = nil, tls: TLSPolicy = .init(), session: String? = nil, lane: Lane = .polls,
         group: String? = nil, limits: FetchLimits = .init(), validators: Validators = .init(),
         knownDigest: UInt64? = nil, redirects: Int = 5, proxy: Proxy = .environment, cookies: CookiePolicy = .memory,
-        manners: Manners = .init(), reach: Reach = .likeTheFirst, inspectsConnection: Bool = false
+        originLimits: OriginLimits = .init(), reach: Reach = .likeTheFirst, inspectsConnection: Bool = false
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.credentials, self.tls, self.session) = (credentials, tls, session)
         (self.lane, self.group, self.limits) = (lane, group, limits)
         (self.validators, self.knownDigest, self.redirects) = (validators, knownDigest, redirects)
-        (self.proxy, self.cookies, self.manners) = (proxy, cookies, manners)
+        (self.proxy, self.cookies, self.originLimits) = (proxy, cookies, originLimits)
         (self.reach, self.inspectsConnection) = (reach, inspectsConnection)
     }
 }

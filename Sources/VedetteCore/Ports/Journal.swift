@@ -21,13 +21,13 @@ public protocol Journal: Sendable {
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
 
     /// Writes what polls changed that nobody waits for, in one transaction.
-    func touch(_ touches: [Touch]) async throws(JournalError)
+    func touch(_ touches: [DeferredWrite]) async throws(JournalError)
 
     /// The lanes in which something is owed.
-    func owedLanes() async throws(JournalError) -> [DeliveryLane]
+    func pendingLanes() async throws(JournalError) -> [DeliveryLane]
 
     /// The oldest deliveries owed in a lane, in the order of their release, from the first id above `after`.
-    func owed(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
+    func pending(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
 
     /// Writes what came of attempts, in one transaction.
     /// - Returns: the successors of what died, with delivery ids.
@@ -89,7 +89,7 @@ public struct PollRecord: Sendable {
 }
 
 /// What a poll changed that is no event: due times, validators, measures.
-public struct Touch: Sendable {
+public struct DeferredWrite: Sendable {
     public var record: SourceRecord
     /// See `Difference.refreshes`.
     public var items: [StoredItem]
@@ -116,11 +116,11 @@ public struct Overflow: Sendable {
     }
 
     /// Deliveries owed, of every sink.
-    public var owed: Int
+    public var pending: Int
     public var excess: [(delivery: Delivery, by: Excess)]
 
-    public init(owed: Int = 0, excess: [(delivery: Delivery, by: Excess)] = []) {
-        (self.owed, self.excess) = (owed, excess)
+    public init(pending: Int = 0, excess: [(delivery: Delivery, by: Excess)] = []) {
+        (self.pending, self.excess) = (pending, excess)
     }
 }
 

@@ -16,7 +16,7 @@ public protocol SourceKind: Sendable {
     var fieldNames: [String]? { get }
     /// The first page's request.
     /// - Parameter base: the source's absolute URL.
-    func request(base: String, context: PollContext) -> Ask
+    func request(base: String, context: PollContext) -> RequestTemplate
     /// Reads one complete page. The body may be changed (a JSON reader appends padding).
     func read(_ page: inout PageBody) throws(ReadError) -> Page
     /// A `jq` program that every body passes through before it is read; nil for none.
@@ -90,7 +90,7 @@ public struct PollContext: Sendable {
 }
 
 /// The kind's share of a request; the source's server adds credentials, TLS and its own headers, which win.
-public struct Ask: Sendable {
+public struct RequestTemplate: Sendable {
     public var method: String
     public var url: String
     public var headers: [Header]

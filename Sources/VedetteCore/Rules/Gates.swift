@@ -80,9 +80,9 @@ public struct Reminder: Sendable {
 /// Who else hears of it when it is still so after a while.
 public struct Escalation: Sendable {
     public var after: Duration
-    public var notify: [Rule.Notice]
+    public var notify: [Rule.NotificationTarget]
 
-    public init(after: Duration, notify: [Rule.Notice]) { (self.after, self.notify) = (after, notify) }
+    public init(after: Duration, notify: [Rule.NotificationTarget]) { (self.after, self.notify) = (after, notify) }
 }
 
 /// A time on both clocks: intervals run on the one that never jumps, windows and silences on the wall clock.

@@ -44,7 +44,7 @@ extension RuleEngine {
     /// Of a rule that seeks what is so it is remembered that it was released: found again, by a restart, it is no news.
     private mutating func rememberFound(_ rule: Rule, _ event: Event, at now: RuleTime) {
         let key = RuleMemory.Key(rule: rule.name, slot: .standing, name: Subject(event).text)
-        guard rule.seeks, memories[key] == nil else { return }
+        guard rule.matchesExisting, memories[key] == nil else { return }
         put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
     }
 
@@ -131,7 +131,7 @@ extension RuleEngine {
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
         if memory.lines.count < RuleEngine.mostLines {
-            memory.lines.append(Wording.title(of: event))
+            memory.lines.append(MessageFormatter.title(of: event))
             memory.events.append(event.id.description)
         }
         memory.count += 1
@@ -162,7 +162,7 @@ extension RuleEngine {
             put(memory)
             suppress(
                 rule, event,
-                "limit of \(limit.count) per \(Wording.duration(seconds: limit.per.inSeconds)); the last one follows",
+                "limit of \(limit.count) per \(MessageFormatter.duration(seconds: limit.per.inSeconds)); the last one follows",
                 at: now, identifier)
         }
     }

@@ -170,12 +170,12 @@ extension RuleEngine {
             deliver(rule, silence == nil ? reminder : event, to: rule.notify, unless: silence, at: now, identifier)
         }
         (memory.due, memory.isCivil) = (rule.nextWord(memory), false)
-        if memory.due == nil, !rule.seeks { forget(memory.key) } else { put(memory) }
+        if memory.due == nil, !rule.matchesExisting { forget(memory.key) } else { put(memory) }
     }
 
     /// - Parameter reason: why nobody hears of it.
     private mutating func deliver(
-        _ rule: Rule, _ event: Event, to notices: [Rule.Notice], unless reason: String?, held: Int = 0,
+        _ rule: Rule, _ event: Event, to notices: [Rule.NotificationTarget], unless reason: String?, held: Int = 0,
         at now: RuleTime, _ identifier: () -> Identifier
     ) {
         step.deliveries += notices.map { notice in
@@ -191,17 +191,18 @@ extension RuleEngine {
     mutating func abandon(
         _ memory: RuleMemory, of rule: Rule?, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard let event = memory.event, memory.isOwed else { return }
-        let nobody = Rule(name: memory.key.rule, when: .any([]), notify: [Rule.Notice(sink: "nobody")])
+        guard let event = memory.event, memory.isPending else { return }
+        let nobody = Rule(name: memory.key.rule, when: .any([]), notify: [Rule.NotificationTarget(sink: "nobody")])
         suppress(rule ?? nobody, event, "\(reason) while it was held back", at: now, identifier)
         step.abandoned.append(
-            "rule '\(memory.key.rule)' does not say '\(Wording.title(of: event))': \(reason) while it was held back")
+            "rule '\(memory.key.rule)' does not say '\(MessageFormatter.title(of: event))': \(reason) while it was held back"
+        )
     }
 }
 
 extension RuleMemory {
     /// Somebody waits to hear of it.
-    fileprivate var isOwed: Bool {
+    fileprivate var isPending: Bool {
         switch key.slot {
         case .held, .deferred, .digest: true
         case .limit: count > 0

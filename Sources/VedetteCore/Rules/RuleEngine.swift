@@ -80,7 +80,7 @@ public struct RuleEngine: Sendable {
 
     /// All that one poll brings: its events in the order in which they are committed, and what it saw besides.
     public mutating func polled(
-        _ source: String, _ events: [Event] = [], _ seen: Sighting = Sighting(), at now: RuleTime,
+        _ source: String, _ events: [Event] = [], _ seen: PollObservation = PollObservation(), at now: RuleTime,
         identifier: () -> Identifier
     ) -> Step {
         if let baseline = seen.baseline { beginAnew(source, baseline, at: now, identifier) }
@@ -103,7 +103,7 @@ public struct RuleEngine: Sendable {
         for stored in items where stored.absentSince == nil {
             guard let item = stored.item else { continue }
             for rule in seekers {
-                let event = EventSketch(.elapsed, item: item)
+                let event = DraftEvent(.elapsed, item: item)
                     .event(id: identifier(), source: source, poll: "", at: now.wall)
                 found(rule, event, since: rule.field == "state" ? stored.stateSince : now.wall, at: now)
             }

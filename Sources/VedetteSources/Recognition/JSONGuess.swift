@@ -83,7 +83,7 @@ struct JSONGuess {
         let count = table.rows.count
         let noun = "\(count) object\(count == 1 ? "" : "s")\(JSONGuess.place(table.path))"
         let isWindow = table.isNewestFirst && (hasNextLink || next != nil)
-        let telling: Proposal.Telling = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
+        let telling: Proposal.RecognitionHint = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
         var proposal = Proposal("json", telling, because: noun)
         if !table.path.isEmpty {
             proposal.set("items", .text(JSONPath(steps: table.path).description), "\(count) of them now")

@@ -23,7 +23,7 @@ public struct Proposal: Sendable, Hashable {
     }
 
     /// How it is told of: which events a first rule may ask for.
-    public enum Telling: Sendable, Hashable {
+    public enum RecognitionHint: Sendable, Hashable {
         /// Items have a state that changes.
         case state
         /// Items come and go.
@@ -36,7 +36,7 @@ public struct Proposal: Sendable, Hashable {
 
     public var kind: String
     public var options: [Option] = []
-    public var telling: Telling
+    public var telling: RecognitionHint
     /// What it is, as `a feed` or `12 objects below 'items'`.
     public var reason: String
     /// What a person should know before using it; sentences.
@@ -44,7 +44,7 @@ public struct Proposal: Sendable, Hashable {
     /// Addresses that the resource names and that say the same better: the feeds of a page.
     public var alternates: [String] = []
 
-    init(_ kind: String, _ telling: Telling, because reason: String) {
+    init(_ kind: String, _ telling: RecognitionHint, because reason: String) {
         (self.kind, self.telling, self.reason) = (kind, telling, reason)
     }
 

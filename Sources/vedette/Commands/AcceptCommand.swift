@@ -13,13 +13,13 @@ struct AcceptCommand: ParsableCommand {
     /// How the watcher knows this request.
     static let verb = "accept"
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Argument(help: "The source.")
     var source: String
 
     func run() throws {
-        let source = try Workshop.source(source, in: try Workshop.configuration(places))
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
         let directory = places.journal()
         guard SQLiteJournal.holder(directory: directory) != nil else {
             throw Exit(

@@ -8,10 +8,10 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Read the configuration and print every error in it, with file, line and column.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     func run() throws {
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         let counts = [
             (configuration.sources.count, "source"), (configuration.sinks.count, "sink"),
             (configuration.rules.count, "rule"),

@@ -15,7 +15,7 @@ struct DoctorCommand: AsyncParsableCommand {
             nothing fails, 69 when something does, 78 when the configuration has errors.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Flag(help: "Ask no server.")
@@ -26,8 +26,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let loader = ConfigurationLoader(
-            directory: places.config, sourceKinds: Workshop.sourceKinds, sinkKinds: WrittenSink.kinds)
-        let examination = Examination(
+            directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds)
+        let examination = DoctorRunner(
             loader: loader, directory: places.journal(), environment: ProcessInfo.processInfo.environment,
             isOffline: offline)
         var counts: [Finding.Verdict: Int] = [:]

@@ -11,14 +11,14 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain", abstract: "Why an event was or was not told: every rule, every gate, every attempt.",
         discussion: "The rules are those of today's files; deliveries are those that were really made.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Argument(help: "The event: its id, the beginning of its id, or its seq, as `vedette tail --json` prints them.")
     var event: String
 
     func run() async throws {
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         let reader = try JournalReader.open(directory: places.journal())
         let event = try await found(reader)
         try Output.print(style.eventLine.text(event))

@@ -11,7 +11,7 @@ struct ListCommand: AsyncParsableCommand {
             "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now, and its "
             + "kind is recognised.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Argument(help: "A source, a URL or a file.")
@@ -28,21 +28,21 @@ struct ListCommand: AsyncParsableCommand {
 
     func run() async throws {
         if WebURL(subject) != nil || subject.hasPrefix("file:///") {
-            try show(try await Lookup.items(at: subject, kind: kind))
+            try show(try await ItemLookup.items(at: subject, kind: kind))
         } else if FileManager.default.fileExists(atPath: subject) {
-            try show(try Lookup.items(inFile: subject, kind: kind))
+            try show(try ItemLookup.items(inFile: subject, kind: kind))
         } else {
             try await listSource()
         }
     }
 
     private func listSource() async throws {
-        let source = try Workshop.source(subject, in: try Workshop.configuration(places))
+        let source = try KindRegistry.source(subject, in: try KindRegistry.configuration(places))
         if fresh {
-            try show(try await Lookup.live(source))
+            try show(try await ItemLookup.live(source))
             return
         }
-        guard let (items, at) = try await Lookup.snapshot(of: source.name, journal: places.journal()) else {
+        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, journal: places.journal()) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or say --fresh")
         }
         try show(items)

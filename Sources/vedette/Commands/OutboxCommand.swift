@@ -54,7 +54,7 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Deliveries that are owed or dead, the oldest first.")
 
-        @OptionGroup var places: Places
+        @OptionGroup var places: Paths
         @OptionGroup var choice: Choice
 
         @Option(name: .short, help: "At most so many.")
@@ -80,7 +80,7 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "One message: what it says, about what, and what came of each attempt.")
 
-        @OptionGroup var places: Places
+        @OptionGroup var places: Paths
         @OptionGroup var style: Style
 
         @Argument(help: "Its id, as `vedette outbox` and `vedette explain` print it.")
@@ -106,7 +106,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
     /// The deliveries that a command changes.
     struct Chosen: ParsableArguments {
-        @OptionGroup var places: Places
+        @OptionGroup var places: Paths
         @OptionGroup var choice: Choice
 
         @Argument(
@@ -162,7 +162,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
 extension DeliveryStatus {
     fileprivate func row(at now: Timestamp) -> [String] {
-        let age = Wording.duration(seconds: max(0, now.seconds(since: delivery.created)))
+        let age = MessageFormatter.duration(seconds: max(0, now.seconds(since: delivery.created)))
         return [
             String(delivery.id), state.rawValue, delivery.message.sink, delivery.message.rule, age,
             String(delivery.attempts), delivery.message.title, delivery.reason ?? "",
@@ -180,7 +180,7 @@ extension DeliveryStatus {
         lines += message.suppressed > 0 ? ["before   \(counted(message.suppressed, "message")) held back"] : []
         lines += ["id       \(message.id)", "created  \(delivery.created.relative(to: now))"]
         if let endedAt { lines.append("ended    \(endedAt.relative(to: now))") }
-        if state.isOwed, delivery.due > now { lines.append("due      \(delivery.due.relative(to: now))") }
+        if state.isPending, delivery.due > now { lines.append("due      \(delivery.due.relative(to: now))") }
         return lines
             + attempts.map { attempt in
                 "attempt \(attempt.attempts), \(attempt.at.relative(to: now))"

@@ -15,7 +15,7 @@ struct ProbeCommand: AsyncParsableCommand {
             to a file of the configuration. What it saw goes to stderr. A page of HTML that names a feed is asked for that too.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Argument(help: "The address; with --server it may be a path.")
     var url: String
@@ -30,7 +30,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var userAgent: String?
 
     func run() async throws {
-        if let kind { try Lookup.check(kind: kind) }
+        if let kind { try ItemLookup.check(kind: kind) }
         let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent)
         let client = try HTTPClient()
         let result: Result<ProposalText, any Error>
@@ -41,7 +41,7 @@ struct ProbeCommand: AsyncParsableCommand {
     }
 
     private func find(_ name: String) throws -> Server {
-        let servers = try Workshop.configuration(places).servers
+        let servers = try KindRegistry.configuration(places).servers
         if let found = servers.first(where: { $0.name == name }) { return found }
         let guess = suggestion(for: name, among: servers.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
         throw Exit(.usage, "no server is called '\(name)'\(guess)")
@@ -86,7 +86,7 @@ struct ProbeCommand: AsyncParsableCommand {
         let more = found.items.count - 3
         if more > 0 { Output.diagnose("  and \(more) more") }
         let place = target.place(movedTo: answer.response.movedTo)
-        let taken = Workshop.loader(places).names()
+        let taken = KindRegistry.loader(places).names()
         let name = ProposedName.of(target.url, kind: found.proposal.kind, besides: taken.sources)
         return ProposalText(
             found: found, place: place, name: name, userAgent: userAgent,

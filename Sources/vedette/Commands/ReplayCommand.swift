@@ -16,7 +16,7 @@ struct ReplayCommand: AsyncParsableCommand {
             Nothing is fetched and nothing is written. With --json the events go to stdout as NDJSON, what would be sent to stderr.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Option(help: "Kind of the bodies, when no configured source is named.")
@@ -38,8 +38,8 @@ struct ReplayCommand: AsyncParsableCommand {
         let (source, rules, files) = try subject()
         var time = try start()
         let step = try every.map(duration) ?? source.pace.every
-        var replay = Replay(source, marks: MarkBook(rules.rules).marks(for: source.name))
-        var rehearsal = Rehearsal(rules, civil: ZoneTime())
+        var replay = Replay(source, thresholds: ThresholdIndex(rules.rules).thresholds(for: source.name))
+        var rehearsal = RuleSimulation(rules, civil: ZoneTime())
         var seq: Int64 = 0
         var problem: Exit?
         for (number, file) in files.enumerated() {
@@ -53,7 +53,7 @@ struct ReplayCommand: AsyncParsableCommand {
             for sketch in events {
                 seq += 1
                 var event = sketch.event(
-                    id: SystemChance().identifier(at: time), source: source, poll: "p-\(number + 1)", at: time)
+                    id: SystemRandomGenerator().identifier(at: time), source: source, poll: "p-\(number + 1)", at: time)
                 event.seq = seq
                 try Output.print(json ? event.json.text : style.eventLine.text(event))
                 try show(rehearsal.happened(event))
@@ -66,17 +66,17 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func subject() throws -> (Source, RuleSet, [String]) {
         if let kind {
-            guard let entry = Workshop.sourceKinds.first(where: { $0.name == kind }) else {
-                let guess = suggestion(for: kind, among: Workshop.sourceKinds.map(\.name))
+            guard let entry = KindRegistry.sourceKinds.first(where: { $0.name == kind }) else {
+                let guess = suggestion(for: kind, among: KindRegistry.sourceKinds.map(\.name))
                 throw Exit(.usage, "no kind is called '\(kind)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
             }
             let source = Source(
                 name: kind, kindName: kind, kind: try entry.make(Options()), server: Server(name: ""),
-                url: "https://replay.example.org", pace: Pace(every: entry.every))
+                url: "https://replay.example.org", pace: PollInterval(every: entry.every))
             return (source, RuleSet([]), arguments)
         }
-        let configuration = try Workshop.configuration(places)
-        let source = try Workshop.source(arguments[0], in: configuration)
+        let configuration = try KindRegistry.configuration(places)
+        let source = try KindRegistry.source(arguments[0], in: configuration)
         if arguments.count < 2 { throw Exit(.usage, "name at least one file after the source") }
         return (source, RuleSet(configuration.rules), Array(arguments.dropFirst()))
     }
@@ -108,7 +108,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func shaped(_ pages: [PageBody], by kind: any SourceKind) async throws -> [PageBody] {
         guard let program = kind.shaping else { return pages }
         var shaped = pages
-        for i in shaped.indices { shaped[i].bytes = try await JQShaper().shape(shaped[i].bytes, with: program) }
+        for i in shaped.indices { shaped[i].bytes = try await JQTransformer().shape(shaped[i].bytes, with: program) }
         return shaped
     }
 

@@ -15,7 +15,7 @@ struct RunCommand: AsyncParsableCommand {
             a source failed or a delivery stays owed.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Flag(help: "Poll every source once, deliver, exit.")
     var once = false
@@ -31,22 +31,22 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         let log = StderrLog(level: verbose ? .debug : .info)
         if once {
-            let house = try await House(configuration, journal: places.journal(), log: log)
+            let house = try await App(configuration, journal: places.journal(), log: log)
             return try await runOnce(house, configuration)
         }
         // Before the house, which delivers what is owed as soon as it stands.
         let signals = Signals()
-        let house = try await House(configuration, journal: places.journal(), log: log)
-        try await Daemon(house: house, loader: Workshop.loader(places)).run(configuration, signals)
+        let house = try await App(configuration, journal: places.journal(), log: log)
+        try await Daemon(house: house, loader: KindRegistry.loader(places)).run(configuration, signals)
     }
 
-    private func runOnce(_ house: House, _ configuration: Configuration) async throws {
+    private func runOnce(_ house: App, _ configuration: Configuration) async throws {
         let results = await house.watcher.runOnce(force: force)
-        await house.courier.drainOnce()
-        let (sent, unsent) = (await house.courier.sent, await house.courier.unsent)
+        await house.dispatcher.drainOnce()
+        let (sent, unsent) = (await house.dispatcher.sent, await house.dispatcher.unsent)
         await house.close()
         var summary = OnceSummary(results)
         (summary.sent, summary.unsent) = (sent, unsent)

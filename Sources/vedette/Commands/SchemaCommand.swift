@@ -10,7 +10,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: "contrib/vedette.schema.json is what it prints.")
 
     func run() throws {
-        let schema = ConfigurationSchema(sourceKinds: Workshop.sourceKinds, sinkKinds: Workshop.sinkKinds)
+        let schema = ConfigurationSchema(sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds)
         try Output.print(schema.json.text)
     }
 }

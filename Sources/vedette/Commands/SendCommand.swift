@@ -9,7 +9,7 @@ struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send a test message to a sink, by the path that real ones take.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Argument(help: "The sink.")
     var sink: String
@@ -18,14 +18,14 @@ struct SendCommand: AsyncParsableCommand {
     var text = "If you can read this, the sink works."
 
     func run() async throws {
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         guard let definition = configuration.sinks.first(where: { $0.name == sink }) else {
             let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
             throw Exit(.usage, "no sink is called '\(sink)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
         let client = try HTTPClient()
         let clock = SystemClock()
-        let services = SinkServices(fetcher: client, clock: clock, userAgent: Workshop.userAgent, mail: client)
+        let services = SinkServices(fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, mail: client)
         let target = definition.make(sink, services)
         let outcome = await target.deliver(message(at: clock.now().wall))
         await target.close()
@@ -38,13 +38,13 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func message(at now: Timestamp) -> Message {
-        let chance = SystemChance()
+        let random = SystemRandomGenerator()
         let item = Item(key: "test", title: "Test message", state: "Ready for use")
         let event = Event(
-            id: chance.identifier(at: now), kind: .test, time: now, source: "vedette", sourceKind: "test",
-            poll: pollIdentifier(random: chance.next()), item: item)
+            id: random.identifier(at: now), kind: .test, time: now, source: "vedette", sourceKind: "test",
+            poll: pollIdentifier(random: random.next()), item: item)
         return Message(
-            id: "msg_\(chance.identifier(at: now))", rule: "test", sink: sink, event: event, title: "Test message",
+            id: "msg_\(random.identifier(at: now))", rule: "test", sink: sink, event: event, title: "Test message",
             text: text)
     }
 }

@@ -12,7 +12,7 @@ struct ShowCommand: AsyncParsableCommand {
             "Resources that the item names, as its owner, are asked for now and shown with it; --stored leaves them out."
     )
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Argument(help: "The source.")
@@ -28,11 +28,11 @@ struct ShowCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let source = try Workshop.source(source, in: try Workshop.configuration(places))
-        guard let (items, at) = try await Lookup.snapshot(of: source.name, journal: places.journal()) else {
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
+        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, journal: places.journal()) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run` first")
         }
-        let item = try Lookup.item(key, among: items, of: source.name)
+        let item = try ItemLookup.item(key, among: items, of: source.name)
         let reader = try JournalReader.open(directory: places.journal())
         let history = try await reader.history(source: source.name, key: item.key, limit: 20)
         let details = try await details(of: item, in: source)
@@ -58,7 +58,7 @@ struct ShowCommand: AsyncParsableCommand {
     /// What its links say that is not stored with it.
     private func details(of item: Item, in source: Source) async throws -> Fields {
         guard !stored, !source.kind.links(of: item, base: source.url, all: true).isEmpty else { return [:] }
-        let (notes, warnings) = try await Lookup.links(of: item, in: source)
+        let (notes, warnings) = try await ItemLookup.links(of: item, in: source)
         for warning in warnings { Output.diagnose("vedette: \(source.name): \(warning)") }
         var details: Fields = [:]
         for note in notes where item.notes[note.name] != note.value { details[note.name] = note.value }

@@ -21,7 +21,7 @@ struct SilenceSubject: ParsableArguments {
         guard rule != nil || source != nil || item != nil else {
             throw Exit(.usage, "name what should be silent: --rule, --source, --item or several of them")
         }
-        if let source { _ = try Workshop.source(source, in: configuration) }
+        if let source { _ = try KindRegistry.source(source, in: configuration) }
         if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
             let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
             throw Exit(.usage, "no rule is called '\(rule)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
@@ -35,7 +35,7 @@ struct SnoozeCommand: ParsableCommand {
         commandName: "snooze", abstract: "Hear nothing of a rule, source or item for a while.",
         discussion: "What all of the options name must fit. A running watcher takes it up within a second.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
 
     @Option(name: .customLong("for"), help: ArgumentHelp("How long: 30m, 1h, 2d.", valueName: "duration"))
@@ -47,7 +47,7 @@ struct SnoozeCommand: ParsableCommand {
 
     func run() throws {
         let now = SystemClock().now().wall
-        var silence = try subject.silence(try Workshop.configuration(places), at: now)
+        var silence = try subject.silence(try KindRegistry.configuration(places), at: now)
         switch (duration, until) {
         case (let duration?, nil):
             guard let length = Duration(configured: duration), length > .zero else {
@@ -68,17 +68,17 @@ struct MuteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mute", abstract: "Hear nothing of a rule, source or item until `vedette silences end`.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
 
     func run() throws {
         let now = SystemClock().now().wall
-        try subject.silence(try Workshop.configuration(places), at: now).keep(places, at: now)
+        try subject.silence(try KindRegistry.configuration(places), at: now).keep(places, at: now)
     }
 }
 
 extension Silence {
-    fileprivate func keep(_ places: Places, at now: Timestamp) throws {
+    fileprivate func keep(_ places: Paths, at now: Timestamp) throws {
         let number = try JournalEdit(directory: places.journal(), at: now).silence(self)
         try Output.print("silence \(number): \(description)")
     }
@@ -93,7 +93,7 @@ struct SilencesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "What is silent, and until when.")
 
-        @OptionGroup var places: Places
+        @OptionGroup var places: Paths
 
         @Flag(help: "One JSON object per line.")
         var json = false
@@ -110,7 +110,7 @@ struct SilencesCommand: AsyncParsableCommand {
     struct End: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "end", abstract: "End silences by their numbers.")
 
-        @OptionGroup var places: Places
+        @OptionGroup var places: Paths
 
         @Argument(help: "Numbers as `vedette silences` prints them.")
         var numbers: [Int64]

@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Each source and each sink: when, how many, and what is wrong.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Flag(help: "One JSON object a line.")
@@ -19,7 +19,7 @@ struct StatusCommand: AsyncParsableCommand {
     var watch = false
 
     func run() async throws {
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         repeat {
             let report = try await report(configuration)
             if watch, !json {
@@ -45,7 +45,7 @@ struct StatusCommand: AsyncParsableCommand {
             for record in try await reader.sourceRecords() { records[record.name] = record }
             for count in try await reader.sinkCounts() {
                 sinks[count.sink] = count
-                guard count.owed > 0, let remark = try await remark(on: count.sink, reader) else { continue }
+                guard count.pending > 0, let remark = try await remark(on: count.sink, reader) else { continue }
                 remarks[count.sink, default: []].append(remark)
             }
             timers = try await reader.ruleMemories().filter { $0.due != nil }
@@ -68,7 +68,7 @@ struct StatusCommand: AsyncParsableCommand {
         let now = SystemClock().now().wall
         var table = TextTable(["RULE", "WAITS", "DUE", "ABOUT"])
         for timer in timers {
-            let about = timer.event.map { Wording.title(of: $0) } ?? timer.key.name
+            let about = timer.event.map { MessageFormatter.title(of: $0) } ?? timer.key.name
             table.add([timer.key.rule, timer.key.slot.rawValue, timer.due?.relative(to: now) ?? "", about])
         }
         return [""] + table.lines
@@ -105,7 +105,7 @@ struct StatusCommand: AsyncParsableCommand {
         var table = TextTable(["SINK", "OWED", "DEAD", "REMARK"])
         for name in names {
             table.add([
-                name, "\(counts[name]?.owed ?? 0)", "\(counts[name]?.dead ?? 0)",
+                name, "\(counts[name]?.pending ?? 0)", "\(counts[name]?.dead ?? 0)",
                 (remarks[name] ?? []).joined(separator: "; "),
             ])
         }
@@ -114,7 +114,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func sinkJSON(_ name: String, _ count: SinkCount?, _ remarks: [String]) -> String {
         JSON.members([
-            "sink": .string(name), "owed": .number(count?.owed ?? 0), "dead": .number(count?.dead ?? 0),
+            "sink": .string(name), "owed": .number(count?.pending ?? 0), "dead": .number(count?.dead ?? 0),
             "remark": remarks.isEmpty ? nil : .string(remarks.joined(separator: "; ")),
         ]).text
     }

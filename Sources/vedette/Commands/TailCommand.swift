@@ -12,7 +12,7 @@ struct TailCommand: AsyncParsableCommand {
         discussion:
             "It reads the journal beside a running watcher, survives its restarts, and waits where there is none yet.")
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
     @OptionGroup var style: Style
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Events of the past to begin with.", valueName: "count"))

@@ -15,7 +15,7 @@ struct TestCommand: AsyncParsableCommand {
             have been sent is printed, by rule and sink. Nothing is sent and nothing is written.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Option(help: ArgumentHelp("Events not older than this: 7d, 12h.", valueName: "duration"))
     var since: String?
@@ -24,7 +24,7 @@ struct TestCommand: AsyncParsableCommand {
     var at: String?
 
     func run() async throws {
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         guard let since else { return try playTests(configuration) }
         guard let age = Duration(configured: since) else {
             throw Exit(.usage, "'\(since)' is no duration; write it as 7d or 12h")
@@ -51,7 +51,7 @@ struct TestCommand: AsyncParsableCommand {
 
     private func rehearse(_ rules: RuleSet, from start: Timestamp, to end: Timestamp) async throws {
         let reader = try JournalReader.open(directory: places.journal())
-        var rehearsal = Rehearsal(rules, civil: ZoneTime())
+        var rehearsal = RuleSimulation(rules, civil: ZoneTime())
         var counts: [String: (sent: Int, suppressed: Int)] = [:]
         var after: Int64 = 0
         func show(_ deliveries: [Delivery]) throws {

@@ -13,7 +13,7 @@ struct TrustCommand: AsyncParsableCommand {
             owner tells you, by another way than this network; then write the line that is printed, or say --write.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Argument(help: "A server or source of the configuration, or an https address.")
     var subject: String
@@ -52,7 +52,7 @@ struct TrustCommand: AsyncParsableCommand {
 
     private func target() throws -> Target {
         if WebURL(subject) != nil { return (subject, Server(name: ""), []) }
-        let configuration = try Workshop.configuration(places)
+        let configuration = try KindRegistry.configuration(places)
         let (servers, sources) = (configuration.servers, configuration.sources)
         if let server = servers.first(where: { $0.name == subject }), let url = server.url {
             return (url, server, configuration.files)

@@ -13,7 +13,7 @@ struct WaitCommand: AsyncParsableCommand {
             reads its journal, else it polls the source itself.
             """)
 
-    @OptionGroup var places: Places
+    @OptionGroup var places: Paths
 
     @Argument(help: "The source.")
     var source: String
@@ -38,7 +38,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let source = try Workshop.source(source, in: try Workshop.configuration(places))
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
         let limit = timeout.flatMap { Duration(configured: $0) }
         let verdict = try await withThrowingTaskGroup(of: Verdict.self) { group in
             group.addTask { try await self.wait(for: source) }
@@ -81,12 +81,12 @@ struct WaitCommand: AsyncParsableCommand {
         let clock = SystemClock()
         var known: String?
         while SQLiteJournal.holder(directory: directory) != nil {
-            if let (items, _) = try await Lookup.snapshot(of: source.name, journal: directory) {
+            if let (items, _) = try await ItemLookup.snapshot(of: source.name, journal: directory) {
                 if !items.contains(where: { $0.key == known ?? key }), try await isGone(known ?? key, source, directory)
                 {
                     return .failed("gone")
                 }
-                let item = try Lookup.item(known ?? key, among: items, of: source.name)
+                let item = try ItemLookup.item(known ?? key, among: items, of: source.name)
                 known = item.key
                 if let verdict = verdict(item.state) { return verdict }
             }
@@ -114,12 +114,12 @@ struct WaitCommand: AsyncParsableCommand {
                 if absences == 2 { return .failed("gone") }
                 let item =
                     absences > 0 || (known != nil && items.isEmpty)
-                    ? Item(key: known ?? key) : try Lookup.item(known ?? key, among: items, of: source.name)
+                    ? Item(key: known ?? key) : try ItemLookup.item(known ?? key, among: items, of: source.name)
                 known = item.key
                 if let verdict = verdict(item.state) { return verdict }
                 if let state = item.state { states[state] = 1 }
             }
-            let delay = source.pace.delay(states: states, freshFor: nil, chance: SystemChance().fraction())
+            let delay = source.pace.delay(states: states, freshFor: nil, random: SystemRandomGenerator().fraction())
             try await clock.sleep(until: clock.now().boot.advanced(by: delay))
         }
     }
@@ -127,7 +127,7 @@ struct WaitCommand: AsyncParsableCommand {
     /// Nil where a poll failed that is not the first: an error is no state, so the waiting goes on.
     private func items(of source: Source, isFirst: Bool) async throws -> [Item]? {
         do {
-            return try await Lookup.live(source)
+            return try await ItemLookup.live(source)
         } catch let error as Exit where !isFirst {
             Output.diagnose("\(error)")
             return nil

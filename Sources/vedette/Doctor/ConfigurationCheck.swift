@@ -69,12 +69,14 @@ struct SourceNeeds: Sendable {
     }
 
     /// Compiled, and given nothing to run on. Blocks while jq reads each program, for 25 ms or so.
-    func findings(_ shaper: JQShaper) -> [Finding] {
+    func findings(_ transformer: JQTransformer) -> [Finding] {
         let files = unreadable.map { source, path in
             Finding.failure("source \(source)", "\(path) cannot be read", remedy: "check path, owner and mode")
         }
         guard !programs.isEmpty else { return files }
-        let problems = Set(programs.prefix(100).compactMap(shaper.problem)).sorted().map { Finding.failure("jq", $0) }
+        let problems = Set(programs.prefix(100).compactMap(transformer.problem)).sorted().map {
+            Finding.failure("jq", $0)
+        }
         let good = Finding.ok("jq", "it takes \(counted(programs.count, "program")) of the sources")
         return files + (problems.isEmpty ? [good] : problems.bounded(to: 5, "jq", remedy: "mend these first"))
     }

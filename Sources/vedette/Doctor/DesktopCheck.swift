@@ -34,7 +34,7 @@ struct DesktopFiles: Sendable, Hashable {
 struct DesktopCheck {
     let subject: String
     /// Nil when the bus did not answer in time.
-    let look: DesktopLook?
+    let look: ServerCapabilities?
     let files: DesktopFiles
 
     var findings: [Finding] { bubble + installed }
@@ -54,7 +54,7 @@ struct DesktopCheck {
         }
     }
 
-    private func name(_ daemon: DesktopLook.Daemon) -> String {
+    private func name(_ daemon: ServerCapabilities.Daemon) -> String {
         let vendor = daemon.vendor.isEmpty || daemon.vendor == daemon.name ? "" : " of \(daemon.vendor)"
         let version = [daemon.name, daemon.version].filter { !$0.isEmpty }.joined(separator: " ")
         let specification = daemon.specification.isEmpty ? "" : " (specification \(daemon.specification))"

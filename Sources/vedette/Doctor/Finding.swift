@@ -34,12 +34,12 @@ struct Finding: Sendable, Hashable {
     }
 
     func line(isColoured: Bool) -> String {
-        let mark = verdict.rawValue.padded(to: 4)
+        let threshold = verdict.rawValue.padded(to: 4)
         let name = TerminalText.safe(subject, limit: 40).padded(to: 16)
         let text = TerminalText.safe(text, limit: 400)
         let remedy = remedy.map { TerminalText.safe($0, limit: 400) }
-        guard isColoured else { return "\(mark)  \(name)  \(text)" + (remedy.map { "; \($0)" } ?? "") }
-        return "\(colour)\(mark)\u{1B}[0m  \(name)  \(text)" + (remedy.map { "; \u{1B}[1m\($0)\u{1B}[0m" } ?? "")
+        guard isColoured else { return "\(threshold)  \(name)  \(text)" + (remedy.map { "; \($0)" } ?? "") }
+        return "\(colour)\(threshold)\u{1B}[0m  \(name)  \(text)" + (remedy.map { "; \u{1B}[1m\($0)\u{1B}[0m" } ?? "")
     }
 
     private var colour: String {

@@ -5,32 +5,32 @@ import VedetteJournal
 
 /// What the journal says, of itself and of what it owes.
 struct JournalFacts: Sendable {
-    enum Soundness: Sendable, Hashable {
+    enum IntegrityResult: Sendable, Hashable {
         case sound
         case damaged([String])
         /// Not read to its end in time.
         case unknown
     }
 
-    struct Owed: Sendable, Hashable {
+    struct PendingCount: Sendable, Hashable {
         var sink: String
-        var owed = 0
+        var pending = 0
         var dead = 0
         /// Why the sink rests, or why the first was not delivered.
         var pause: String?
         var delay: String?
     }
 
-    struct Trouble: Sendable, Hashable {
+    struct JournalProblem: Sendable, Hashable {
         var source: String
         var problem: String
         var isSuspect = false
     }
 
-    var soundness = Soundness.sound
+    var soundness = IntegrityResult.sound
     var lastSeq: Int64 = 0
-    var owed: [Owed] = []
-    var troubles: [Trouble] = []
+    var pending: [PendingCount] = []
+    var troubles: [JournalProblem] = []
     var silences = 0
 
     /// Reading every page of a large file takes long.
@@ -40,14 +40,14 @@ struct JournalFacts: Sendable {
         let reader = try JournalReader.open(directory: directory)
         var facts = JournalFacts()
         facts.lastSeq = try await reader.lastSeq()
-        for count in try await reader.sinkCounts() { facts.owed.append(try await owed(count, reader)) }
-        facts.troubles = try await reader.sourceRecords().compactMap(Trouble.init)
+        for count in try await reader.sinkCounts() { facts.pending.append(try await pending(count, reader)) }
+        facts.troubles = try await reader.sourceRecords().compactMap(JournalProblem.init)
         facts.silences = try await reader.silences().filter { !$0.isOver(at: now) }.count
         facts.soundness = try await soundness(of: reader)
         return facts
     }
 
-    private static func soundness(of reader: JournalReader) async throws(JournalError) -> Soundness {
+    private static func soundness(of reader: JournalReader) async throws(JournalError) -> IntegrityResult {
         let damages: Result<[String], JournalError>? = await within(patience) {
             do throws(JournalError) { return .success(try await reader.damages()) } catch { return .failure(error) }
         }
@@ -55,20 +55,21 @@ struct JournalFacts: Sendable {
         return found.isEmpty ? .sound : .damaged(found)
     }
 
-    private static func owed(_ count: SinkCount, _ reader: JournalReader) async throws(JournalError) -> Owed {
-        var owed = Owed(sink: count.sink, owed: count.owed, dead: count.dead)
-        guard count.owed > 0 else { return owed }
+    private static func pending(_ count: SinkCount, _ reader: JournalReader) async throws(JournalError) -> PendingCount
+    {
+        var pending = PendingCount(sink: count.sink, pending: count.pending, dead: count.dead)
+        guard count.pending > 0 else { return pending }
         func reason(_ state: DeliveryState) async throws(JournalError) -> String? {
             let first = try await reader.deliveries(DeliveryFilter(state: state, sink: count.sink), limit: 1).first
             return first?.delivery.reason
         }
-        owed.pause = try await reason(.paused)
-        owed.delay = try await reason(.retry)
-        return owed
+        pending.pause = try await reason(.paused)
+        pending.delay = try await reason(.retry)
+        return pending
     }
 }
 
-extension JournalFacts.Trouble {
+extension JournalFacts.JournalProblem {
     init?(_ record: SourceRecord) {
         let emptiness = record.snapshot?.emptiness
         let isSuspect = emptiness != nil && emptiness != .accepted
@@ -106,7 +107,7 @@ struct JournalCheck {
             facts.silences > 0
             ? [Finding.ok("silences", "\(counted(facts.silences, "silence")) in force; `vedette silences` lists them")]
             : []
-        return soundness(facts) + troubles(facts) + facts.owed.filter { sinks.contains($0.sink) }.flatMap(owed)
+        return soundness(facts) + troubles(facts) + facts.pending.filter { sinks.contains($0.sink) }.flatMap(pending)
             + silences
     }
 
@@ -144,22 +145,22 @@ struct JournalCheck {
             + suspect.bounded(to: JournalCheck.most, "sources", remedy: "`vedette status` lists them")
     }
 
-    private func owed(_ owed: JournalFacts.Owed) -> [Finding] {
-        let subject = "sink \(owed.sink)"
+    private func pending(_ pending: JournalFacts.PendingCount) -> [Finding] {
+        let subject = "sink \(pending.sink)"
         var findings: [Finding] = []
-        if let pause = owed.pause {
+        if let pause = pending.pause {
             findings.append(
                 .failure(
-                    subject, "it rests, with \(counted(owed.owed, "message")) owed: \(pause)",
-                    remedy: "mend that, then `vedette outbox retry --sink \(owed.sink)`"))
-        } else if let delay = owed.delay {
-            findings.append(.warning(subject, "\(counted(owed.owed, "message")) owed, tried in vain: \(delay)"))
+                    subject, "it rests, with \(counted(pending.pending, "message")) owed: \(pause)",
+                    remedy: "mend that, then `vedette outbox retry --sink \(pending.sink)`"))
+        } else if let delay = pending.delay {
+            findings.append(.warning(subject, "\(counted(pending.pending, "message")) owed, tried in vain: \(delay)"))
         }
-        if owed.dead > 0 {
+        if pending.dead > 0 {
             findings.append(
                 .warning(
-                    subject, "\(counted(owed.dead, "message")) never arrived",
-                    remedy: "`vedette outbox --sink \(owed.sink)` says why"))
+                    subject, "\(counted(pending.dead, "message")) never arrived",
+                    remedy: "`vedette outbox --sink \(pending.sink)` says why"))
         }
         return findings
     }

@@ -23,7 +23,7 @@ struct LocalCheck {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
     }
 
-    func findings(_ sink: WrittenSink) -> [Finding] {
+    func findings(_ sink: SinkConfigurationProbe) -> [Finding] {
         switch sink.kind.name {
         case "command": command(sink)
         case "file": file(sink)
@@ -31,7 +31,7 @@ struct LocalCheck {
         }
     }
 
-    private func command(_ sink: WrittenSink) -> [Finding] {
+    private func command(_ sink: SinkConfigurationProbe) -> [Finding] {
         let subject = "sink \(sink.name)"
         let program = sink.options.texts("command").first ?? ""
         if let directory = sink.options.text("directory"), access(directory, X_OK) != 0 {
@@ -53,7 +53,7 @@ struct LocalCheck {
         return [.ok(subject, "\(found) can be run")]
     }
 
-    private func file(_ sink: WrittenSink) -> [Finding] {
+    private func file(_ sink: SinkConfigurationProbe) -> [Finding] {
         let subject = "sink \(sink.name)"
         let path = sink.options.text("path") ?? ""
         var status = stat()

@@ -14,7 +14,7 @@ struct StateFacts: Sendable, Hashable {
     }
 
     /// Of the file system that it is on, or will be.
-    struct Room: Sendable, Hashable {
+    struct FreeSpace: Sendable, Hashable {
         var bytes: UInt64
         /// Nil for a file system that counts none.
         var inodes: UInt64?
@@ -26,7 +26,7 @@ struct StateFacts: Sendable, Hashable {
     var directory: Directory?
     /// The nearest directory above that exists, where the missing ones are made.
     var isParentWritable = true
-    var room: Room?
+    var room: FreeSpace?
     /// Who asks.
     var user: UInt32 = 0
     /// The process that watches.
@@ -65,10 +65,10 @@ struct StateFacts: Sendable, Hashable {
         return rest.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : String(rest)
     }
 
-    private static func room(_ path: String) -> Room? {
+    private static func room(_ path: String) -> FreeSpace? {
         var room = statvfs()
         guard statvfs(path, &room) == 0 else { return nil }
-        return Room(
+        return FreeSpace(
             bytes: UInt64(room.f_bavail) * UInt64(room.f_frsize),
             inodes: room.f_files > 0 ? UInt64(room.f_favail) : nil,
             isNetwork: Mounts.kind(of: path).map(Mounts.networks.contains) ?? false)

@@ -55,17 +55,17 @@ struct ProbeTarget {
         """
 
     /// A kind that is named asks in its own way; else the server may choose.
-    private var ask: Ask {
-        let entry = kind.flatMap { kind in Workshop.sourceKinds.first { $0.name == kind } }
+    private var ask: RequestTemplate {
+        let entry = kind.flatMap { kind in KindRegistry.sourceKinds.first { $0.name == kind } }
         let made = entry.flatMap { try? $0.make(Options()) }
         return made?.request(base: url, context: PollContext(now: SystemClock().now().wall))
-            ?? Ask(url: url, headers: [Header("Accept", ProbeTarget.accept)])
+            ?? RequestTemplate(url: url, headers: [Header("Accept", ProbeTarget.accept)])
     }
 
     private var request: Request {
         var server = server ?? Server(name: "")
         if let userAgent { server.userAgent = userAgent }
-        var request = Request(ask, of: server, session: "probe", userAgent: Workshop.userAgent)
+        var request = Request(ask, of: server, session: "probe", userAgent: KindRegistry.userAgent)
         request.limits.total = .seconds(60)
         return request
     }

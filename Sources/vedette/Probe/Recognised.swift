@@ -22,7 +22,7 @@ struct Recognised {
         if let wanted { proposals = proposals.filter { $0.kind == wanted } + [Proposal(kind: wanted)] }
         var problem: ReadError?
         for proposal in proposals {
-            guard let entry = Workshop.sourceKinds.first(where: { $0.name == proposal.kind }),
+            guard let entry = KindRegistry.sourceKinds.first(where: { $0.name == proposal.kind }),
                 let options = proposal.options(for: entry), let kind = try? entry.make(options)
             else { continue }
             do throws(ReadError) {

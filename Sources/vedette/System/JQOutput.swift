@@ -20,14 +20,15 @@ enum JQOutput {
         // A limit on address space ends as an abort of jq's own.
         if said.contains("cannot allocate memory") {
             return ReadError(
-                .tooLarge, "jq needs more than \(JQShaper.memory >> 20) MiB of memory; make the program simpler")
+                .tooLarge, "jq needs more than \(JQTransformer.memory >> 20) MiB of memory; make the program simpler")
         }
         switch (signal, output.status >> 8 & 0xFF) {
         case (0, 0): return nil
         case (0, 3): return ReadError(.configuration, "the jq program is not valid: \(said)")
         case (0, _): return ReadError(.shape, said.isEmpty ? "jq failed" : "jq cannot read this body: \(said)")
         case (SIGKILL, _), (SIGXCPU, _):
-            return ReadError(.timeout, "jq took more than \(JQShaper.mostSeconds) s of CPU; make the program simpler")
+            return ReadError(
+                .timeout, "jq took more than \(JQTransformer.mostSeconds) s of CPU; make the program simpler")
         default: return ReadError(.shape, "jq was ended by signal \(signal)")
         }
     }

@@ -38,12 +38,12 @@ struct SystemClock: VedetteCore.Clock {
 
 /// Random numbers for jitter and ids: seeded by the system once, since asking it each time costs two system calls a poll.
 /// They guard no secret.
-struct SystemChance: Chance {
+struct SystemRandomGenerator: RandomGenerator {
     private static let state = Mutex(UInt64.random(in: .min ... .max))
 
     /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
     func next() -> UInt64 {
-        SystemChance.state.withLock { state in
+        SystemRandomGenerator.state.withLock { state in
             state &+= 0x9E37_79B9_7F4A_7C15
             var mixed = state
             mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

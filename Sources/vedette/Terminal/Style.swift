@@ -66,6 +66,7 @@ extension Timestamp {
         let seconds = seconds(since: now)
         if abs(seconds) < 1 { return "now" }
         return seconds < 0
-            ? "\(Wording.duration(seconds: -seconds)) ago" : "in \(Wording.duration(seconds: seconds))"
+            ? "\(MessageFormatter.duration(seconds: -seconds)) ago"
+            : "in \(MessageFormatter.duration(seconds: seconds))"
     }
 }

@@ -65,7 +65,7 @@ func reading(_ path: String, _ kind: any SourceKind) throws -> Double {
 func source(_ kind: any SourceKind) -> Source {
     Source(
         name: "s", kindName: "json", kind: kind, server: Server(name: ""), url: "https://lab.example.org/",
-        pace: Pace(every: .seconds(60)))
+        pace: PollInterval(every: .seconds(60)))
 }
 
 func comparing(_ count: Int) throws -> Double {
@@ -87,7 +87,7 @@ func routing(_ count: Int) -> Double {
             when: .all([
                 .source(["s\(i % 100)"], text: ""), .item("key", .oneOf(["k\(i / 2)"])),
                 .field("state", from: nil, to: .oneOf(["down"])),
-            ]), notify: [Rule.Notice(sink: "out")])
+            ]), notify: [Rule.NotificationTarget(sink: "out")])
     }
     let set = RuleSet(rules)
     let events = (0..<100).map { i in

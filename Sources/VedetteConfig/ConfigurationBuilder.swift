@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Puts the files together: gathers what they hold, sees that names are unique over all, and joins the names to what
+/// they mean. It goes on past every error, so that all are said at once.
+struct ConfigurationBuilder {
+    let kinds: Kinds
+    let environment: [String: String]
+    let findings: Findings
+
+    /// What the files hold under one top-level key.
+    private struct Sections {
+        var maps: [String: [YAMLNode]] = [:]
+        var rules: [YAMLNode] = []
+    }
+
+    func assemble(_ files: [ConfigurationFile]) -> Configuration {
+        let sections = sections(files)
+        let secrets = SecretReader(environment: environment, findings: findings)
+
+        let serverReader = ServerReader(secrets: secrets, environment: environment, findings: findings)
+        let servers = named(sections.maps["servers"], "server").map { ($0.name, serverReader.server($0)) }
+        let sourceReader = SourceReader(
+            kinds: kinds.sources, servers: Dictionary(servers, uniquingKeysWith: { first, _ in first }),
+            secrets: secrets, findings: findings)
+        let sources = named(sections.maps["sources"], "source").map { ($0.name, sourceReader.source($0)) }
+        let settings = SettingsReader(findings: findings).settings(sections.maps["settings"] ?? [])
+        let sinkEntries = named(sections.maps["sinks"], "sink")
+        let policy = DeliveryPolicyReader(
+            sinks: sinkEntries.map(\.name), giveUp: settings.giveUp, findings: findings)
+        let sinkReader = SinkReader(kinds: kinds.sinks, policy: policy, secrets: secrets, findings: findings)
+        let sinks = sinkEntries.map { ($0.name, sinkReader.sink($0)) }
+
+        let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
+        let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
+        let windows = named(sections.maps["windows"], "window").map {
+            ($0.name, WindowReader(findings: findings).window($0))
+        }
+        let ruleReader = RuleReader(
+            scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
+            sinks: sinks.map(\.0),
+            textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
+            windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), findings: findings)
+        return Configuration(
+            servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
+            sinks: sinks.compactMap(\.1), rules: rules(sections.rules, ruleReader),
+            settings: settings, files: files.map(\.path))
+    }
+
+    private func sections(_ files: [ConfigurationFile]) -> Sections {
+        var sections = Sections()
+        let budget = Budget()
+        for file in files {
+            guard let root = YAMLDocument.root(of: file, budget: budget, findings), !root.isAbsent,
+                let map = MapReader(root, "the file", keys: ConfigurationKeys.top, findings)
+            else { continue }
+            for name in ConfigurationKeys.top.filter({ !$0.isPlanned }).map(\.name) where map.has(name) {
+                // A heading without anything below it is an empty section, as it stands in a file just begun.
+                guard let node = map.value(name), !node.isAbsent else { continue }
+                if name == "rules" {
+                    sections.rules += node.elements("'rules'", findings) ?? []
+                } else {
+                    sections.maps[name, default: []].append(node)
+                }
+            }
+        }
+        return sections
+    }
+
+    /// The entries of a section over all files; a name that stands twice is an error that names both places.
+    private func named(_ nodes: [YAMLNode]?, _ noun: String) -> [YAMLEntry] {
+        var places: [String: Place] = [:]
+        let entries = (nodes ?? []).flatMap { $0.entries("'\(noun)s'", findings) ?? [] }
+        return entries.filter { entry in
+            guard Names.check(entry.key, noun, findings) != nil else { return false }
+            guard let first = places[entry.name] else {
+                places[entry.name] = entry.key.place
+                return true
+            }
+            findings.error(entry.key.place, "the \(noun) '\(entry.name)' exists at \(first.text) already; rename one")
+            return false
+        }
+    }
+
+    private func rules(_ nodes: [YAMLNode], _ reader: RuleReader) -> [Rule] {
+        var places: [String: Place] = [:]
+        return nodes.compactMap { node in
+            guard let (rule, place) = reader.rule(node) else { return nil }
+            if let first = places[rule.name] {
+                findings.error(place, "the rule '\(rule.name)' exists at \(first.text) already; rename one")
+            }
+            places[rule.name] = places[rule.name] ?? place
+            return rule
+        }
+    }
+}

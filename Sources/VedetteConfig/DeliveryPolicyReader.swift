@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The keys that every sink has, whatever its kind.
+struct DeliveryPolicyReader {
+    /// Every sink's name.
+    let sinks: [String]
+    /// What a sink has that says nothing else.
+    let giveUp: Duration
+    let findings: Findings
+
+    private var scalars: ScalarReader { ScalarReader(findings: findings) }
+
+    /// - Parameter name: of the sink.
+    func policy(_ map: MapReader, of name: String) -> DeliveryPolicy {
+        var policy = DeliveryPolicy()
+        policy.giveUp = giveUp
+        if let time = map["give_up"].flatMap({ scalars.duration($0, "'give_up'", atLeast: .seconds(60)) }) {
+            policy.giveUp = time
+        }
+        if let count = map["concurrency"].flatMap({
+            scalars.integer($0, "'concurrency'", in: 1...DeliveryPolicy.mostAtOnce)
+        }) {
+            policy.concurrency = count
+        }
+        if let interval = map["rate"].flatMap({ RateReader(findings: findings).interval($0) }) {
+            policy.interval = interval
+        }
+        policy.isParallel = map["parallel"].flatMap { scalars.flag($0, "'parallel'") } ?? false
+        map["queue"].map { queue($0, &policy.queue) }
+        policy.fallbacks = map["else"].flatMap { fallbacks($0, of: name) } ?? []
+        return policy
+    }
+
+    private func queue(_ node: YAMLNode, _ bound: inout QueueBound) {
+        guard let map = MapReader(node, "'queue'", keys: ConfigurationKeys.queue, findings) else { return }
+        if let count = map["count"].flatMap({ scalars.integer($0, "'count'", in: 1...100_000_000) }) {
+            bound.count = count
+        }
+        if let bytes = map["size"].flatMap({ scalars.size($0, "'size'") }) { bound.bytes = bytes }
+        let words = QueueBound.Policy.allCases.map(\.rawValue)
+        if let word = map["full"].flatMap({ scalars.choice($0, "'full'", among: words) }) {
+            bound.policy = QueueBound.Policy(rawValue: word) ?? bound.policy
+        }
+    }
+
+    private func fallbacks(_ node: YAMLNode, of name: String) -> [String]? {
+        var seen = Set<String>()
+        return scalars.oneOrMany(node, "'else'")?.compactMap { node in
+            guard let other = scalars.text(node, "'else'") else { return nil }
+            guard other != name else {
+                findings.error(node.place, "'else' names the sink itself; name another one")
+                return nil
+            }
+            guard sinks.contains(other) else {
+                findings.error(node.place, MapReader.unknown("sink", other, among: sinks))
+                return nil
+            }
+            guard seen.insert(other).inserted else {
+                findings.error(node.place, "the sink '\(other)' stands twice in 'else'; keep one")
+                return nil
+            }
+            return other
+        }
+    }
+}
+
+/// `rate: {count, per}`: so many in a time, evenly spread.
+struct RateReader {
+    let findings: Findings
+
+    /// From one to the next.
+    func interval(_ node: YAMLNode) -> Duration? {
+        guard let map = MapReader(node, "'rate'", keys: ConfigurationKeys.rate, findings) else { return nil }
+        let scalars = ScalarReader(findings: findings)
+        let count = map["count"].flatMap { scalars.integer($0, "'count'", in: 1...1_000_000) }
+        let time = map["per"].flatMap { scalars.duration($0, "'per'", atLeast: .milliseconds(1)) }
+        guard let count, let time else { return nil }
+        return time / count
+    }
+}

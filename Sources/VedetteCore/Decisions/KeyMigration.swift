@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every key is another than before: a site moved, or a server numbers its answers anew. Hundreds of items that nobody
+/// touched are no news.
+extension Differ {
+    /// Fewer than these say nothing: they may well have come and gone.
+    static let fewestForKeys = 3
+
+    /// Nothing is known by its key, not even what left a window.
+    func haveOtherKeys(_ new: Observation, _ stored: [String: StoredItem]) -> Bool {
+        guard new.items.count >= Differ.fewestForKeys, !new.items.contains(where: { stored[$0.key] != nil }) else {
+            return false
+        }
+        return stored.values.count { $0.absentSince == nil } >= Differ.fewestForKeys
+    }
+
+    struct Rekeyed {
+        /// What is stored, under the new keys where an item was found again.
+        var stored: [String: StoredItem]
+        var gone: [String]
+        /// As they were before, so that what changed of them is still found.
+        var moved: [StoredItem]
+    }
+
+    /// The items found again by what else is their own: the link, else the content. Nil when that is less than half of
+    /// them.
+    func rekeyed(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Rekeyed? {
+        let before = stored.values.filter { $0.absentSince == nil }.compactMap(\.item)
+        let pairs = Differ.pairs(before, Differ.perhapsKnown(new, old), mode: new.mode)
+        guard pairs.count * 2 >= min(before.count, new.items.count), !pairs.isEmpty else { return nil }
+        var rekeyed = Rekeyed(stored: stored, gone: [], moved: [])
+        for (from, to) in pairs.sorted(by: { $0.to.key < $1.to.key }) {
+            guard let row = stored[from.key] else { continue }
+            var item = from
+            item.key = to.key
+            let moved = StoredItem(item, digest: row.digest, stateSince: row.stateSince)
+            rekeyed.stored[from.key] = nil
+            rekeyed.stored[to.key] = moved
+            rekeyed.gone.append(from.key)
+            rekeyed.moved.append(moved)
+        }
+        return rekeyed
+    }
+
+    /// What is newer than all that was seen is news, whatever it links to.
+    private static func perhapsKnown(_ new: Observation, _ old: SnapshotHead) -> [Item] {
+        guard new.mode == .window, let newest = old.newest else { return new.items }
+        return new.items.filter { $0.time.map { $0 <= newest } ?? true }
+    }
+
+    /// Of a window by link, then, of those that are left, by content: a move to another host changes every link as well.
+    /// Of a list by link and content together: jobs of a queue are replaced by others that look just like them.
+    private static func pairs(_ old: [Item], _ new: [Item], mode: ReadingMode) -> [(from: Item, to: Item)] {
+        let byLink = pairs(old, new) { $0.url }
+        if mode == .list { return byLink.filter { $0.from.digest == $0.to.digest } }
+        let (from, to) = (Set(byLink.map(\.from.key)), Set(byLink.map(\.to.key)))
+        return byLink
+            + pairs(old.filter { !from.contains($0.key) }, new.filter { !to.contains($0.key) }) { String($0.digest) }
+    }
+
+    /// Those whose mark is their own on both sides.
+    private static func pairs(
+        _ old: [Item], _ new: [Item], by mark: (Item) -> String?
+    ) -> [(from: Item, to: Item)] {
+        let (old, new) = (unique(old, by: mark), unique(new, by: mark))
+        return old.compactMap { mark, item in new[mark].map { (item, $0) } }
+    }
+
+    private static func unique(_ items: [Item], by mark: (Item) -> String?) -> [String: Item] {
+        Dictionary(grouping: items) { mark($0) ?? "" }.filter { $0.key != "" && $0.value.count == 1 }
+            .compactMapValues(\.first)
+    }
+
+    /// A window of unknown keys without anything newer than what was seen: that is no burst. Without times, the titles
+    /// decide. A list is believed: what is wholly replaced between two polls (jobs of a queue, pods of a deployment)
+    /// looks just so.
+    func isOldNews(_ new: Observation, _ old: SnapshotHead, _ stored: [String: StoredItem]) -> Bool {
+        guard new.mode == .window else { return false }
+        let times = new.items.compactMap(\.time)
+        if let newest = old.newest, !times.isEmpty {
+            return times.allSatisfy { $0 <= newest }
+        }
+        let known = Set(stored.values.lazy.filter { $0.absentSince == nil }.compactMap(\.item?.title))
+        return new.items.count { $0.title.map(known.contains) ?? false } * 2 >= new.items.count
+    }
+
+    /// A new baseline, and that is said once: where keys differ at every poll, the next ones are silent.
+    func anew(_ new: Observation, _ old: SnapshotHead) -> Difference {
+        var difference = baseline(new, replaces: true)
+        difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
+        difference.head.hasOtherKeys = true
+        guard !old.hasOtherKeys else { return difference }
+        let problem = Event.Problem(
+            failure: Failure.keysChanged.rawValue,
+            detail: "all \(new.items.count) items have other keys than before and none is newer; "
+                + "they are taken as known")
+        difference.events = [DraftEvent(.suspect, error: problem)]
+        return difference
+    }
+}

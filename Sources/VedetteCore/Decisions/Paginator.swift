@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides, page by page, whether a reading is complete. Known rows stand between new ones when entries are edited in
+/// place, and rows move between pages while they are read, so a window is read until a *whole page* brings nothing new.
+public struct Paginator: Sendable {
+    /// A reading longer than this has a gap that must be said.
+    public static let mostPages = 50
+    /// So has one of more items than these on all its pages.
+    public static let mostItems = 1_000_000
+
+    public enum Step: Sendable, Hashable {
+        case done
+        case fetch(NextPage)
+        /// The cap was reached, or the server's pages lead in a circle, before the reading was complete.
+        case gap(String)
+    }
+
+    private let mode: ReadingMode
+    /// The stored items; nil for a baseline.
+    private let known: [String: StoredItem]?
+    private let newest: Timestamp?
+    private let oldest: Timestamp?
+    private let comparesDigests: Bool
+    private var seen = Set<String>()
+    private var asked: Set<NextPage>
+    /// An unchanged item was read: what is undated and follows the known ones lay beyond the old end.
+    private var hasMetOldEnd = false
+    var mostItems = Paginator.mostItems
+    public private(set) var items: [Item] = []
+    public private(set) var pages = 0
+    public private(set) var repeats = 0
+    /// Of the first page: see `Page.since`.
+    public private(set) var since: Timestamp?
+    /// The last page was read: nothing that was asked for lies beyond.
+    public private(set) var isAtEnd = false
+    /// The one page said that it is all there is.
+    public private(set) var isWhole = false
+
+    /// - Parameters:
+    ///   - url: of the first page.
+    ///   - known: the stored items, nil when this poll is a baseline.
+    ///   - newest: the newest item time seen before.
+    ///   - oldest: the oldest item time of the last observation; what lies before it was never read, so it is no news.
+    ///   - comparesDigests: false when fields are read with other options than the snapshot's: then every digest
+    ///     differs and says nothing, and only unknown keys are news.
+    public init(
+        mode: ReadingMode, url: String, known: [String: StoredItem]?, newest: Timestamp?, oldest: Timestamp? = nil,
+        comparesDigests: Bool = true
+    ) {
+        (self.mode, self.known, self.newest, self.oldest) = (mode, known, newest, oldest)
+        self.comparesDigests = comparesDigests
+        asked = [NextPage(url)]
+    }
+
+    /// What the pages were: a window whose document is whole is a list.
+    public var readingMode: ReadingMode { isWhole ? .list : mode }
+
+    /// What was read, without what belongs to a response.
+    public var observation: Observation {
+        var observation = Observation(items: items, mode: readingMode)
+        (observation.since, observation.isWholeSince) = (since, isAtEnd)
+        return observation
+    }
+
+    public mutating func pageRead(_ page: Page) -> Step {
+        pages += 1
+        let isNews = mode == .window && bringsNews(page)
+        for item in page.items {
+            if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
+        }
+        if pages == 1 { since = page.since }
+        isAtEnd = page.next == nil
+        isWhole = pages == 1 && page.isComplete && page.next == nil
+        guard let next = page.next else { return .done }
+        if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }
+        if pages >= Paginator.mostPages {
+            return .gap("page \(pages) is not the last and no more are read")
+        }
+        if items.count >= mostItems {
+            return .gap("after page \(pages) there are \(items.count) items and no more are read")
+        }
+        guard asked.insert(next).inserted else { return .gap("page \(pages) leads back to a page already read") }
+        return .fetch(next)
+    }
+
+    /// Undated windows cannot reach back, so there the news alone decides.
+    private func reachesBack(_ page: Page) -> Bool {
+        guard let newest else { return true }
+        let times = page.items.compactMap(\.time)
+        return times.isEmpty || times.contains { $0 <= newest }
+    }
+
+    private mutating func bringsNews(_ page: Page) -> Bool {
+        guard let known else { return false }
+        let fresh = page.items.filter { !seen.contains($0.key) }
+        let lastKnown = fresh.lastIndex { known[$0.key] != nil }
+        var isNews = false
+        for (i, item) in fresh.enumerated() {
+            if let before = known[item.key] {
+                if comparesDigests, before.digest != item.digest { isNews = true } else { hasMetOldEnd = true }
+            } else if let time = item.time, let oldest, time != oldest {
+                isNews = isNews || time > oldest
+            } else if !hasMetOldEnd || i < lastKnown ?? 0 {
+                isNews = true
+            }
+        }
+        return isNews
+    }
+}

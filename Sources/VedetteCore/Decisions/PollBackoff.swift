@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long to wait until the next poll.
+extension PollInterval {
+    static let jitter = 0.1
+    static let longestBackoff = Duration.seconds(3600)
+    /// Retry-After is obeyed between these (adversarial servers send 0, the past, and 10¹²).
+    static let retryAfter = Duration.seconds(1)...Duration.seconds(86_400)
+
+    /// After a good poll: `every`, or `while`'s while an item is in transition; slowed by the server's freshness where
+    /// the user wrote no interval; jittered by 10 % either way, so that sources spread.
+    /// - Parameter chance: 0..<1.
+    public func delay(states: [String: Int], freshFor: Duration?, random: Double) -> Duration {
+        var base = every
+        if let whileEvery, whileStates.contains(where: { states[$0, default: 0] > 0 }) {
+            base = whileEvery
+        } else if !isExplicit, let freshFor {
+            base = max(base, min(freshFor, .seconds(86_400)))
+        }
+        return base * (1 - PollInterval.jitter + 2 * PollInterval.jitter * random)
+    }
+
+    /// After the nth failure in a row: `every` plus a random part of min(1 h, every · 2ⁿ).
+    public func delay(failures: Int, random: Double) -> Duration {
+        let doubled = failures >= 20 ? PollInterval.longestBackoff : every * (1 << failures)
+        return every + min(PollInterval.longestBackoff, doubled) * random
+    }
+
+    public static let longestRetryAfter = retryAfter.upperBound
+
+    /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.
+    public func longestDelay(_ health: Health) -> Duration {
+        let backoff = health.failures > 0 ? PollInterval.longestBackoff : .zero
+        let usual = max(every, whileEvery ?? .zero)
+        return (isExplicit ? usual : max(usual, .seconds(86_400))) * (1 + PollInterval.jitter) + backoff
+    }
+
+    /// Of a poll's Retry-After, within bounds.
+    public static func clamped(retryAfter: Duration) -> Duration {
+        min(max(retryAfter, PollInterval.retryAfter.lowerBound), PollInterval.retryAfter.upperBound)
+    }
+}
+
+extension Duration {
+    public static func * (duration: Duration, factor: Double) -> Duration {
+        .milliseconds(Int64((Double(duration.wholeMilliseconds) * factor).rounded()))
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNotify
+
+/// A bubble that the daemon knows, and the object through which libnotify follows it. Only for the notifier's thread.
+final class DisplayedNotification {
+    let key: DesktopNotification.Key
+    let notifier: Notifier
+    /// Told of a press. The sink's that showed it last.
+    var pressed: @Sendable (DesktopNotification.Button) -> Void = { _ in }
+    /// Grows with every use, for letting go of the one that is longest out of use.
+    var lastUse = 0
+    private let notification: UnsafeMutablePointer<NotifyNotification>
+
+    init(_ key: DesktopNotification.Key, of notifier: Notifier) {
+        (self.key, self.notifier) = (key, notifier)
+        notification = notify_notification_new("Vedette", nil, nil)
+        // The callbacks of `notification` hold no reference to this object: it owns the notification, whose only
+        // reference it is, so they end with it.
+        cn_on_closed(notification, { _, shown in DisplayedNotification.with(shown) { $0.closed($1) } }, context)
+        notify_notification_set_hint(notification, "desktop-entry", g_variant_new_string("vedette"))
+    }
+
+    /// Leaves the bubble itself on the screen.
+    deinit { g_object_unref(notification) }
+
+    private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Blocks until the daemon has answered, up to 25 s.
+    /// - Returns: the words of the error, if there was one.
+    func show(_ bubble: DesktopNotification, capabilities: Set<String>) -> GLibError? {
+        let body = NotificationMarkup.body(bubble.body, isMarkup: capabilities.contains("body-markup"))
+        notify_notification_update(
+            notification, NotificationMarkup.title(bubble.title), body, bubble.icon ?? Icon.standard)
+        notify_notification_set_urgency(notification, NotifyUrgency(UInt32(bubble.urgency.rawValue)))
+        notify_notification_set_category(notification, bubble.category)
+        notify_notification_clear_actions(notification)
+        if capabilities.contains("actions") {
+            // What a click on the bubble itself does.
+            if bubble.link != nil { addAction("default", .open) }
+            for button in bubble.buttons { addAction(button.rawValue, button) }
+        }
+        return callingGLib { notify_notification_show(notification, $0) }.error
+    }
+
+    private func addAction(_ name: String, _ button: DesktopNotification.Button) {
+        notify_notification_add_action(
+            notification, name, button.label,
+            { _, name, shown in
+                let button = name.flatMap { DesktopNotification.Button(rawValue: String(cString: $0)) } ?? .open
+                DisplayedNotification.with(shown) { $0.pressed(button, on: $1) }
+            }, context, nil)
+    }
+
+    private static func with(
+        _ context: UnsafeMutableRawPointer?, _ call: @Sendable (isolated Notifier, DesktopNotification.Key) -> Void
+    ) {
+        guard let context else { return }
+        let shown = Unmanaged<DisplayedNotification>.fromOpaque(context).takeUnretainedValue()
+        let key = shown.key
+        shown.notifier.assumeIsolated { call($0, key) }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// One poll for a person who asks now: read like any other, remembered by nobody.
+public struct OneShotPoll: Sendable {
+    private let fetcher: any Fetcher
+    private let clock: any Clock
+    private let userAgent: String
+    private let transformer: (any BodyTransformer)?
+
+    public init(fetcher: any Fetcher, clock: any Clock, userAgent: String, transformer: (any BodyTransformer)? = nil) {
+        (self.fetcher, self.clock, self.userAgent, self.transformer) = (fetcher, clock, userAgent, transformer)
+    }
+
+    /// What the source holds: every page of a list, the first page of a window.
+    public func items(of source: Source) async throws(ReadError) -> [Item] {
+        let reader = PollReader(
+            source: source, head: nil, fetcher: fetcher, clock: clock, lane: .polls, userAgent: userAgent,
+            transformer: transformer, storedItems: { [:] })
+        let result: PollResult
+        do throws(JournalError) {
+            result = try await reader.read()
+        } catch {
+            throw ReadError(.configuration, error.detail)
+        }
+        switch result.outcome {
+        case .read(let difference): return difference.writes.compactMap(\.item)
+        case .failed(let failure, let detail): throw ReadError(failure, detail)
+        case .doubtful(let detail): throw ReadError(.network, detail)
+        case .unchanged: throw ReadError(.protocol, "the server said 'not modified' though it was not asked")
+        case .cancelled: throw ReadError(.cancelled, "the request was cancelled")
+        }
+    }
+
+    /// What every linked resource of an item says of it, as notes; and what could not be read, a sentence each.
+    ///
+    /// Where the item came from is not known here, so a link to another origin than the source's is followed to public
+    /// addresses alone, unless the server `allowsPrivate`.
+    public func links(of item: Item, in source: Source) async -> (notes: Fields, warnings: [String]) {
+        let links = source.kind.links(of: item, base: source.url, all: true)
+        let context = PollContext(now: clock.now().wall)
+        let reader = LinkReader(
+            requestBuilder: RequestBuilder(source: source, lane: .polls, userAgent: userAgent), kind: source.kind,
+            fetcher: fetcher, clock: clock, ask: source.kind.request(base: source.url, context: context),
+            isPublic: true)
+        var cache = LinkCache()
+        let warnings = await reader.refresh(&cache, links)
+        var item = Item(key: item.key)
+        for link in links { item.take(cache.notes(of: link)) }
+        return (item.notes, warnings)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Makes the requests of one source out of what its kind asks and its server's settings.
+struct RequestBuilder: Sendable {
+    let source: Source
+    let lane: Lane
+    let userAgent: String
+
+    /// Tells requests apart whose answers are comparable: validators go back with no other. Headers do not count, for
+    /// some are secrets, of which nothing is stored.
+    static func digest(of ask: RequestTemplate) -> UInt64 {
+        var digest = Digest()
+        digest.add(ask.method)
+        digest.add(ask.url)
+        digest.add(Digest.of(ask.body ?? []))
+        return digest.value
+    }
+
+    func first(_ ask: RequestTemplate) -> Request {
+        Request(ask, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
+    }
+
+    /// - Parameter isPublic: the response that named the page came from the internet.
+    func next(_ page: NextPage, _ ask: RequestTemplate, isPublic: Bool) throws(FetchError) -> Request {
+        var request = first(ask)
+        request.url = page.url
+        if let body = page.body { request.body = body }
+        return try elsewhere(request, "the next page", isPublic: isPublic)
+    }
+
+    /// - Parameter isPublic: the response that named the link came from the internet.
+    func link(_ url: String, _ ask: RequestTemplate, isPublic: Bool) throws(FetchError) -> Request {
+        var request = first(ask)
+        (request.method, request.url, request.body) = ("GET", url, nil)
+        request.headers.removeAll { $0.name.lowercased() == "content-type" }
+        (request.redirects, request.inspectsConnection) = (5, false)
+        return try elsewhere(request, "a linked resource", isPublic: isPublic)
+    }
+
+    /// An address that a server named: what was given for one origin goes to no other (I9), and a host on the internet
+    /// leads to no machine of our own network.
+    private func elsewhere(_ request: Request, _ what: String, isPublic: Bool) throws(FetchError) -> Request {
+        guard let from = WebURL(source.url) else {
+            throw FetchError(.redirect, "\(what) of a file is not followed")
+        }
+        guard let to = WebURL(request.url) else {
+            throw FetchError(.redirect, "\(what) has no http address; it is not followed")
+        }
+        guard from.origin != to.origin else { return request }
+        if from.scheme == "https", to.scheme != "https" {
+            throw FetchError(.redirect, "\(what) leads from https to http; it is not followed")
+        }
+        guard request.body == nil else {
+            throw FetchError(
+                .redirect, "\(what) is on another origin, to which the body of the request is not sent")
+        }
+        var request = request
+        request.headers.removeAll(where: \.isForOneOrigin)
+        (request.credentials, request.session, request.tls) = (nil, nil, request.tls.elsewhere)
+        request.originLimits = OriginLimits()
+        if isPublic, !source.server.allowsPrivate { request.reach = .publicOnly }
+        return request
+    }
+}

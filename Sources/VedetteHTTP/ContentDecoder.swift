@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CZlib
+import VedetteCore
+
+/// gzip, zlib and raw deflate with bounds. libcurl's own decoding reports success on a cut stream and does not count what
+/// comes out of it.
+enum ContentDecoder {
+    /// A body may grow to `freeBytes` whatever its ratio, beyond that at most `mostRatio` times.
+    static let mostRatio = 1000
+    static let freeBytes = 1 << 20
+
+    static func decode(_ body: [UInt8], encoding: String, limit: Int) throws(FetchError) -> [UInt8] {
+        switch encoding {
+        case "identity", "": return body
+        case "gzip", "x-gzip": return try inflate(body, windowBits: 47, limit: limit)
+        case "deflate":
+            // Some servers send raw deflate by that name (RFC 9110 §8.4.1.2).
+            let isZlib = body.count > 1 && body[0] & 0x0F == 8 && (Int(body[0]) << 8 | Int(body[1])) % 31 == 0
+            return try inflate(body, windowBits: isZlib ? 47 : -15, limit: limit)
+        default:
+            throw FetchError(
+                .encoding,
+                "the answer has the content encoding '\(named(encoding))', which was not asked for")
+        }
+    }
+
+    /// The server's word, as far as it may be shown.
+    private static func named(_ encoding: String) -> String {
+        String(encoding.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-,".contains($0)) }.prefix(30))
+    }
+
+    private static func inflate(_ body: [UInt8], windowBits: Int32, limit: Int) throws(FetchError) -> [UInt8] {
+        let bound = min(limit, max(freeBytes, body.count.multipliedReportingOverflow(by: mostRatio).partialValue))
+        var stream = z_stream()
+        guard cz_inflate_init(&stream, windowBits) == Z_OK else { throw FetchError(.encoding, "zlib could not start") }
+        defer { inflateEnd(&stream) }
+        var out: [UInt8] = []
+        out.reserveCapacity(min(bound, body.count * 4) + 64)
+        let end = body.withUnsafeBufferPointer { input in run(&stream, input, into: &out, bound: bound) }
+        switch end {
+        case .whole: return out
+        case .cut: throw FetchError(.truncated, "the compressed answer is cut short")
+        case .damaged: throw FetchError(.encoding, "the compressed answer is damaged")
+        case .tooLarge: throw FetchError(.tooLarge, "the answer inflates to more than \(bound) bytes")
+        }
+    }
+
+    private enum End { case whole, cut, damaged, tooLarge }
+
+    private static func run(
+        _ stream: inout z_stream, _ input: UnsafeBufferPointer<UInt8>, into out: inout [UInt8], bound: Int
+    ) -> End {
+        stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+        stream.avail_in = UInt32(input.count)
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1 << 15) { chunk in
+            while true {
+                stream.next_out = chunk.baseAddress
+                stream.avail_out = UInt32(chunk.count)
+                let code = CZlib.inflate(&stream, Z_NO_FLUSH)
+                out.append(contentsOf: chunk[..<(chunk.count - Int(stream.avail_out))])
+                if out.count > bound { return .tooLarge }
+                switch code {
+                case Z_STREAM_END:
+                    // Another member may follow (RFC 1952 §2.2); anything else behind the end is padding.
+                    guard stream.avail_in > 1, stream.next_in[0] == 0x1F, stream.next_in[1] == 0x8B,
+                        inflateReset(&stream) == Z_OK
+                    else { return .whole }
+                case Z_OK where stream.avail_in > 0 || stream.avail_out == 0: continue
+                case Z_OK, Z_BUF_ERROR: return .cut
+                default: return .damaged
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// An address with its origin, which is asked for several times per request.
+struct Target: Sendable {
+    let url: WebURL
+    let origin: String
+
+    init(_ url: WebURL) {
+        self.url = url
+        origin = url.origin
+    }
+
+    /// A query credential is added as the request goes out; here it would be seen.
+    func without(_ credentials: Credentials?) -> Target {
+        guard case .query = credentials else { return self }
+        return Target(url.without(credentials))
+    }
+}
+
+/// One request of a fetch: the first, or what a redirect made of it.
+/// A class, since it stands in several places at once and a request is large to copy.
+final class RedirectHop: Sendable {
+    let request: Request
+    let target: Target
+    let method: String
+    let body: [UInt8]?
+    let headers: [Header]
+    let credentials: Credentials?
+    let validators: Validators
+    /// It speaks of the origin that it was given for: on another one chain, name and date are checked.
+    let tls: TLSPolicy
+    /// Nil: the server is asked directly.
+    let proxy: ProxySelection?
+    /// A private address is not connected to (adversarial case 20).
+    let refusesPrivate: Bool
+
+    var url: WebURL { target.url }
+    var origin: String { target.origin }
+
+    /// These methods have a body even where it is empty.
+    var sendsBody: Bool { body != nil || method == "POST" || method == "PUT" || method == "PATCH" }
+
+    /// - Throws: `.configuration` for what must not be sent as it is.
+    /// - Parameter credentials: with a granted token in the place of the grant.
+    init(_ request: Request, _ target: Target, _ credentials: Credentials?) throws(FetchError) {
+        self.request = request
+        self.target = target.without(credentials)
+        (method, body, headers) = (request.method, request.body, request.headers)
+        (self.credentials, validators, tls) = (credentials, request.validators, request.tls)
+        proxy = ProxySelection(request.proxy, for: target.url)
+        refusesPrivate = request.reach == .publicOnly
+        try check()
+    }
+
+    /// A redirect's, made of what was checked.
+    private init(
+        _ old: RedirectHop, _ target: Target, method: String, body: [UInt8]?, headers: [Header],
+        credentials: Credentials?,
+        validators: Validators, tls: TLSPolicy, refusesPrivate: Bool
+    ) {
+        (request, self.target) = (old.request, target)
+        (self.method, self.body, self.headers) = (method, body, headers)
+        (self.credentials, self.validators, self.tls) = (credentials, validators, tls)
+        proxy = ProxySelection(old.request.proxy, for: target.url)
+        self.refusesPrivate = refusesPrivate
+    }
+
+    /// The jar whose cookies go along.
+    var session: String? { request.cookies == .none ? nil : request.session }
+
+    /// The URL as it goes out, with a query credential.
+    var sent: String {
+        guard case .query(let name, let secret) = credentials else { return url.text }
+        return url.setting([(name, secret.value)])
+    }
+
+    /// User and password of digest authentication; a header that the user wrote himself comes first.
+    var digest: (user: String, password: String)? {
+        guard case .digest(let user, let password) = credentials,
+            !headers.contains(where: { $0.name.lowercased() == "authorization" })
+        else { return nil }
+        return (user, password.value)
+    }
+
+    private func check() throws(FetchError) {
+        for header in headers {
+            guard RedirectHop.isToken(header.name), RedirectHop.isOneLine(header.value) else {
+                throw FetchError(
+                    .configuration,
+                    "the header '\(header.name.filter(\.isLetter))' has a line break or a bad name; nothing was sent")
+            }
+        }
+        for validator in [validators.etag, validators.lastModified] {
+            guard validator.map(RedirectHop.isOneLine) ?? true else {
+                throw FetchError(.configuration, "a validator has a line break; nothing was sent")
+            }
+        }
+        guard !method.isEmpty, method.utf8.allSatisfy({ $0 > 64 && $0 < 91 || $0 == 45 }) else {
+            throw FetchError(.configuration, "the method is no HTTP method; it is written in capital letters")
+        }
+        if let user = credentials?.user, user.utf8.contains(58) {
+            throw FetchError(
+                .configuration, "the user has a colon, which basic and digest authentication cannot carry (RFC 7617)")
+        }
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != 58 && $0 != 59 }
+    }
+
+    private static func isOneLine(_ text: String) -> Bool {
+        for byte in text.utf8 where byte == 13 || byte == 10 || byte == 0 { return false }
+        return true
+    }
+
+    /// Follows a redirect. On another origin nothing goes along that could be a credential (RFC 9110 §15.4).
+    ///
+    /// - Parameter fromPrivate: the redirect came from a private address, so that it may lead to one.
+    func redirected(status: Int, to target: Target, fromPrivate: Bool) throws(FetchError) -> RedirectHop {
+        let becomesGet = status == 303 || (method == "POST" && (status == 301 || status == 302))
+        let isElsewhere = target.origin != origin
+        guard !isElsewhere || becomesGet || body == nil else {
+            throw FetchError(
+                .redirect, "\(origin) redirects a request with a body to another origin, which is refused")
+        }
+        let kept = headers.filter { header in
+            if becomesGet, header.name.lowercased().hasPrefix("content-") { return false }
+            return !isElsewhere || !(header.isForOneOrigin || RedirectHop.speaksOfOrigin(header.name))
+        }
+        // A page that only happens to be asked for (a login page) may be older than our document: its 304 would say
+        // that the document is unchanged.
+        let isSameDocument = status == 301 || status == 308
+        return RedirectHop(
+            self, target, method: becomesGet && method != "HEAD" ? "GET" : method, body: becomesGet ? nil : body,
+            headers: kept, credentials: isElsewhere ? nil : credentials,
+            validators: isSameDocument ? validators : Validators(), tls: isElsewhere ? tls.elsewhere : tls,
+            refusesPrivate: refusesPrivate(after: fromPrivate))
+    }
+
+    private func refusesPrivate(after fromPrivate: Bool) -> Bool {
+        switch request.reach {
+        case .anywhere: false
+        case .publicOnly: true
+        case .likeTheFirst: !fromPrivate
+        }
+    }
+
+    /// A header that means one origin alone, or whose name says that its value is a credential.
+    private static func speaksOfOrigin(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name == "host"
+            || ["auth", "cookie", "token", "key", "secret", "session", "password", "credential", "signature"]
+                .contains { name.contains($0) }
+    }
+
+    /// A proxy resolves names itself, and its own address says nothing: there an address is judged as far as it is
+    /// written in the URL.
+    func checkReach(_ isPrivate: (IPAddress) -> Bool) throws(FetchError) {
+        guard refusesPrivate, proxy != nil else { return }
+        let isLocal = url.host == "localhost" || url.host.hasSuffix(".localhost")
+        guard isLocal || IPAddress(spelled: url.host).map(isPrivate) ?? false else { return }
+        throw .privateAddress(origin)
+    }
+
+    /// Where a response redirects to; nil when it does not.
+    func redirect(_ raw: RawResponse) throws(FetchError) -> WebURL? {
+        guard let location = raw.location else { return nil }
+        guard let target = url.resolving(RedirectHop.escaped(location)) else {
+            throw FetchError(.redirect, "\(origin) redirects to what is no http or https address")
+        }
+        if url.scheme == "https", target.scheme == "http" {
+            throw FetchError(.redirect, "\(origin) redirects from https to http, which is refused")
+        }
+        return target.without(request.credentials)
+    }
+
+    /// Spaces and bytes beyond ASCII stand in many a Location, though they must not (RFC 3986 §2).
+    private static func escaped(_ location: String) -> String {
+        guard location.utf8.contains(where: { $0 == 32 || $0 > 127 }) else { return location }
+        return location.utf8.reduce(into: "") { out, byte in
+            if byte == 32 || byte > 127 {
+                out += "%" + String(byte, radix: 16, uppercase: true)
+            } else {
+                out.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+    }
+}
+
+/// What one hop brought, as received.
+struct RawResponse: Sendable {
+    var status: Int
+    var headers: ResponseHeaders
+    /// Content-Encoding in lower case.
+    var encoding: String?
+    var setsCookies: Bool
+    var body: [UInt8]
+    var digest: UInt64
+    /// The body is the one that the request knew.
+    var isKnown: Bool
+    /// Status and headers say all that matters; the body may be cut or garbled.
+    var isBodyOptional: Bool
+    var received: Int
+    var microseconds: Int64
+    /// The server's address is a private one, or unknown behind a proxy.
+    var isFromPrivate: Bool
+    var certificateExpires: Timestamp?
+
+    var location: String? {
+        switch status {
+        case 301, 302, 303, 307, 308: headers["Location"]
+        default: nil
+        }
+    }
+}

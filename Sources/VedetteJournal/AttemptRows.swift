@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// The rows of `attempt`, and what an attempt changes in its delivery.
+enum AttemptRows {
+    /// Failed attempts remembered per delivery, the newest.
+    static let kept = 32
+
+    /// - Returns: the successors of what died.
+    static func write(_ attempts: [Attempt], _ db: Database) throws -> [Delivery] {
+        var successors: [Delivery] = []
+        // An end is an end (I5): an outcome that comes late changes nothing.
+        let update = try db.cachedStatement(
+            sql: """
+                update delivery set state = ?, attempts = ?, due = ?, reason = ?, ended_at = ?
+                where id = ? and ended_at is null
+                """)
+        let remember = try db.cachedStatement(
+            sql: """
+                insert or replace into attempt (delivery, slot, number, at, due, state, reason)
+                values (?, ?, ?, ?, ?, ?, ?)
+                """)
+        for attempt in attempts {
+            try update.execute(arguments: [
+                attempt.state.rawValue, attempt.attempts, attempt.due.milliseconds, attempt.reason,
+                attempt.state.isPending ? nil : attempt.at.milliseconds, attempt.delivery,
+            ])
+            // The delivery's own row tells of a success.
+            guard attempt.state != .sent, db.changesCount > 0 else { continue }
+            if attempt.wasMade {
+                try remember.execute(arguments: [
+                    attempt.delivery, attempt.attempts % kept, attempt.attempts, attempt.at.milliseconds,
+                    attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
+                ])
+            }
+            if let successor = attempt.successor { successors.append(try write(successor, db)) }
+        }
+        return successors
+    }
+
+    private static func write(_ successor: Delivery, _ db: Database) throws -> Delivery {
+        let seq = try Int64.fetchOne(
+            db.cachedStatement(sql: "select seq from event where id = ?"),
+            arguments: [successor.message.event.id.description])
+        return try DeliveryRows.write(successor, seq: seq, with: db.cachedStatement(sql: DeliveryRows.insert), db)
+    }
+
+    /// The failed attempts of a delivery that are still remembered, in order.
+    static func of(_ delivery: Int64, _ db: Database) throws -> [Attempt] {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: "select state, number, due, at, reason from attempt where delivery = ? order by number"),
+            arguments: [delivery])
+        var attempts: [Attempt] = []
+        while let row = try rows.next() {
+            guard let state = DeliveryState(rawValue: row[0]) else { continue }
+            attempts.append(
+                Attempt(
+                    delivery: delivery, state: state, attempts: row[1], due: Timestamp(milliseconds: row[2]),
+                    at: Timestamp(milliseconds: row[3]), reason: row[4]))
+        }
+        return attempts
+    }
+}

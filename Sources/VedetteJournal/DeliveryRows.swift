@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import VedetteCore
+
+/// Which deliveries a reader asks for; nil asks for all.
+public struct DeliveryFilter: Sendable, Hashable {
+    public var state: DeliveryState?
+    public var sink: String?
+    public var rule: String?
+    /// The seq of the event that they speak of.
+    public var event: Int64?
+
+    public init(state: DeliveryState? = nil, sink: String? = nil, rule: String? = nil, event: Int64? = nil) {
+        (self.state, self.sink, self.rule, self.event) = (state, sink, rule, event)
+    }
+}
+
+/// A delivery and where it stands.
+public struct DeliveryStatus: Sendable, Hashable {
+    public var delivery: Delivery
+    public var state: DeliveryState
+    /// When it became sent, dead or suppressed.
+    public var endedAt: Timestamp?
+}
+
+/// The rows of `delivery`.
+enum DeliveryRows {
+    static let columns = """
+        select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain
+        from delivery d left join event e on e.seq = d.event
+        """
+
+    static let nextLane = """
+        select source, sink from delivery where ended_at is null and (source, sink) > (?, ?)
+        order by source, sink limit 1
+        """
+
+    /// Jumps from lane to lane, for a lane may hold 100,000 deliveries.
+    static func lanes(_ db: Database) throws -> [DeliveryLane] {
+        let next = try db.cachedStatement(sql: nextLane)
+        var lanes: [DeliveryLane] = []
+        while let row = try Row.fetchOne(next, arguments: [lanes.last?.source ?? "", lanes.last?.sink ?? ""]) {
+            lanes.append(DeliveryLane(source: row[0], sink: row[1]))
+        }
+        return lanes
+    }
+
+    static let owedInLane =
+        columns + " where d.source = ? and d.sink = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
+
+    static func pending(_ db: Database, in lane: DeliveryLane, after: Int64, limit: Int) throws -> [Delivery] {
+        try select(db, sql: owedInLane, [lane.source, lane.sink, after, limit]).map(\.delivery)
+    }
+
+    /// In the order of release, from the first id above `after`.
+    static func select(
+        _ db: Database, _ filter: DeliveryFilter, after: Int64, limit: Int
+    ) throws -> [DeliveryStatus] {
+        var arguments: StatementArguments = [after]
+        if let state = filter.state { arguments += [state.rawValue] }
+        if let sink = filter.sink { arguments += [sink] }
+        if let rule = filter.rule { arguments += [rule] }
+        if let event = filter.event { arguments += [event] }
+        return try select(db, sql: sql(filter), arguments + [limit])
+    }
+
+    static func sql(_ filter: DeliveryFilter) -> String {
+        var conditions = ["d.id > ?"]
+        if let state = filter.state {
+            // Said as the partial indexes say it, so that they apply.
+            conditions.append(state == .dead ? "d.state = 'dead' and d.state = ?" : "d.state = ?")
+            if state.isPending { conditions.append("d.ended_at is null") }
+        }
+        if filter.sink != nil { conditions.append("d.sink = ?") }
+        if filter.rule != nil { conditions.append("d.rule = ?") }
+        if filter.event != nil { conditions.append("d.event = ?") }
+        return "\(columns) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
+    }
+
+    static func select(
+        _ db: Database, sql: String, _ arguments: StatementArguments
+    ) throws -> [DeliveryStatus] {
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        var deliveries: [DeliveryStatus] = []
+        while let row = try rows.next() { deliveries.append(try decode(row)) }
+        return deliveries
+    }
+
+    static let insert = """
+        insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
+          created, due, attempts, reason, ended_at, tags, suppressed, chain)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    /// Writes a new delivery.
+    /// - Parameter seq: of its event; nil when that is not in the journal.
+    static func write(_ delivery: Delivery, seq: Int64?, with insert: Statement, _ db: Database) throws -> Delivery {
+        var delivery = delivery
+        let message = delivery.message
+        delivery.message.event.seq = seq ?? 0
+        try insert.execute(arguments: [
+            message.id, message.event.source, message.sink, message.rule, seq,
+            seq == nil ? UTF8Column(message.event.json.bytes) : nil, message.title, message.text,
+            message.priority.rawValue,
+            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
+            delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
+            message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
+        ])
+        delivery.id = db.lastInsertedRowID
+        return delivery
+    }
+
+    private static func decode(_ row: Row) throws -> DeliveryStatus {
+        let (cause, priority, state): (UTF8Column?, String, String) = (row[4], row[7], row[12])
+        guard let cause, let priority = Priority(rawValue: priority), let state = DeliveryState(rawValue: state)
+        else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a delivery's row is unreadable")
+        }
+        var message = Message(
+            id: row[1], rule: row[2], sink: row[3], event: try EventRows.decode(cause), title: row[5], text: row[6],
+            priority: priority)
+        let tags: String = row[14]
+        message.tags = tags.split(separator: "\n").map(String.init)
+        message.suppressed = row[15]
+        var delivery = Delivery(
+            id: row[0], message: message, created: Timestamp(milliseconds: row[8]), attempts: row[9],
+            due: Timestamp(milliseconds: row[10]), reason: row[11])
+        let chain: String? = row[16]
+        delivery.chain = chain?.split(separator: "\n").map(String.init)
+        let endedAt: Int64? = row[13]
+        return DeliveryStatus(
+            delivery: delivery, state: state, endedAt: endedAt.map(Timestamp.init(milliseconds:)))
+    }
+}

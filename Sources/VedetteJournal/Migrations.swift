@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// The tables, as steps from nothing to now. A step that was ever released is never edited: a change is a new step at
+/// the end. `PRAGMA user_version` counts the steps done.
+enum Migrations {
+    /// `Vdtt`, so that a stranger's database is told from ours.
+    static let applicationID: Int32 = 0x5664_7474
+
+    static let steps: [String] = [version1, version2, version3, version4]
+
+    static let version1 = """
+        create table source (
+          id integer primary key,
+          name text not null unique,
+          due integer,
+          polled_at integer,
+          good_at integer,
+          count integer not null,
+          failing integer not null,
+          record text not null
+        ) strict;
+
+        create table item (
+          source integer not null references source (id) on delete cascade,
+          key text not null,
+          digest integer not null,
+          absent_since integer,
+          state_since integer not null,
+          body text not null,
+          primary key (source, key)
+        ) without rowid, strict;
+
+        -- autoincrement: a seq is never given twice, even when every event was pruned.
+        create table event (
+          seq integer primary key autoincrement,
+          id text not null unique,
+          source text not null,
+          type text not null,
+          key text,
+          time integer not null,
+          body text not null
+        ) strict;
+        create index event_source on event (source, seq);
+        create index event_item on event (source, key, seq) where key is not null;
+        create index event_time on event (time);
+
+        -- event_body holds an event that was never journalled; else it is null and event tells which.
+        create table delivery (
+          id integer primary key autoincrement,
+          message text not null unique,
+          source text not null,
+          sink text not null,
+          rule text not null,
+          event integer references event (seq),
+          event_body text,
+          title text not null,
+          text text not null,
+          priority text not null,
+          state text not null,
+          created integer not null,
+          due integer not null,
+          attempts integer not null,
+          reason text,
+          ended_at integer
+        ) strict;
+        create index delivery_owed on delivery (source, sink, id) where ended_at is null;
+        create index delivery_ended on delivery (ended_at) where ended_at is not null;
+        create index delivery_dead on delivery (sink, id) where state = 'dead';
+        create index delivery_event on delivery (event);
+        create index delivery_rule on delivery (rule, event);
+
+        -- Failed attempts, the newest of each delivery: slot is the number modulo how many are kept.
+        create table attempt (
+          delivery integer not null references delivery (id) on delete cascade,
+          slot integer not null,
+          number integer not null,
+          at integer not null,
+          due integer not null,
+          state text not null,
+          reason text,
+          primary key (delivery, slot)
+        ) without rowid, strict;
+
+        create table request (
+          id integer primary key autoincrement,
+          verb text not null,
+          argument text not null,
+          created integer not null
+        ) strict;
+        """
+
+    /// `shown`: a digest of what is only shown; 0 for rows of before, which are written anew when they are next read.
+    static let version2 = """
+        alter table item add column shown integer not null default 0;
+
+        create table cookie (
+          session text primary key,
+          jar text not null
+        ) without rowid, strict;
+        """
+
+    /// What rules remember, and what is silent.
+    static let version3 = """
+        create table memory (
+          rule text not null,
+          slot text not null,
+          name text not null,
+          body text not null,
+          primary key (rule, slot, name)
+        ) without rowid, strict;
+
+        create table silence (
+          id integer primary key autoincrement,
+          rule text,
+          source text,
+          item text,
+          until integer,
+          until_state text,
+          created integer not null
+        ) strict;
+
+        alter table delivery add column tags text not null default '';
+        alter table delivery add column suppressed integer not null default 0;
+        """
+
+    /// `chain`: of a message that was passed on, the sinks that follow, one a line; null for any other.
+    static let version4 = """
+        alter table delivery add column chain text;
+        """
+
+    /// Brings a database of any earlier version to this one; each step is a transaction, so a crash between two of them
+    /// costs nothing.
+    static func migrate(_ db: Database, steps: [String] = steps) throws {
+        let done = try version(db)
+        for (number, step) in steps.enumerated().dropFirst(done) {
+            try db.inTransaction(.immediate) {
+                try db.execute(sql: step)
+                try db.execute(sql: "pragma application_id = \(applicationID); pragma user_version = \(number + 1)")
+                return .commit
+            }
+        }
+    }
+
+    /// Steps done; 0 for an empty file.
+    static func version(_ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "pragma user_version") ?? 0
+    }
+
+    /// Refuses what this program must not touch: a stranger's database, or one of a later version.
+    /// - Returns: the steps done.
+    static func check(_ db: Database, _ files: JournalFiles, known: Int = steps.count) throws -> Int {
+        let version = try version(db)
+        let tables = try Int.fetchOne(db, sql: "select count(*) from sqlite_schema where name not like 'grdb%'") ?? 0
+        guard tables > 0 || version > 0 else { return 0 }
+        guard try Int32.fetchOne(db, sql: "pragma application_id") == applicationID else {
+            throw JournalError.corrupt(files, "it is another program's database")
+        }
+        guard version <= known else {
+            throw JournalError(
+                .newer,
+                "the journal \(files.database) was written by a later Vedette (schema \(version), known: \(known)): "
+                    + "use that version, or another --state")
+        }
+        return version
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import VedetteCore
+
+/// The rows of `memory`: what rules remember between an event and a message.
+enum RuleMemoryRows {
+    static func write(_ changes: [RuleMemory.Key: RuleMemory?], _ db: Database) throws {
+        guard !changes.isEmpty else { return }
+        let upsert = try db.cachedStatement(
+            sql: """
+                insert into memory (rule, slot, name, body) values (?, ?, ?, ?)
+                on conflict (rule, slot, name) do update set body = excluded.body
+                """)
+        let delete = try db.cachedStatement(sql: "delete from memory where rule = ? and slot = ? and name = ?")
+        for (key, memory) in changes {
+            if let memory {
+                try upsert.execute(arguments: [key.rule, key.slot.rawValue, key.name, UTF8Column(memory.json.bytes)])
+            } else {
+                try delete.execute(arguments: [key.rule, key.slot.rawValue, key.name])
+            }
+        }
+    }
+
+    /// In order of their keys. A row that no version of this program wrote is left out.
+    static func all(_ db: Database) throws -> [RuleMemory] {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "select rule, slot, name, body from memory order by rule, slot, name"))
+        var memories: [RuleMemory] = []
+        while let row = try rows.next() {
+            guard let slot = RuleMemory.Slot(rawValue: row[1]), let body: UTF8Column = row[3],
+                let json = try? JSON(parsing: body.bytes),
+                let memory = RuleMemory(key: RuleMemory.Key(rule: row[0], slot: slot, name: row[2]), json: json)
+            else { continue }
+            memories.append(memory)
+        }
+        return memories
+    }
+}
+
+/// The rows of `silence`.
+enum SilenceRows {
+    static func all(_ db: Database) throws -> [Silence] {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: "select id, rule, source, item, until, until_state, created from silence order by id"))
+        var silences: [Silence] = []
+        while let row = try rows.next() {
+            let until: Int64? = row[4]
+            silences.append(
+                Silence(
+                    id: row[0], rule: row[1], source: row[2], item: row[3],
+                    until: until.map(Timestamp.init(milliseconds:)), untilState: row[5],
+                    created: Timestamp(milliseconds: row[6])))
+        }
+        return silences
+    }
+
+    static func add(_ silence: Silence, _ db: Database) throws -> Int64 {
+        try db.execute(
+            sql: "insert into silence (rule, source, item, until, until_state, created) values (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                silence.rule, silence.source, silence.item, silence.until?.milliseconds, silence.untilState,
+                silence.created.milliseconds,
+            ])
+        return db.lastInsertedRowID
+    }
+
+    /// - Returns: how many there were.
+    static func end(_ ids: [Int64], _ db: Database) throws -> Int {
+        let delete = try db.cachedStatement(sql: "delete from silence where id = ?")
+        var count = 0
+        for id in ids {
+            try delete.execute(arguments: [id])
+            count += db.changesCount
+        }
+        return count
+    }
+
+    static func endOver(before wall: Timestamp, _ db: Database) throws {
+        try db.execute(sql: "delete from silence where until <= ?", arguments: [wall.milliseconds])
+    }
+}
+
+extension JournalReader {
+    /// What rules remember between an event and a message.
+    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
+        try await store.read { try RuleMemoryRows.all($0) }
+    }
+
+    /// What somebody asked not to hear of, over or not.
+    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
+}
+
+extension SQLiteJournal {
+    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
+        try await store.read { try RuleMemoryRows.all($0) }
+    }
+
+    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
+
+    /// Of a button: what `JournalEdit` does for a command, by the one who holds the journal.
+    public func add(_ silence: Silence) async throws(JournalError) {
+        try await store.write { db in
+            try SilenceRows.endOver(before: silence.created, db)
+            _ = try SilenceRows.add(silence, db)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// The rows of `source` and `item`.
+enum SourceRows {
+    /// Inserts or replaces a source's row.
+    static let upsert = """
+        insert into source (name, due, polled_at, good_at, count, failing, record) values (?, ?, ?, ?, ?, ?, ?)
+        on conflict (name) do update set due = excluded.due, polled_at = excluded.polled_at,
+          good_at = excluded.good_at, count = excluded.count, failing = excluded.failing, record = excluded.record
+        returning id
+        """
+
+    static func write(_ record: SourceRecord, with upsert: Statement) throws -> Int64 {
+        let arguments: StatementArguments = [
+            record.name, record.due?.milliseconds, record.health.lastPollAt?.milliseconds,
+            record.snapshot?.goodAt.milliseconds, record.snapshot?.count ?? 0, record.health.isFailing,
+            UTF8Column(record.json.bytes),
+        ]
+        guard let id = try Int64.fetchOne(upsert, arguments: arguments) else {
+            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a source got no number")
+        }
+        return id
+    }
+
+    static func records(_ db: Database, _ files: JournalFiles) throws -> [SourceRecord] {
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: "select name, record from source order by name"))
+        var records: [SourceRecord] = []
+        while let row = try rows.next() {
+            let (name, record): (String, UTF8Column) = (row[0], row[1])
+            guard let json = try? JSON(parsing: record.bytes) else {
+                throw JournalError.corrupt(files, "the row of source '\(name)' is unreadable")
+            }
+            records.append(SourceRecord(name: name, json: json))
+        }
+        return records
+    }
+
+    static let selectItems = "select key, digest, shown, absent_since, state_since, body from item where source = ?"
+
+    static func items(_ db: Database, of source: String) throws -> [String: StoredItem] {
+        let head = try Row.fetchOne(
+            db.cachedStatement(sql: "select id, count from source where name = ?"), arguments: [source])
+        guard let head else { return [:] }
+        let (id, count): (Int64, Int) = (head[0], head[1])
+        var items: [String: StoredItem] = [:]
+        items.reserveCapacity(count)
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [id])
+        while let row = try rows.next() {
+            let (digest, shown, absent, since): (Int64, Int64, Int64?, Int64) = (row[1], row[2], row[3], row[4])
+            let (key, body): (String, UTF8Column) = (row[0], row[5])
+            items[key] = StoredItem(
+                key: key, digest: UInt64(bitPattern: digest), shown: UInt64(bitPattern: shown),
+                absentSince: absent.map(Timestamp.init(milliseconds:)), stateSince: Timestamp(milliseconds: since),
+                body: body.bytes)
+        }
+        return items
+    }
+}

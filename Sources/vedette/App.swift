@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+import VedetteEngine
+import VedetteHTTP
+import VedetteJournal
+import VedetteText
+
+/// A watcher with everything it works with: the only place where concrete types meet.
+struct App: Sendable {
+    let client: HTTPClient
+    let journal: SQLiteJournal
+    let watcher: Watcher
+    let dispatcher: Dispatcher
+    let log: StderrLog
+    let clock = SystemClock()
+    /// The sinks of the start.
+    let rack: SinkRegistry
+    private let services: SinkServices
+    private let buttons: NotificationActions
+
+    /// Opens the journal, takes its lock, and takes up what earlier runs left.
+    init(_ configuration: Configuration, journal directory: String, log: StderrLog) async throws {
+        journal = try SQLiteJournal.open(directory: directory)
+        client = try HTTPClient(cookies: journal)
+        self.log = log
+        buttons = NotificationActions()
+        services = SinkServices(
+            fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: buttons, mail: client)
+        let dependencies = Dependencies(
+            fetcher: FileFetcher(web: client), journal: journal, clock: clock, random: SystemRandomGenerator(),
+            log: log,
+            userAgent: KindRegistry.userAgent, executor: client.executor, transformer: JQTransformer(),
+            civil: ZoneTime())
+        rack = SinkRegistry().replaced(by: configuration.sinks, services).rack
+        dispatcher = Dispatcher(dependencies, sinks: rack.sinks, policy: rack.policy)
+        watcher = Watcher(App.watch(configuration), dependencies, dispatcher: dispatcher)
+        // Rules first: what a sink refuses is an event, and they must remember what they knew.
+        try await watcher.restore()
+        try await dispatcher.restore()
+        buttons.connect { [journal, watcher, log] silence in
+            do throws(JournalError) {
+                try await journal.add(silence)
+                await watcher.silencesChanged()
+                log.log(.notice, "silent: \(silence.description)")
+            } catch {
+                log.log(.error, "what a button silenced was not written: \(error.detail)")
+            }
+        }
+    }
+
+    /// All or nothing; a sink that is written as before goes on undisturbed.
+    func reload(_ configuration: Configuration, rack: SinkRegistry) async throws(JournalError) -> SinkRegistry {
+        let (fresh, kept) = rack.replaced(by: configuration.sinks, services)
+        // New sinks first, since a new rule may speak at once; old ones are let go of last, since the watcher may refuse.
+        await dispatcher.add(sinks: fresh.sinks, policy: fresh.policy)
+        do throws(JournalError) {
+            try await watcher.reload(App.watch(configuration))
+        } catch {
+            await dispatcher.reload(sinks: rack.sinks, policy: rack.policy, keeping: Set(rack.sinks.keys))
+            throw error
+        }
+        await dispatcher.reload(sinks: fresh.sinks, policy: fresh.policy, keeping: kept)
+        return fresh
+    }
+
+    /// Events older than asked go, and sources that were removed from the configuration a week ago. Where the journal is
+    /// still larger than asked, younger events go too, down to an hour's.
+    func prune(_ configuration: Configuration) async {
+        var age = configuration.settings.keepEvents
+        let most = configuration.settings.keepBytes ?? .max
+        do throws(JournalError) {
+            try await prune(olderThan: age, configuration)
+            while age > .seconds(3600), try await journal.size() > most {
+                age = max(age / 2, .seconds(3600))
+                try await prune(olderThan: age, configuration)
+            }
+        } catch {
+            log.log(.warning, "old events were not deleted: \(error.detail)")
+        }
+    }
+
+    private func prune(olderThan age: Duration, _ configuration: Configuration) async throws(JournalError) {
+        let now = clock.now().wall
+        let kept = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
+        try await journal.forgetCookies(keeping: Set(kept))
+        try await journal.prune(
+            eventsBefore: now.advanced(by: .zero - age), keeping: Set(configuration.sources.map(\.name)),
+            abandoned: now.advanced(by: .seconds(-7 * 86_400)))
+    }
+
+    /// What other commands asked for since the last look.
+    func takeRequests() async {
+        do throws(JournalError) {
+            for request in try await journal.takeRequests() {
+                switch request.verb {
+                case AcceptCommand.verb: await watcher.accept(request.argument)
+                case "silences": await watcher.silencesChanged()
+                case "retry": await dispatcher.retry(sink: request.argument)
+                case "reread": await dispatcher.reread(sink: request.argument)
+                default: log.log(.warning, "a command asked for '\(request.verb)', which this version does not know")
+                }
+            }
+        } catch {
+            log.log(.warning, "what other commands asked for was not read: \(error.detail)")
+        }
+    }
+
+    /// Ends the connections and the journal, once watcher and courier have stopped.
+    func close() async {
+        await dispatcher.stop(by: clock.now().boot.advanced(by: .seconds(5)))
+        await client.shutdown()
+        do throws(JournalError) { try journal.close() } catch { log.log(.error, error.detail) }
+    }
+
+    private static func watch(_ configuration: Configuration) -> WatchConfiguration {
+        WatchConfiguration(sources: configuration.sources, rules: RuleSet(configuration.rules))
+    }
+}

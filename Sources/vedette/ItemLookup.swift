@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import VedetteCore
+import VedetteEngine
+import VedetteHTTP
+import VedetteJournal
+import VedetteSources
+
+/// Where the items that a command shows come from: the journal, the network, or a file.
+enum ItemLookup {
+    /// The items present in a source's snapshot, and when it was read; nil when there is none.
+    static func snapshot(of source: String, journal: String) async throws(JournalError) -> (
+        items: [Item], at: Timestamp
+    )? {
+        let reader: JournalReader
+        do throws(JournalError) {
+            reader = try JournalReader.open(directory: journal)
+        } catch {
+            if error.reason == .missing { return nil }
+            throw error
+        }
+        guard let head = try await reader.sourceRecords().first(where: { $0.name == source })?.snapshot else {
+            return nil
+        }
+        let stored = try await reader.items(of: source)
+        return (stored.values.filter { $0.absentSince == nil }.compactMap(\.item), head.goodAt)
+    }
+
+    /// Reads a source now.
+    static func live(_ source: Source) async throws -> [Item] {
+        try await reading(of: source.name) { reading async throws(ReadError) in try await reading.items(of: source) }
+    }
+
+    /// What the resources that an item names say of it, and what went wrong with them.
+    static func links(of item: Item, in source: Source) async throws -> (notes: Fields, warnings: [String]) {
+        try await reading(of: source.name) { reading in await reading.links(of: item, in: source) }
+    }
+
+    private static func reading<Answer: Sendable>(
+        of name: String, _ read: (OneShotPoll) async throws(ReadError) -> Answer
+    ) async throws -> Answer {
+        let client = try HTTPClient()
+        let live = OneShotPoll(
+            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: KindRegistry.userAgent,
+            transformer: JQTransformer())
+        let result: Result<Answer, ReadError>
+        do throws(ReadError) {
+            result = .success(try await read(live))
+        } catch {
+            result = .failure(error)
+        }
+        await client.shutdown()
+        do {
+            return try result.get()
+        } catch {
+            throw Exit(.unavailable, "\(name): \(error.failure.rawValue): \(error.detail)")
+        }
+    }
+
+    /// The items at an address that nobody configured: recognised by the first page, and read to the end.
+    static func items(at url: String, kind: String?) async throws -> [Item] {
+        if let kind { try check(kind: kind) }
+        let target = try ProbeTarget(url, server: nil, kind: kind, userAgent: nil)
+        let client = try HTTPClient()
+        let answer: Result<ProbeTarget.Answer, any Error>
+        do { answer = .success(try await target.fetch(FileFetcher(web: client))) } catch { answer = .failure(error) }
+        await client.shutdown()
+        let (page, response) = (try answer.get().page, try answer.get().response)
+        let found: Recognised
+        do throws(ReadError) {
+            found = try Recognised.from(page, response, kind: kind)
+        } catch {
+            throw Exit(.data, "\(url): \(error.failure.rawValue): \(error.detail)")
+        }
+        guard found.hasMore, found.kind.mode == .list else { return found.items }
+        return try await live(
+            Source(
+                name: url, kindName: found.proposal.kind, kind: found.kind, server: Server(name: ""), url: url,
+                pace: PollInterval(every: .seconds(60))))
+    }
+
+    static func items(inFile path: String, kind: String?) throws -> [Item] {
+        if let kind { try check(kind: kind) }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Exit(.usage, "\(path): this file cannot be read")
+        }
+        let page = PageBody(bytes: Array(data), url: "https://file.example.org/")
+        do throws(ReadError) {
+            return try Recognised.from(page, nil, kind: kind).items
+        } catch {
+            throw Exit(.data, "\(path): \(error.failure.rawValue): \(error.detail)")
+        }
+    }
+
+    static func check(kind name: String) throws {
+        let known = KindRegistry.sourceKinds.map(\.name)
+        guard !known.contains(name) else { return }
+        let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+        throw Exit(.usage, "no kind is called '\(name)'" + guess)
+    }
+
+    /// The item with that key, or with that title when it is the only one.
+    static func item(_ wanted: String, among items: [Item], of source: String) throws -> Item {
+        if let item = items.first(where: { $0.key == wanted }) { return item }
+        let titled = items.filter { $0.title == wanted }
+        if titled.count == 1 { return titled[0] }
+        if titled.count > 1 {
+            let keys = titled.map(\.key).sorted().joined(separator: ", ")
+            throw Exit(
+                .data, "\(titled.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)")
+        }
+        let near = suggestion(for: wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
+        throw Exit(.data, "\(source) has no item '\(wanted)'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+
+/// Where configuration and state live (XDG Base Directory Specification; systemd.exec(5) for `$STATE_DIRECTORY`).
+struct Paths: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Directory of the configuration; else $XDG_CONFIG_HOME/vedette, else /etc/vedette.", valueName: "dir"))
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Directory of the journal; else $STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"))
+    var state: String?
+
+    func journal(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        if let state { return state }
+        // systemd separates several state directories by colons; the first is ours.
+        if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(given) }
+        // A relative value of an XDG variable is to be ignored.
+        if let home = environment["XDG_STATE_HOME"], home.hasPrefix("/") { return home + "/vedette" }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state/vedette"
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+private func pending(
+    _ title: String, source: String = "s", sink: String = "k", in world: World
+) async -> Delivery {
+    let now = world.clock.now().wall
+    let event = Event(
+        id: Identifier(title), kind: .appeared, time: now, source: source, sourceKind: "lines", poll: "p")
+    let message = Message(
+        id: "msg_\(title)_\(sink)", rule: "r", sink: sink, event: event, title: title, text: "")
+    return await world.journal.enqueue(Delivery(message: message, created: now, due: now))
+}
+
+private func policy(_ change: (inout DeliveryPolicy) -> Void) -> DeliveryPolicy {
+    var policy = DeliveryPolicy()
+    change(&policy)
+    return policy
+}
+
+/// Refuses until it is told otherwise; it notes what it took, and when.
+private final class Receiver: Sink {
+    private struct State {
+        var answer: Outcome
+        var taken: [(lane: String, title: String, at: BootTime)] = []
+        var attempts = 0
+    }
+    private let state: Mutex<State>
+    private let clock: ManualClock
+
+    init(_ clock: ManualClock, _ answer: Outcome = .delivered) {
+        self.clock = clock
+        state = Mutex(State(answer: answer))
+    }
+
+    var taken: [(lane: String, title: String, at: BootTime)] { state.withLock { $0.taken } }
+    var attempts: Int { state.withLock { $0.attempts } }
+    func answer(_ answer: Outcome) { state.withLock { $0.answer = answer } }
+
+    func deliver(_ message: Message) async -> Outcome {
+        let now = clock.now().boot
+        return state.withLock { state in
+            state.attempts += 1
+            if state.answer == .delivered { state.taken.append((message.event.source, message.title, now)) }
+            return state.answer
+        }
+    }
+}
+
+@Suite("Dispatcher: fallbacks, bounds, paused sinks", .timeLimit(.minutes(2)))
+struct CourierMannersTests {
+    @Test("what dies at a sink goes to its fallback, once, as a message of its own")
+    func fallback() async throws {
+        let clock = ManualClock()
+        let mail = Receiver(clock)
+        let world = World(
+            clock: clock, sinks: ["mail": mail], policy: ["k": policy { $0.fallbacks = ["mail"] }])
+        world.sink.answer(.rejected(reason: "400"))
+        await world.dispatcher.enqueue([await pending("1", in: world)])
+        try await until { await world.journal.state(2) == .sent }
+        #expect(await world.journal.state(1) == .dead)
+        #expect(await world.journal.reason(1) == "400; passed on to 'mail'")
+        let ids = await world.journal.deliveries.values.map(\.delivery.message.id)
+        #expect(Set(ids).count == 2 && mail.taken.map(\.title) == ["1"])
+    }
+
+    @Test("a chain is followed to its end, and what dies there is dead")
+    func chain() async throws {
+        let clock = ManualClock()
+        let (mail, chat) = (Receiver(clock, .rejected(reason: "550")), Receiver(clock, .rejected(reason: "404")))
+        let world = World(
+            clock: clock, sinks: ["mail": mail, "chat": chat],
+            policy: ["k": policy { $0.fallbacks = ["mail", "chat"] }])
+        world.sink.answer(.rejected(reason: "400"))
+        await world.dispatcher.enqueue([await pending("1", in: world)])
+        try await until { await world.journal.state(3) == .dead }
+        #expect(await world.journal.reason(3) == "404")
+        #expect(await world.journal.deliveries.count == 3)
+    }
+
+    @Test("while outcomes cannot be written nothing is passed on twice")
+    func fallbackWithoutJournal() async throws {
+        let clock = ManualClock()
+        let mail = Receiver(clock)
+        let world = World(
+            clock: clock, sinks: ["mail": mail], policy: ["k": policy { $0.fallbacks = ["mail"] }])
+        world.sink.answer(.rejected(reason: "400"))
+        let delivery = await pending("1", in: world)
+        await world.journal.fail(recording: true)
+        await world.dispatcher.enqueue([delivery])
+        try await until { clock.sleepers == 2 }
+        await world.journal.fail()
+        try await world.advance(.seconds(6)) { mail.attempts == 1 }
+        for _ in 0..<500 { await Task.yield() }
+        #expect(await world.journal.deliveries.count == 2 && mail.attempts == 1)
+    }
+
+    @Test("more than a sink may be owed: the oldest are dead letters with the reason, passed on, and the rest waits")
+    func overflow() async throws {
+        let clock = ManualClock()
+        let mail = Receiver(clock)
+        let down = policy { ($0.queue.count, $0.fallbacks) = (10, ["mail"]) }
+        let world = World(clock: clock, sinks: ["mail": mail], policy: ["k": down])
+        world.sink.hang()
+        var deliveries: [Delivery] = []
+        for number in 1...30 { deliveries.append(await pending("\(number)", in: world)) }
+        await world.dispatcher.enqueue(deliveries)
+        try await world.advance(.seconds(70)) { mail.taken.count == 19 }
+        // The first is under way: how it ends nobody knows yet.
+        #expect(mail.taken.map(\.title) == (2...20).map(String.init))
+        #expect(
+            await world.journal.reason(5)
+                == "more than 10 messages were owed to the sink: the oldest is given up; passed on to 'mail'")
+        world.sink.release()
+        try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
+        #expect(world.sink.seen == ["1"] + (21...30).map(String.init))
+    }
+
+    @Test("a bound that is exceeded by far is kept at once, step by step, and nobody spins meanwhile")
+    func farBeyond() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock, policy: ["k": policy { $0.queue.count = 10 }])
+        world.sink.hang()
+        var deliveries: [Delivery] = []
+        for number in 1...2000 { deliveries.append(await pending("\(number)", in: world)) }
+        await world.dispatcher.enqueue(deliveries)
+        // No time passes.
+        try await until { await world.journal.deliveries.values.count { $0.state == .dead } == 1989 }
+        try await until { clock.sleepers == 1 }
+        world.sink.release()
+        try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
+    }
+
+    @Test("once: the bound is kept, and an audit that is due keeps nobody awake")
+    func once() async throws {
+        let clock = ManualClock()
+        let down = Receiver(clock, .retry(reason: "503", after: nil))
+        let world = World(clock: clock, sinks: ["k": down], policy: ["k": policy { $0.queue.count = 10 }])
+        for number in 1...1200 { _ = await pending("\(number)", in: world) }
+        try await world.dispatcher.restore()
+        await world.dispatcher.drainOnce()
+        #expect(await world.journal.deliveries.values.count { $0.state == .dead } >= 1180)
+        clock.advance(.seconds(100))
+        for _ in 0..<500 { await Task.yield() }
+        let before = clock.sleeps
+        for _ in 0..<2000 { await Task.yield() }
+        #expect(clock.sleeps == before)
+    }
+
+    @Test("the wall clock is set back after an hour of waiting: nothing dies of an age that it does not have")
+    func ageAgainstTheClock() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock, policy: ["k": policy { $0.giveUp = .seconds(3600) }])
+        world.sink.answer(.paused(reason: "401"))
+        clock.setWall(by: .seconds(-400_000))
+        await world.dispatcher.enqueue([await pending("1", in: world), await pending("2", in: world)])
+        try await until { await world.journal.state(1) == .paused }
+        for _ in 0..<40 {
+            clock.advance(.seconds(5))
+            for _ in 0..<40 { await Task.yield() }
+        }
+        #expect(await world.journal.state(2) == .pending)
+    }
+
+    @Test("what the sink of before a reload refused does not pause the one of after")
+    func replaced() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        world.sink.hang()
+        world.sink.answer(.paused(reason: "401"))
+        await world.dispatcher.enqueue([await pending("1", in: world)])
+        try await until { world.sink.inFlight == 1 }
+        let fresh = Receiver(clock)
+        await world.dispatcher.reload(sinks: ["k": fresh])
+        world.sink.release()
+        try await world.advance(.seconds(10)) { fresh.taken.count == 1 }
+        try await until { await world.journal.state(1) == .sent }
+    }
+
+    @Test("what a paused sink is owed dies of age; one that takes messages is never cut short")
+    func age() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock, policy: ["k": policy { $0.giveUp = .seconds(600) }])
+        world.sink.answer(.paused(reason: "401"))
+        await world.dispatcher.enqueue([await pending("1", in: world), await pending("2", in: world)])
+        try await until { await world.journal.state(1) == .paused }
+        try await world.advance(.seconds(800)) { await world.journal.state(2) == .dead }
+        #expect(await world.journal.reason(1) == "gave up after 10 min: 401")
+        #expect(world.sink.seen == ["1"])
+    }
+
+    @Test("a sink that refuses us is one event, and rules tell other sinks of it")
+    func paused() async throws {
+        let clock = ManualClock()
+        let other = Receiver(clock)
+        let rule = Rule(
+            name: "refused", when: .sourceState([.paused, .disabled]),
+            notify: ["k", "other"].map { Rule.NotificationTarget(sink: $0) })
+        let world = World(rules: RuleSet([rule]), clock: clock, sinks: ["other": other])
+        try await world.run {
+            world.sink.hang()
+            world.sink.answer(.paused(reason: "the receiver answered 401"), .paused(reason: "401"))
+            await world.dispatcher.enqueue([
+                await pending("1", source: "a", in: world), await pending("2", source: "b", in: world),
+            ])
+            try await until { world.sink.inFlight == 2 }
+            world.sink.release()
+            try await until { other.taken.count == 1 }
+            for _ in 0..<500 { await Task.yield() }
+            let events = await world.journal.events
+            #expect(events.map(\.kind) == [.paused] && events.first?.source == "k")
+            #expect(events.first?.error?.detail == "the receiver answered 401")
+            #expect(other.taken.map(\.title) == ["The sink k refuses messages"])
+            let states = await world.journal.deliveries.values.filter { $0.delivery.message.rule == "refused" }
+            #expect(Set(states.map(\.state)) == [.suppressed, .sent])
+        }
+    }
+
+    @Test("a sink is down for a day: others never wait, afterwards all arrives in order, and the day cost few attempts")
+    func day() async throws {
+        let clock = ManualClock()
+        let (down, well) = (Receiver(clock, .retry(reason: "refused", after: nil)), Receiver(clock))
+        let world = World(clock: clock, sinks: ["down": down, "well": well])
+        let lanes = (0..<10).map { "s\($0)" }
+        for hour in 0..<24 {
+            for lane in lanes {
+                var deliveries: [Delivery] = []
+                for sink in ["down", "well"] {
+                    deliveries.append(await pending("\(hour)", source: lane, sink: sink, in: world))
+                }
+                await world.dispatcher.enqueue(deliveries)
+            }
+            // Nobody waits for a deadline here: no time passes.
+            try await until { well.taken.count == (hour + 1) * lanes.count }
+            for _ in 0..<720 {
+                clock.advance(.seconds(5))
+                for _ in 0..<4 { await Task.yield() }
+            }
+        }
+        #expect(down.taken.isEmpty)
+        #expect(down.attempts < 24 * 60, "\(down.attempts)")
+        down.answer(.delivered)
+        try await world.advance(.seconds(4000)) { down.taken.count == 24 * lanes.count }
+        for lane in lanes {
+            #expect(down.taken.filter { $0.lane == lane }.map(\.title) == (0..<24).map(String.init))
+        }
+    }
+}

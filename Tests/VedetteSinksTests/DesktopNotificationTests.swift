@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import VedetteCore
+
+@testable import VedetteDesktop
+
+@Suite("what a bubble shows")
+struct BubbleTests {
+    @Test("an item has one bubble, whatever happens to it; a source has its own")
+    func keys() {
+        let first = DesktopNotification(.of(.changed(key: "59"), id: "msg_1"))
+        let second = DesktopNotification(.of(.about(.disappeared, item: Item(key: "59")), id: "msg_2"))
+        #expect(first.key == second.key)
+        #expect(first.key != DesktopNotification(.of(.changed(key: "60"))).key)
+        #expect(DesktopNotification(.of(.about(.failing))).key == .source("lab-systems"))
+    }
+
+    @Test("priority becomes urgency, kind becomes category")
+    func urgency() {
+        #expect(Priority.allCases.map { DesktopNotification(.of(priority: $0)).urgency } == [.low, .normal, .critical])
+        #expect(DesktopNotification(.of()).category == "x-vedette.changed")
+        #expect(DesktopNotification(.of(.about(.failing))).category == "network.error")
+    }
+
+    @Test(
+        "only what a browser opens gets a button",
+        arguments: [
+            ("https://x.example/a?b=c#d", true), ("HTTP://x", true), ("file:///etc/passwd", false), ("--help", false),
+            ("javascript:alert(1)", false), ("https://x/a b", false), ("https://x/\n", false), ("smb://x/y", false),
+            ("", false), ("https://" + String(repeating: "a", count: 9000), false),
+        ])
+    func links(_ url: String, _ isLink: Bool) {
+        #expect(DesktopNotification(.of(.changed(url: url))).link == (isLink ? url : nil))
+    }
+
+    @Test("the main process of a user's unit has the user's manager start the browser; any other starts it itself")
+    func browser() {
+        let unit = ["SYSTEMD_EXEC_PID": "42", "WAYLAND_DISPLAY": "wayland-0", "HOME": "/h"]
+        let cgroup = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/vedette.service\n"
+        func words(_ process: pid_t, _ cgroup: String) -> [String] {
+            Browser.words(for: "https://x.example/", process: process, cgroup: cgroup) { unit[$0] }
+        }
+        let asked = words(42, cgroup)
+        #expect(asked.first == "systemd-run" && asked.suffix(2) == ["xdg-open", "https://x.example/"])
+        #expect(asked.contains("--user") && asked.contains("--property=ExitType=cgroup"))
+        #expect(asked.filter { $0.hasPrefix("--setenv") } == ["--setenv=WAYLAND_DISPLAY=wayland-0"])
+        #expect(words(43, cgroup) == ["xdg-open", "https://x.example/"])
+        #expect(words(42, "0::/system.slice/vedette.service\n") == ["xdg-open", "https://x.example/"])
+    }
+
+    @Test("a daemon that does not promise to read markup gets none, and text that only looks like it stays")
+    func strip() {
+        let tags = [
+            ("<<b>b>x</B >", "x"), (#"<a href="file:///etc/passwd">x</a>"#, "x"), ("<IMG/src=x>", ""), ("<b", "<b"),
+            ("1 < 2 > 0", "1 < 2 > 0"), ("<body>", "<body>"), ("<>", "<>"), ("<br/>", "<br/>"), ("<\nimg>", "<\nimg>"),
+            ("<img src='>'>", "'>"), ("<i>a<u>b</u></i>", "ab"), ("a>b", "a>b"), ("<a<b>c>", "<ac>"),
+        ]
+        for (text, plain) in tags { #expect(NotificationMarkup.body(text, isMarkup: false) == plain, "\(text)") }
+    }
+
+    @Test("Snooze is about the item or the source for an hour, Mute about the rule for good")
+    func silences() {
+        let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
+        let hour = Timestamp(rfc3339: "2026-11-21T11:00:00Z")!
+        let item = DesktopNotification(.of(.changed(key: "59")))
+        #expect(item.buttons == [.snooze, .mute])
+        #expect(
+            item.silence(by: .snooze, at: now)
+                == Silence(rule: "ready", source: "lab-systems", item: "59", until: hour, created: now))
+        #expect(item.silence(by: .mute, at: now) == Silence(rule: "ready", created: now))
+        #expect(item.silence(by: .open, at: now) == nil)
+        let source = DesktopNotification(.of(.about(.failing)))
+        #expect(
+            source.silence(by: .snooze, at: now)
+                == Silence(rule: "ready", source: "lab-systems", until: hour, created: now))
+        let test = DesktopNotification(.of(.about(.test, item: Item(key: "test"))))
+        #expect(test.buttons.isEmpty && test.silence(by: .mute, at: now) == nil)
+    }
+
+    @Test("an icon is a name or an absolute path")
+    func icons() throws {
+        for icon in ["mail-unread", "/usr/share/pixmaps/x y.png"] {
+            _ = try DesktopKind.entry.make(Options(["icon": .text(icon)]))
+        }
+        for icon in ["", "a/b.png", "file:///x.png", "~/x.png", "/a\nb"] {
+            #expect(throws: OptionProblem.self, "\(icon)") {
+                try DesktopKind.entry.make(Options(["icon": .text(icon)]))
+            }
+        }
+    }
+
+    @Test("markup is escaped for a daemon that reads it, and kept from one that does not")
+    func markup() {
+        let text = #"<b>&amp;</b> <img src="x"> a < b"#
+        #expect(
+            NotificationMarkup.body(text, isMarkup: true)
+                == #"&lt;b&gt;&amp;amp;&lt;/b&gt; &lt;img src="x"&gt; a &lt; b"#)
+        #expect(NotificationMarkup.body(text, isMarkup: false) == "&amp;  a < b")
+    }
+
+    @Test("control and bidirectional characters go, line breaks stay in bodies alone")
+    func clean() {
+        #expect(NotificationMarkup.title("a\u{1B}[1m\n\u{202E}b\u{0}\tc") == "a[1m b c")
+        #expect(NotificationMarkup.body("a\r\n\u{2066}b\u{85}", isMarkup: false) == "a\nb")
+        #expect(NotificationMarkup.title("\u{0}") == "Vedette")
+    }
+
+    @Test("a long text is cut between characters, and an entity is never cut")
+    func cut() {
+        #expect(NotificationMarkup.title(String(repeating: "x", count: 200)).count == 200)
+        #expect(
+            NotificationMarkup.title(String(repeating: "x", count: 201)) == String(repeating: "x", count: 200) + "…")
+        let family = "👩‍👩‍👧"
+        #expect(
+            NotificationMarkup.title(String(repeating: family, count: 100)) == String(repeating: family, count: 40)
+                + "…")
+        let odd = NotificationMarkup.title("x" + String(repeating: family, count: 100))
+        #expect(odd == "x" + String(repeating: family, count: 39) + "…")
+        let heap = "a" + String(repeating: "\u{301}", count: 100_000)
+        #expect(NotificationMarkup.title(heap).unicodeScalars.count == 201)
+        let body = NotificationMarkup.body(String(repeating: "&", count: 2000), isMarkup: true)
+        #expect(body == String(repeating: "&amp;", count: 1000) + "…")
+    }
+
+    @Test("invalid UTF-8 cannot be in a String: it was replaced on the way in")
+    func utf8() {
+        #expect(NotificationMarkup.title(String(decoding: [0x61, 0xFF, 0x62], as: UTF8.self)) == "a\u{FFFD}b")
+    }
+}
+
+@Suite("old news")
+struct MissedTests {
+    let rule = Timestamp(rfc3339: "2026-11-21T08:00:00.123Z")!
+    private func message(_ id: String) -> Message { .of(.changed(time: "2026-11-21T01:00:00Z"), id: id) }
+
+    @Test("a message is as old as its id says; one whose id says nothing, as its event")
+    func age() {
+        let message = message("msg_" + Identifier(time: rule, random: (7, 8)).description)
+        #expect(message.created == rule)
+        #expect(!message.isOldNews(at: rule.advanced(by: .seconds(3600))))
+        #expect(message.isOldNews(at: rule.advanced(by: .seconds(3601))))
+        for id in ["msg_0199", "", "msg_zzzzzzzz-zzzz-7000", "msg_+1234567-1234-7000", "msg_01234567"] {
+            #expect(self.message(id).created == Timestamp(rfc3339: "2026-11-21T01:00:00Z"), "\(id)")
+        }
+    }
+
+    @Test("the summary counts all and names the last five")
+    func summary() {
+        var missed = MissedSummary()
+        missed.add("1")
+        #expect(missed.bubble.title == "1 older message" && missed.bubble.body == "1")
+        for i in 2...7 { missed.add("\(i)") }
+        #expect(missed.bubble.key == .missed && missed.bubble.buttons.isEmpty)
+        #expect(missed.bubble.title == "7 older messages" && missed.bubble.body == "3\n4\n5\n6\n7\nand 2 before")
+    }
+}
