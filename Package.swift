@@ -11,8 +11,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A wall of the house: what a target may import stands here and in the table of walls (Tests/ArchitectureTests).
-func wall(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// A module with the imports that it may use; Tests/ArchitectureTests holds the same table.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -43,21 +43,21 @@ let package = Package(
         system("CCrypto", "libcrypto", "libssl-dev"),
         .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
-        wall("VedetteCore"),
-        wall("VedetteText", ["VedetteCore", "CPCRE2"]),
-        wall("VedetteDocument", ["CXML2", "CJSON"]),
-        wall("VedetteHTTP", ["VedetteCore", "CCurl", "CZlib", "CCrypto"]),
-        wall("VedetteSources", ["VedetteCore", "VedetteDocument"]),
-        wall("VedetteSinks", ["VedetteCore", "CCrypto"]),
-        wall("VedetteDesktop", ["VedetteCore", "CNotify"]),
-        wall(
+        module("VedetteCore"),
+        module("VedetteText", ["VedetteCore", "CPCRE2"]),
+        module("VedetteDocument", ["CXML2", "CJSON"]),
+        module("VedetteHTTP", ["VedetteCore", "CCurl", "CZlib", "CCrypto"]),
+        module("VedetteSources", ["VedetteCore", "VedetteDocument"]),
+        module("VedetteSinks", ["VedetteCore", "CCrypto"]),
+        module("VedetteDesktop", ["VedetteCore", "CNotify"]),
+        module(
             "VedetteJournal",
             [
                 "VedetteCore", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        wall("VedetteConfig", ["VedetteCore", "VedetteText", .product(name: "Yams", package: "Yams")]),
-        wall("VedetteEngine", ["VedetteCore"]),
+        module("VedetteConfig", ["VedetteCore", "VedetteText", .product(name: "Yams", package: "Yams")]),
+        module("VedetteEngine", ["VedetteCore"]),
         .executableTarget(
             name: "vedette",
             dependencies: [

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The header lines of a response as received; a value is looked for only when somebody asks.
+public struct ResponseHeaders: Sendable, Hashable {
+    private var lines: [UInt8]
+
+    /// - Parameter lines: `Name: value` lines, each ended by LF or CR LF.
+    public init(lines: [UInt8] = []) { self.lines = lines }
+
+    public init(_ pairs: [(String, String)]) {
+        lines = pairs.flatMap { Array("\($0): \($1)\n".utf8) }
+    }
+
+    /// The first value of that name, in any case, without surrounding white space.
+    public subscript(name: String) -> String? { values(name, most: 1).first }
+
+    public func all(_ name: String) -> [String] { values(name, most: .max) }
+
+    /// One walk over the bytes: this is asked several times for every poll.
+    private func values(_ name: String, most: Int) -> [String] {
+        var (name, found) = (name, [String]())
+        name.withUTF8 { wanted in
+            lines.withUnsafeBufferPointer { bytes in
+                var start = 0
+                while start < bytes.count, found.count < most {
+                    let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                    if let value = ResponseHeaders.value(of: wanted, in: bytes[start..<end]) { found.append(value) }
+                    start = end + 1
+                }
+            }
+        }
+        return found
+    }
+
+    private static func value(of wanted: UnsafeBufferPointer<UInt8>, in line: Slice<UnsafeBufferPointer<UInt8>>)
+        -> String?
+    {
+        guard line.count > wanted.count, line[line.startIndex + wanted.count] == 58 else { return nil }
+        for i in 0..<wanted.count where line[line.startIndex + i] | 0x20 != wanted[i] | 0x20 { return nil }
+        var value = line[(line.startIndex + wanted.count + 1)...]
+        while let last = value.last, last <= 32 { value.removeLast() }
+        while let first = value.first, first <= 32 { value.removeFirst() }
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    /// `type/subtype` in lower case, without parameters.
+    public var mediaType: String? {
+        self["Content-Type"]?.split(separator: ";").first.map { $0.lowercased().trimmed() }
+    }
+
+    /// The `charset` parameter of Content-Type, unquoted.
+    public var charset: String? {
+        guard let type = self["Content-Type"] else { return nil }
+        for parameter in type.split(separator: ";").dropFirst() {
+            let text = String(parameter).trimmed()
+            guard text.lowercased().hasPrefix("charset=") else { continue }
+            return String(text.dropFirst(8).filter { $0 != "\"" }).trimmed()
+        }
+        return nil
+    }
+}
