@@ -37,7 +37,7 @@ final class Child: Sendable {
             let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
             self?.change { $0.code = code }
         }
-        try process.run()
+        try process.runUnblocked()
         for (i, pipe) in pipes.enumerated() { read(pipe.fileHandleForReading, into: i) }
     }
 
@@ -137,7 +137,7 @@ final class Child: Sendable {
         }
     }
 
-    /// SIGKILL, for programs that are not what is tested: they inherit this process's blocked signals.
+    /// Sends SIGKILL and waits; for helpers of a test, which need not end in order.
     func destroy() async {
         kill(SIGKILL)
         _ = await end(within: 10)

@@ -226,7 +226,7 @@ private enum Memory {
         process.arguments = ["-c", "head -c \(megabytes)000000 /dev/zero | gzip -9"]
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.runUnblocked()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return Array(bytes)

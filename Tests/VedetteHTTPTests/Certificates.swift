@@ -67,7 +67,7 @@ struct Certificates: Sendable {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["openssl"] + arguments
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
+        try process.runUnblocked()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Trouble("openssl \(arguments[0]) failed for \(arguments)") }
     }
@@ -93,7 +93,7 @@ final class ScriptServer: Sendable {
         let output = Pipe()
         (process.standardInput, process.standardOutput) = (input, output)
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
         var line = Data()
         while !line.contains(10), case let more = output.fileHandleForReading.availableData, !more.isEmpty {
             line += more
@@ -118,7 +118,7 @@ final class ScriptServer: Sendable {
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = [python, "-c", "import \(module)"]
             (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-            guard (try? process.run()) != nil else { return false }
+            guard (try? process.runUnblocked()) != nil else { return false }
             process.waitUntilExit()
             return process.terminationStatus == 0
         }

@@ -26,7 +26,7 @@ final class Lab: Sendable {
         process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.runUnblocked()
         var line = Data()
         while !line.contains(10), let more = try output.fileHandleForReading.read(upToCount: 1) { line += more }
         let names = try JSONDecoder().decode([String: String].self, from: line)

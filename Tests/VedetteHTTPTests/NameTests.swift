@@ -97,7 +97,7 @@ private enum Namespace {
         let output = Pipe()
         (process.standardOutput, process.standardError) = (output, output)
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationStatus, text)

@@ -113,7 +113,7 @@ enum Python {
         process.arguments = [python, "-c", script]
         let (into, out) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput, process.standardError) = (into, out, out)
-        try process.run()
+        try process.runUnblocked()
         // The scripts read all of their input before they print.
         try into.fileHandleForWriting.write(contentsOf: input)
         try into.fileHandleForWriting.close()

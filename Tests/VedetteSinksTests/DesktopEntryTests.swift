@@ -28,7 +28,7 @@ struct DesktopEntryTests {
         process.executableURL = DesktopEntryTests.validator
         process.arguments = [DesktopEntryTests.entry.path]
         process.standardOutput = output
-        try process.run()
+        try process.runUnblocked()
         #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "")
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

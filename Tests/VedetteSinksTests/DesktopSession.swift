@@ -212,7 +212,7 @@ final class DesktopSession {
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
         return (process, pipe.fileHandleForReading)
     }
 

@@ -13,7 +13,7 @@ final class DesktopStandIn {
         process.executableURL = python
         process.arguments = ["-c", "from gi.repository import Gio, GLib"]
         process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
+        guard (try? process.runUnblocked()) != nil else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }
@@ -25,7 +25,7 @@ final class DesktopStandIn {
         process.executableURL = DesktopStandIn.python
         process.arguments = ["-c", DesktopStandIn.script, bus] + capabilities
         (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        try process.runUnblocked()
         try #require(try line() == "ready")
     }
 

@@ -15,7 +15,7 @@ final class MisbehavingReceiver: Sendable {
         process.arguments = ["python3", "-c", MisbehavingReceiver.script]
         let output = Pipe()
         (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        try process.runUnblocked()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         origin = "http://127.0.0.1:" + line.trimmingCharacters(in: .whitespacesAndNewlines)
     }
