@@ -226,10 +226,32 @@ struct SupportTests {
 
     private func headers(_ name: String, _ value: String) -> ResponseHeaders { ResponseHeaders([(name, value)]) }
 
-    @Test("an HTTP date is read", arguments: ["Sun, 06 Nov 1994 08:49:37 GMT"])
+    @Test(
+        "an HTTP date is read in each form of RFC 9110 §5.6.7",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            // Netscape's form, which many cookies have.
+            "Sun, 06-Nov-1994 08:49:37 GMT",
+        ])
     func httpDate(text: String) {
-        #expect(Timestamp(httpDate: text) == at(784_111_777))
-        #expect(Timestamp(httpDate: "Sun, 06 Nov 1994 08:49:37 CET") == nil && Timestamp(httpDate: "") == nil)
+        #expect(Timestamp(httpDate: text, now: at(1_700_000_000)) == at(784_111_777))
+    }
+
+    @Test(
+        "text that is no HTTP date is refused",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 CET", "", "Sun, 06 Nov 94 08:49:37 GMT", "Sunday, 06-Nov-994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37", "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun Nov 06 08:49 1994",
+            "Sunday, 31-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994 GMT",
+        ])
+    func noHTTPDate(text: String) { #expect(Timestamp(httpDate: text, now: at(1_700_000_000)) == nil) }
+
+    @Test("a year of two digits more than 50 years ahead is in the past (RFC 9110 §5.6.7)")
+    func shortYear() {
+        // 2023-11-14.
+        let now = at(1_700_000_000)
+        #expect(Timestamp(httpDate: "Tuesday, 14-Nov-73 00:00:00 GMT", now: now) == at(3_277_843_200))
+        #expect(Timestamp(httpDate: "Wednesday, 14-Nov-74 00:00:00 GMT", now: now) == at(153_619_200))
     }
 
     @Test("Retry-After is seconds or a date; the past, the negative and garbage are nothing")

@@ -7,7 +7,7 @@ extension ResponseHeaders {
         if let seconds = Int64(text) { return seconds > 0 ? .seconds(min(seconds, 1 << 31)) : nil }
         // Digits beyond Int64 are still "very long".
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) { return .seconds(1 << 31) }
-        guard let date = Timestamp(httpDate: text), date > now else { return nil }
+        guard let date = Timestamp(httpDate: text, now: now), date > now else { return nil }
         return .milliseconds(date.milliseconds - now.milliseconds)
     }
 
