@@ -77,8 +77,8 @@ struct LinkReader: Sendable {
     let fetcher: any Fetcher
     let clock: any Clock
     let ask: RequestTemplate
-    /// A response that named them came from the internet.
-    let isPublic: Bool
+    /// Whether a response that named them came from a public address; nil when unknown.
+    let isPublic: Bool?
 
     private enum Answer: Sendable {
         case said([(link: ItemLink, notes: Fields)])
@@ -159,7 +159,8 @@ struct LinkReader: Sendable {
             return .failed(links, "\(link.name) was not read: \(error.detail)", silence: nil)
         }
         guard let failure = Failure(status: response.status) else {
-            return await LinkReader.read(links, response, with: kind, at: clock.now().wall)
+            return await LinkReader.read(
+                links, response, with: kind, requestBuilder.source.server.redactor, at: clock.now().wall)
         }
         let sentence = PollReader.sentence(status: response.status, failure)
         let asked = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
@@ -169,16 +170,19 @@ struct LinkReader: Sendable {
 
     @concurrent
     private static func read(
-        _ links: [ItemLink], _ response: Response, with kind: any SourceKind, at now: Timestamp
+        _ links: [ItemLink], _ response: Response, with kind: any SourceKind, _ redactor: SecretRedactor?,
+        at now: Timestamp
     ) async -> Answer {
         var said: [(link: ItemLink, notes: Fields)] = []
         for link in links {
             var body = PageBody(
                 bytes: response.body, headers: response.headers, url: response.url, receivedAt: now)
             do throws(ReadError) {
-                said.append((link, try kind.read(link, &body)))
+                let notes = try kind.read(link, &body)
+                said.append((link, redactor?.redacted(notes) ?? notes))
             } catch {
-                return .failed(links, "\(link.name) was not read: \(error.detail)", silence: nil)
+                let detail = redactor?.redacted(error.detail) ?? error.detail
+                return .failed(links, "\(link.name) was not read: \(detail)", silence: nil)
             }
         }
         return .said(said)

@@ -34,6 +34,8 @@ extension PollReader {
     /// Off the loop: it may hash a large body.
     @concurrent
     private func observed(_ seen: Observed, with kind: any ObservingKind) async -> Page {
-        kind.observe(seen, ObservationContext(url: source.url, now: clock.now().wall))
+        var page = kind.observe(seen, ObservationContext(url: source.url, now: clock.now().wall))
+        source.server.redactor?.redact(&page)
+        return page
     }
 }

@@ -43,7 +43,7 @@ public struct OneShotPoll: Sendable {
         let reader = LinkReader(
             requestBuilder: RequestBuilder(source: source, lane: .polls, userAgent: userAgent), kind: source.kind,
             fetcher: fetcher, clock: clock, ask: source.kind.request(base: source.url, context: context),
-            isPublic: true)
+            isPublic: nil)
         var cache = LinkCache()
         let warnings = await reader.refresh(&cache, links)
         var item = Item(key: item.key)

@@ -78,7 +78,7 @@ struct PollReader: Sendable {
         do throws(FetchError) {
             return .success(try await fetcher.fetch(request))
         } catch {
-            return .failure(error)
+            return .failure(source.server.redactor?.redacted(error) ?? error)
         }
     }
 
@@ -205,7 +205,7 @@ extension PollReader {
                 bytes: response.body, headers: response.headers, url: response.url, number: reading.walk.pages + 1,
                 receivedAt: clock.now().wall)
             response.body = []
-            switch await PollReader.read(body, with: source.kind, transformer) {
+            switch await PollReader.read(body, with: source, transformer) {
             case .failure(let error): return PollResult(error)
             case .success(let page): reading.take(page)
             }
@@ -227,7 +227,7 @@ extension PollReader {
     ) async -> Result<Response, FetchError> {
         do throws(FetchError) {
             let request = try requestBuilder.next(page, ask, isPublic: !response.isFromPrivate)
-            return .success(try await fetcher.fetch(request))
+            return await fetched(request)
         } catch {
             return .failure(error)
         }
@@ -241,16 +241,19 @@ extension PollReader {
     /// Off the loop: a document may be large, and a program runs for seconds.
     @concurrent
     private static func read(
-        _ body: consuming PageBody, with kind: any SourceKind, _ transformer: (any BodyTransformer)?
+        _ body: consuming PageBody, with source: Source, _ transformer: (any BodyTransformer)?
     ) async -> Result<Page, ReadError> {
+        let redactor = source.server.redactor
         do throws(ReadError) {
-            if let program = kind.shaping {
+            if let program = source.kind.shaping {
                 guard let transformer else { throw ReadError(.configuration, "no program shapes documents here") }
                 body.bytes = try await transformer.shape(body.bytes, with: program)
             }
-            return .success(try kind.read(&body))
+            var page = try source.kind.read(&body)
+            redactor?.redact(&page)
+            return .success(page)
         } catch {
-            return .failure(error)
+            return .failure(ReadError(error.failure, redactor?.redacted(error.detail) ?? error.detail))
         }
     }
 

@@ -22,16 +22,16 @@ struct RequestBuilder: Sendable {
         Request(ask, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
     }
 
-    /// - Parameter isPublic: the response that named the page came from the internet.
-    func next(_ page: NextPage, _ ask: RequestTemplate, isPublic: Bool) throws(FetchError) -> Request {
+    /// - Parameter isPublic: whether the response that named the page came from a public address; nil when unknown.
+    func next(_ page: NextPage, _ ask: RequestTemplate, isPublic: Bool?) throws(FetchError) -> Request {
         var request = first(ask)
         request.url = page.url
         if let body = page.body { request.body = body }
         return try elsewhere(request, "the next page", isPublic: isPublic)
     }
 
-    /// - Parameter isPublic: the response that named the link came from the internet.
-    func link(_ url: String, _ ask: RequestTemplate, isPublic: Bool) throws(FetchError) -> Request {
+    /// - Parameter isPublic: whether the response that named the link came from a public address; nil when unknown.
+    func link(_ url: String, _ ask: RequestTemplate, isPublic: Bool?) throws(FetchError) -> Request {
         var request = first(ask)
         (request.method, request.url, request.body) = ("GET", url, nil)
         request.headers.removeAll { $0.name.lowercased() == "content-type" }
@@ -39,15 +39,17 @@ struct RequestBuilder: Sendable {
         return try elsewhere(request, "a linked resource", isPublic: isPublic)
     }
 
-    /// An address that a server named: what was given for one origin goes to no other (I9), and a host on the internet
-    /// leads to no machine of our own network.
-    private func elsewhere(_ request: Request, _ what: String, isPublic: Bool) throws(FetchError) -> Request {
+    /// Restricts a request to an address that a server named: what was given for one origin goes to no other (I9), and a
+    /// public host leads to no private address, not even under its own name (DNS rebinding).
+    private func elsewhere(_ request: Request, _ what: String, isPublic: Bool?) throws(FetchError) -> Request {
         guard let from = WebURL(source.url) else {
             throw FetchError(.redirect, "\(what) of a file is not followed")
         }
         guard let to = WebURL(request.url) else {
             throw FetchError(.redirect, "\(what) has no http address; it is not followed")
         }
+        var request = request
+        if isPublic == true, !source.server.allowsPrivate { request.reach = .publicOnly }
         guard from.origin != to.origin else { return request }
         if from.scheme == "https", to.scheme != "https" {
             throw FetchError(.redirect, "\(what) leads from https to http; it is not followed")
@@ -56,11 +58,12 @@ struct RequestBuilder: Sendable {
             throw FetchError(
                 .redirect, "\(what) is on another origin, to which the body of the request is not sent")
         }
-        var request = request
+        request.url = source.server.redactor?.redacted(request.url) ?? request.url
         request.headers.removeAll(where: \.isForOneOrigin)
         (request.credentials, request.session, request.tls) = (nil, nil, request.tls.elsewhere)
         request.originLimits = OriginLimits()
-        if isPublic, !source.server.allowsPrivate { request.reach = .publicOnly }
+        // An unknown origin is treated as a public one.
+        if isPublic != false, !source.server.allowsPrivate { request.reach = .publicOnly }
         return request
     }
 }

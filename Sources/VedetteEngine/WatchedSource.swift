@@ -94,6 +94,9 @@ extension Server {
             && credentials?.words == other.credentials?.words
     }
 
+    /// Nil when the server has no secret that could be found in a text.
+    var redactor: SecretRedactor? { SecretRedactor(secrets, credentials: credentials) }
+
     var secrets: [Secret] {
         let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }
         return headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }

@@ -71,7 +71,7 @@ struct LinkTests {
         #expect(there.credentials == nil && there.session == nil && there.tls == TLSPolicy(minimum: .v1_3))
         #expect(!there.headers.contains { $0.name.hasPrefix("X-") } && there.reach == .publicOnly)
         let own = try #require(world.fetcher.requests.first { $0.url == ann })
-        #expect(own.credentials?.user == "u" && own.tls.pin != nil && own.reach == .likeTheFirst)
+        #expect(own.credentials?.user == "u" && own.tls.pin != nil && own.reach == .publicOnly)
         #expect(world.fetcher.count(plain) == 0)
         #expect(await note("3", world) == nil)
     }

@@ -323,9 +323,46 @@ struct PollTests {
             _ = await poll(world)
             return world.fetcher.requests.map(\.reach)
         }
-        #expect(try await reaches(isPublic: true) == [.likeTheFirst, .publicOnly, .likeTheFirst])
+        #expect(try await reaches(isPublic: true) == [.likeTheFirst, .publicOnly, .publicOnly])
         #expect(try await reaches(isPublic: false) == [.likeTheFirst, .likeTheFirst, .likeTheFirst])
         #expect(try await reaches(isPublic: true, allowed: true) == [.anywhere, .anywhere, .anywhere])
+    }
+
+    @Test("a secret that a server repeats is cut from items, links, warnings and errors, in each of its spellings")
+    func secrets() async throws {
+        let password = Secret("pass w0rd&1")
+        let server = Server(
+            name: "a", credentials: Credentials(user: "ann", password: password),
+            headers: [Header("X-Key", Secret("k3yk3yk3y")), Header("X-Short", Secret("short"))])
+        let world = World([source("a", server: server)])
+        let basic = "YW5uOnBhc3MgdzByZCYx"
+        world.fetcher.serve(
+            url("a"),
+            "1=pass w0rd&1 twice pass w0rd&1\n2=https://a.example/?p=pass%20w0rd%261&q\n3=?p=pass+w0rd%261\n"
+                + "4=Basic \(basic)\n5-k3yk3yk3y=short\n6=@https://a.example/u")
+        world.fetcher.serve("https://a.example/u", "k3yk3yk3y of ann")
+        try await world.watcher.restore()
+        #expect(await poll(world) == .good(items: 6, isBaseline: true, events: 0))
+        let items = await world.journal.items(of: "a").mapValues { $0.item }
+        #expect(items["1"]??.state == "[secret] twice [secret]")
+        #expect(items["2"]??.state == "https://a.example/?p=[secret]&q" && items["3"]??.state == "?p=[secret]")
+        #expect(items["4"]??.state == "Basic [secret]" && items["5-[secret]"]??.state == "short")
+        #expect(items["6"]??.notes["owner"] == .text("[secret] of ann"))
+        world.fetcher.fail(url("a"), FetchError(.protocol, "the answer repeats k3yk3yk3y"))
+        _ = await poll(world)
+        #expect(await world.journal.records["a"]?.health.problem?.detail == "the answer repeats [secret]")
+    }
+
+    @Test("a secret that a server repeats in the address of a next page goes to no other origin")
+    func nextPageSecret() async throws {
+        let server = Server(name: "a", headers: [Header("X-Key", Secret("k3yk3yk3y"))])
+        let world = World([source("a", server: server)])
+        let own = url("a") + "?key=k3yk3yk3y"
+        world.fetcher.serve(url("a"), "1=", [("Next", own)])
+        world.fetcher.serve(own, "2=", [("Next", "https://b.example/?key=k3yk3yk3y")])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        #expect(world.fetcher.requests.map(\.url) == [url("a"), own, "https://b.example/?key=[secret]"])
     }
 
     @Test("a next page may have a body of its own; else the first one is sent again")
