@@ -117,8 +117,58 @@ struct ReachTests {
                 ($0.reach, $0.proxy) = (.publicOnly, .url(proxy.origin, user: nil, password: nil))
             }
             let response = try await client.fetch(request)
-            #expect(response.text == "through the proxy" && response.isFromPrivate)
+            #expect(response.text == "through the proxy" && !response.isFromPrivate)
         }
         #expect(proxy.requests.count == 1)
+    }
+
+    @Test(
+        "case 20: behind a proxy a public host redirects to no private address, however it is spelled",
+        arguments: [
+            "127.0.0.1", "127.0.0.1.", "0x7f.1", "127.1", "2130706433", "0177.0.0.1", "[::ffff:127.0.0.1]", "[::1]",
+            "localhost", "localhost.", "LOCALHOST", "a.localhost", "%31%32%37.0.0.1", "%6cocalhost", "１２７.0.0.1",
+            "169.254.169.254", "10.0.0.1", "[fe80::1]", "0.0.0.0", "0",
+        ])
+    func proxiedRedirect(_ host: String) async throws {
+        let proxy = try WireServer { request in
+            request.target.hasPrefix("http://public.example") ? .redirect(302, to: "http://\(host)/s3cret") : .ok("in")
+        }
+        defer { proxy.close() }
+        try await withWorld { client async throws in
+            let request = Request.get("http://public.example/") {
+                $0.proxy = .url(proxy.origin, user: nil, password: nil)
+            }
+            #expect(await client.failed(request)?.failure == .privateAddress)
+        }
+        #expect(proxy.requests.count == 1)
+    }
+
+    @Test("case 20: behind a proxy an address that the user wrote may be private, and lead to a private one")
+    func proxiedAppliance() async throws {
+        let proxy = try WireServer { request in
+            request.target.hasPrefix("http://10.0.0.1") ? .redirect(302, to: "http://10.0.0.2/") : .ok("inside")
+        }
+        defer { proxy.close() }
+        try await withWorld { client async throws in
+            let request = Request.get("http://10.0.0.1/") { $0.proxy = .url(proxy.origin, user: nil, password: nil) }
+            let response = try await client.fetch(request)
+            #expect(response.text == "inside" && response.isFromPrivate)
+        }
+    }
+
+    @Test("case 20: a redirect that leaves the proxy (no_proxy) is checked at the socket")
+    func proxiedThenDirect() async throws {
+        let target = try WireServer(.ok("secret"), at: "127.0.0.1")
+        let location = target.url("/s3cret")
+        let proxy = try WireServer(.redirect(302, to: location))
+        defer { WireServer.close(target, proxy) }
+        let environment = ProxyEnvironment { name in
+            ["http_proxy": proxy.origin, "no_proxy": "127.0.0.1"][name]
+        }
+        let client = try HTTPClient(environment: environment, isPrivate: { !ReachTests.publicHosts.contains($0) })
+        try await using(client) { client async throws in
+            #expect(await client.failed(.get("http://public.example/"))?.failure == .privateAddress)
+        }
+        #expect(target.connections == 0 && proxy.requests.count == 1)
     }
 }

@@ -45,6 +45,8 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case keysChanged = "keys-changed"
     // Ourselves
     case configuration
+    /// The memory for response bodies is used up (I8).
+    case memory
 
     /// Failures that will not mend by waiting: one is enough to say `failing`.
     public var needsAPerson: Bool {

@@ -19,8 +19,11 @@ public struct Response: Sendable {
     public var elapsed: Duration
     /// When the server's certificate expires; only of a request that `inspectsConnection`, over TLS.
     public var certificateExpires: Timestamp?
-    /// It came from a loopback, link-local or private address (RFC 6890), or through a proxy.
+    /// Whether it came from a loopback, link-local or private address (RFC 6890). Behind a proxy only an address that is
+    /// written in the URL tells; a name counts as public.
     public var isFromPrivate = false
+    /// Keeps the body's share of the memory for responses (I8) until the response is released.
+    public var memory: (any Sendable)?
 
     public init(
         status: Int, headers: ResponseHeaders = .init(), body: [UInt8] = [], digest: UInt64 = 0,

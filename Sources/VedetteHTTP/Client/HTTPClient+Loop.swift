@@ -13,12 +13,15 @@ extension HTTPClient {
     static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
 
     func transfer(_ hop: RedirectHop) async throws(FetchError) -> RawResponse {
-        if isShutDown || Task.isCancelled { throw HTTPClient.cancelled }
         lastID += 1
         let id = lastID
         let result = await withTaskExecutorPreference(loop) {
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { (continuation: Transfer.Continuation) in
+                    // Asked here and not before: a cancellation that comes later finds the request in `waiting`.
+                    guard !isShutDown, !Task.isCancelled else {
+                        return continuation.resume(returning: .failure(HTTPClient.cancelled))
+                    }
                     waiting[id] = (hop, continuation)
                     lanes.add(
                         id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
@@ -38,7 +41,7 @@ extension HTTPClient {
         while let id = lanes.next(now: now) {
             if startMail(id, now: now) { continue }
             guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
-            guard let transfer = free.popLast() ?? Transfer(share: share, isPrivate: isPrivate) else {
+            guard let transfer = free.popLast() ?? Transfer(share: share, budget: memory, isPrivate: isPrivate) else {
                 lanes.finished(id)
                 continuation.resume(
                     returning: .failure(FetchError(.network, "there is no memory for another transfer")))
@@ -88,6 +91,7 @@ extension HTTPClient {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             completed(easy, cc_result(message))
         }
+        dropEvicted()
         moveMails()
         watch()
         startWaiting()
@@ -114,6 +118,16 @@ extension HTTPClient {
             return
         } else {
             end(transfer.id, .failure(.of(code, transfer, now: SystemTime.monotonic())))
+        }
+    }
+
+    /// Ends the transfers whose memory another body needed.
+    private func dropEvicted() {
+        let evicted = memory.takeEvicted()
+        guard !evicted.isEmpty else { return }
+        for (id, (transfer, _)) in running where transfer.memory.map({ evicted.contains($0.id) }) ?? false {
+            let error = FetchError.memory(transfer.hop?.origin ?? "the server")
+            end(id, transfer.isSettled ? .success(transfer.finish()) : .failure(error))
         }
     }
 

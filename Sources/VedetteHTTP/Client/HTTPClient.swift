@@ -34,6 +34,8 @@ public actor HTTPClient: Fetcher {
     /// Jars that are being written.
     var writers: [String: Task<Void, Never>] = [:]
     let cookieStore: (any CookieStore)?
+    let memory: MemoryBudget
+    private let environment: ProxyEnvironment
     nonisolated let isPrivate: @Sendable (IPAddress) -> Bool
     private var targets: [String: Target] = [:]
 
@@ -51,8 +53,12 @@ public actor HTTPClient: Fetcher {
 
     /// - Parameter isPrivate: which addresses a stranger must not lead to; another answer makes a public host of
     ///   loopback.
-    init(cookies: (any CookieStore)? = nil, isPrivate: @escaping @Sendable (IPAddress) -> Bool) throws(FetchError) {
-        (cookieStore, self.isPrivate) = (cookies, isPrivate)
+    init(
+        cookies: (any CookieStore)? = nil, environment: ProxyEnvironment = .own, memory: Int = MemoryBudget.standard,
+        isPrivate: @escaping @Sendable (IPAddress) -> Bool = { $0.isPrivate }
+    ) throws(FetchError) {
+        (cookieStore, self.environment, self.isPrivate) = (cookies, environment, isPrivate)
+        self.memory = MemoryBudget(limit: memory)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
             let share = curl_share_init()
         else { throw FetchError(.configuration, "libcurl could not start") }
@@ -109,7 +115,8 @@ public actor HTTPClient: Fetcher {
     ///
     /// - Parameter credentials: instead of the request's own.
     func walk(_ request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
-        var hop = try RedirectHop(request, target(request.url), credentials ?? request.credentials)
+        var hop = try RedirectHop(
+            request, target(request.url), credentials ?? request.credentials, environment: environment)
         var movedTo: String?
         var isPermanent = true
         var left = request.redirects
@@ -161,33 +168,39 @@ public actor HTTPClient: Fetcher {
         response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
         guard !response.isUnchanged else { return response }
         response.body = raw.body
-        guard let encoding = raw.encoding, !raw.body.isEmpty else { return response }
-        do throws(FetchError) {
-            response.body = try await inflated(raw.body, encoding, limit)
-        } catch {
-            guard raw.isBodyOptional else { throw error }
-            response.body = []
+        if let encoding = raw.encoding, !raw.body.isEmpty {
+            do throws(FetchError) {
+                response.body = try await inflated(raw.body, encoding, limit, raw.memory)
+            } catch {
+                guard raw.isBodyOptional else { throw error }
+                response.body = []
+            }
         }
+        guard raw.memory?.complete() ?? true || raw.isBodyOptional else { throw .memory(hop.origin) }
+        response.memory = raw.memory
         return response
     }
 
     /// A large body inflates off the loop's thread, whatever the task prefers.
-    private static func inflated(_ body: [UInt8], _ encoding: String, _ limit: Int) async throws(FetchError) -> [UInt8]
-    {
+    private static func inflated(
+        _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
+    ) async throws(FetchError) -> [UInt8] {
         guard body.count > inflatedHere else {
-            return try ContentDecoder.decode(body, encoding: encoding, limit: limit)
+            return try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
         }
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
-            await inflateElsewhere(body, encoding, limit)
+            await inflateElsewhere(body, encoding, limit, memory)
         }
         return try result.get()
     }
 
     @concurrent
     private static func inflateElsewhere(
-        _ body: [UInt8], _ encoding: String, _ limit: Int
+        _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
     ) async -> Result<[UInt8], FetchError> {
-        Result { () throws(FetchError) in try ContentDecoder.decode(body, encoding: encoding, limit: limit) }
+        Result { () throws(FetchError) in
+            try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
+        }
     }
 }
 

@@ -33,6 +33,7 @@ final class RedirectHop: Sendable {
     let tls: TLSPolicy
     /// Nil: the server is asked directly.
     let proxy: ProxySelection?
+    private let environment: ProxyEnvironment
     /// A private address is not connected to (adversarial case 20).
     let refusesPrivate: Bool
 
@@ -44,12 +45,14 @@ final class RedirectHop: Sendable {
 
     /// - Throws: `.configuration` for what must not be sent as it is.
     /// - Parameter credentials: with a granted token in the place of the grant.
-    init(_ request: Request, _ target: Target, _ credentials: Credentials?) throws(FetchError) {
-        self.request = request
+    init(_ request: Request, _ target: Target, _ credentials: Credentials?, environment: ProxyEnvironment = .own)
+        throws(FetchError)
+    {
+        (self.request, self.environment) = (request, environment)
         self.target = target.without(credentials)
         (method, body, headers) = (request.method, request.body, request.headers)
         (self.credentials, validators, tls) = (credentials, request.validators, request.tls)
-        proxy = ProxySelection(request.proxy, for: target.url)
+        proxy = ProxySelection(request.proxy, for: target.url, in: environment)
         refusesPrivate = request.reach == .publicOnly
         try check()
     }
@@ -60,10 +63,10 @@ final class RedirectHop: Sendable {
         credentials: Credentials?,
         validators: Validators, tls: TLSPolicy, refusesPrivate: Bool
     ) {
-        (request, self.target) = (old.request, target)
+        (request, self.target, environment) = (old.request, target, old.environment)
         (self.method, self.body, self.headers) = (method, body, headers)
         (self.credentials, self.validators, self.tls) = (credentials, validators, tls)
-        proxy = ProxySelection(old.request.proxy, for: target.url)
+        proxy = ProxySelection(old.request.proxy, for: target.url, in: old.environment)
         self.refusesPrivate = refusesPrivate
     }
 
@@ -155,13 +158,26 @@ final class RedirectHop: Sendable {
                 .contains { name.contains($0) }
     }
 
-    /// A proxy resolves names itself, and its own address says nothing: there an address is judged as far as it is
-    /// written in the URL.
+    /// Refuses a private address behind a proxy, as far as the URL tells: the proxy resolves names itself, and the address
+    /// of the connection is its own.
     func checkReach(_ isPrivate: (IPAddress) -> Bool) throws(FetchError) {
-        guard refusesPrivate, proxy != nil else { return }
-        let isLocal = url.host == "localhost" || url.host.hasSuffix(".localhost")
-        guard isLocal || IPAddress(spelled: url.host).map(isPrivate) ?? false else { return }
-        throw .privateAddress(origin)
+        if refusesPrivate, proxy != nil, namesPrivate(isPrivate) { throw .privateAddress(origin) }
+    }
+
+    /// Whether the host in the URL is a private address in any spelling, or a name of this machine.
+    ///
+    /// libcurl decodes percent escapes in a host, and the rules for international names make ASCII digits of other ones,
+    /// so a host outside ASCII counts as private; `xn--` names need neither.
+    func namesPrivate(_ isPrivate: (IPAddress) -> Bool) -> Bool {
+        var host = RedirectHop.percentDecoded(url.host).lowercased()
+        guard host.utf8.allSatisfy({ $0 < 128 }) else { return true }
+        while host.last == "." { host.removeLast() }
+        return host == "localhost" || host.hasSuffix(".localhost") || IPAddress(spelled: host).map(isPrivate) ?? false
+    }
+
+    private static func percentDecoded(_ host: String) -> String {
+        // A plus is no blank in a host.
+        FormEncoding.decoded(host.replacing("+", with: "%2B"))
     }
 
     /// Where a response redirects to; nil when it does not.
@@ -204,9 +220,11 @@ struct RawResponse: Sendable {
     var isBodyOptional: Bool
     var received: Int
     var microseconds: Int64
-    /// The server's address is a private one, or unknown behind a proxy.
+    /// The server's address is private. Behind a proxy only the URL tells.
     var isFromPrivate: Bool
     var certificateExpires: Timestamp?
+    /// The share of the body; nil without one.
+    var memory: MemoryShare?
 
     var location: String? {
         switch status {

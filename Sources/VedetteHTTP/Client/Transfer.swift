@@ -23,6 +23,11 @@ final class Transfer {
     /// What the handle is set up for; the same again needs a URL and headers only.
     private var shape: Shape?
     private let isPrivate: @Sendable (IPAddress) -> Bool
+    private let budget: MemoryBudget
+    /// Nil until a byte of a body arrives.
+    private(set) var memory: MemoryShare?
+    /// Bytes that `memory` was asked for.
+    private var reserved = 0
     /// Times that the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
     private var attempts = 0
     private var isFromPrivate = false
@@ -58,9 +63,11 @@ final class Transfer {
     private static let mostKept = 256 << 10
     private static let wordsCount = Int(CURL_ERROR_SIZE)
 
-    init?(share: UnsafeMutableRawPointer, isPrivate: @escaping @Sendable (IPAddress) -> Bool) {
+    init?(
+        share: UnsafeMutableRawPointer, budget: MemoryBudget, isPrivate: @escaping @Sendable (IPAddress) -> Bool
+    ) {
         guard let easy = curl_easy_init() else { return nil }
-        (self.easy, self.share, self.isPrivate) = (easy, share, isPrivate)
+        (self.easy, self.share, self.budget, self.isPrivate) = (easy, share, budget, isPrivate)
         words = .allocate(capacity: Transfer.wordsCount)
         words.initialize(repeating: 0, count: Transfer.wordsCount)
     }
@@ -229,7 +236,8 @@ final class Transfer {
     private func maySend(to address: IPAddress?) -> Bool {
         attempts += 1
         let origin = hop?.origin ?? "the server"
-        isFromPrivate = hop?.proxy != nil || address.map(isPrivate) ?? true
+        isFromPrivate =
+            hop?.proxy == nil ? address.map(isPrivate) ?? true : hop?.namesPrivate(isPrivate) ?? true
         if isFromPrivate, hop?.proxy == nil, hop?.refusesPrivate == true {
             problem = .privateAddress(origin)
             return false
@@ -240,6 +248,7 @@ final class Transfer {
             return false
         }
         // Of two answers none of the first may stay.
+        (memory, reserved) = (nil, 0)
         head.reset()
         body.removeAll(keepingCapacity: true)
         return true
@@ -270,22 +279,32 @@ final class Transfer {
             }
             return false
         }
-        if body.isEmpty, let length = head.length {
-            // A JSON reader wants 64 bytes behind the body. What a server only promises is not believed beyond 1 MB.
-            body.reserveCapacity(min(length, 1 << 20) + 64)
+        guard makeRoom(for: body.count + chunk.count) else {
+            // What arrived of an optional body is enough.
+            if !isBodyOptional { problem = .memory(hop?.origin ?? "the server") }
+            return false
         }
-        makeRoom(for: body.count + chunk.count, most: limits.received)
         body.append(contentsOf: chunk)
         return true
     }
 
-    /// By halves of the limit: left to itself, an array that is nearly as long as the limit is copied into one twice as long,
-    /// and for a moment there are both.
-    private func makeRoom(for count: Int, most: Int) {
-        guard count > body.capacity else { return }
-        var room = most
+    /// Grows the buffer, and its share of the memory, to the smallest half, quarter … of the limit that suffices. An array
+    /// that grows by itself would be copied into one twice as long as the limit, and for a moment there would be both.
+    ///
+    /// - Returns: false when there is no memory.
+    private func makeRoom(for count: Int) -> Bool {
+        guard count > reserved else { return true }
+        var room = limits.received
         while room / 2 >= count { room /= 2 }
-        body.reserveCapacity(room + 64)
+        let memory = memory ?? budget.share(isSlow: hop?.request.lane == .slowHosts)
+        self.memory = memory
+        // A JSON reader wants 64 bytes behind the body.
+        guard memory.resize(to: room + 64) else { return false }
+        reserved = room
+        // The length that the server promises is reserved up to 1 MB, but not counted before it arrives.
+        let promised = body.isEmpty ? min(head.length ?? 0, 1 << 20) : 0
+        body.reserveCapacity(max(promised, count > body.capacity ? room : count) + 64)
+        return true
     }
 
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -330,7 +349,8 @@ final class Transfer {
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
             isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,
-            certificateExpires: hop?.request.inspectsConnection == true ? PeerCertificate.expiry(easy) : nil)
+            certificateExpires: hop?.request.inspectsConnection == true ? PeerCertificate.expiry(easy) : nil,
+            memory: isKnown ? nil : memory)
         // A body that goes out is not copied: its buffer goes with it.
         if !isKnown { body = [] }
         return response
@@ -339,6 +359,7 @@ final class Transfer {
     /// Lets go of what the last hop held.
     func clear() {
         hop = nil
+        (memory, reserved) = (nil, 0)
         if body.capacity > Transfer.mostKept { body = [] }
     }
 }

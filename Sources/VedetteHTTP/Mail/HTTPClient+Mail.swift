@@ -10,12 +10,14 @@ extension HTTPClient: MailCarrier {
 
     public func send(_ mail: Mail) async throws(FetchError) -> MailReply {
         try mail.check()
-        if isShutDown || Task.isCancelled { throw HTTPClient.cancelled }
         lastID += 1
         let id = lastID
         let result = await withTaskExecutorPreference(loop) {
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { (continuation: MailTransfer.Continuation) in
+                    guard !isShutDown, !Task.isCancelled else {
+                        return continuation.resume(returning: .failure(HTTPClient.cancelled))
+                    }
                     waitingMails[id] = (mail, continuation)
                     lanes.add(
                         id, lane: .deliveries, origin: mail.server.origin, group: mail.group,

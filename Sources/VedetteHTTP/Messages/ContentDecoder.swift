@@ -10,14 +10,17 @@ enum ContentDecoder {
     static let mostRatio = 1000
     static let freeBytes = 1 << 20
 
-    static func decode(_ body: [UInt8], encoding: String, limit: Int) throws(FetchError) -> [UInt8] {
+    /// - Parameter memory: the share of the body; it grows with what comes out, and in the end is as large as that.
+    static func decode(
+        _ body: [UInt8], encoding: String, limit: Int, memory: MemoryShare? = nil
+    ) throws(FetchError) -> [UInt8] {
         switch encoding {
         case "identity", "": return body
-        case "gzip", "x-gzip": return try inflate(body, windowBits: 47, limit: limit)
+        case "gzip", "x-gzip": return try inflate(body, windowBits: 47, limit: limit, memory)
         case "deflate":
             // Some servers send raw deflate by that name (RFC 9110 §8.4.1.2).
             let isZlib = body.count > 1 && body[0] & 0x0F == 8 && (Int(body[0]) << 8 | Int(body[1])) % 31 == 0
-            return try inflate(body, windowBits: isZlib ? 47 : -15, limit: limit)
+            return try inflate(body, windowBits: isZlib ? 47 : -15, limit: limit, memory)
         default:
             throw FetchError(
                 .encoding,
@@ -30,36 +33,54 @@ enum ContentDecoder {
         String(encoding.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-,".contains($0)) }.prefix(30))
     }
 
-    private static func inflate(_ body: [UInt8], windowBits: Int32, limit: Int) throws(FetchError) -> [UInt8] {
+    private static func inflate(
+        _ body: [UInt8], windowBits: Int32, limit: Int, _ memory: MemoryShare?
+    ) throws(FetchError) -> [UInt8] {
         let bound = min(limit, max(freeBytes, body.count.multipliedReportingOverflow(by: mostRatio).partialValue))
         var stream = z_stream()
         guard cz_inflate_init(&stream, windowBits) == Z_OK else { throw FetchError(.encoding, "zlib could not start") }
         defer { inflateEnd(&stream) }
         var out: [UInt8] = []
-        out.reserveCapacity(min(bound, body.count * 4) + 64)
-        let end = body.withUnsafeBufferPointer { input in run(&stream, input, into: &out, bound: bound) }
+        let end = body.withUnsafeBufferPointer { input in
+            run(&stream, input, into: &out, bound: bound) { memory?.resize(to: body.count + $0) ?? true }
+        }
         switch end {
-        case .whole: return out
+        case .whole:
+            guard memory?.resize(to: out.capacity) ?? true else { throw noMemory }
+            return out
+        case .noMemory: throw noMemory
         case .cut: throw FetchError(.truncated, "the compressed answer is cut short")
         case .damaged: throw FetchError(.encoding, "the compressed answer is damaged")
         case .tooLarge: throw FetchError(.tooLarge, "the answer inflates to more than \(bound) bytes")
         }
     }
 
-    private enum End { case whole, cut, damaged, tooLarge }
+    private static let noMemory = FetchError(.memory, "there is no memory left to decompress the answer")
+
+    private enum End { case whole, cut, damaged, tooLarge, noMemory }
 
     private static func run(
-        _ stream: inout z_stream, _ input: UnsafeBufferPointer<UInt8>, into out: inout [UInt8], bound: Int
+        _ stream: inout z_stream, _ input: UnsafeBufferPointer<UInt8>, into out: inout [UInt8], bound: Int,
+        reserve: (Int) -> Bool
     ) -> End {
         stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
         stream.avail_in = UInt32(input.count)
+        var room = min(bound, input.count * 4)
+        guard reserve(room) else { return .noMemory }
+        out.reserveCapacity(room + 64)
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1 << 15) { chunk in
             while true {
                 stream.next_out = chunk.baseAddress
                 stream.avail_out = UInt32(chunk.count)
                 let code = CZlib.inflate(&stream, Z_NO_FLUSH)
-                out.append(contentsOf: chunk[..<(chunk.count - Int(stream.avail_out))])
-                if out.count > bound { return .tooLarge }
+                let count = chunk.count - Int(stream.avail_out)
+                if out.count + count > bound { return .tooLarge }
+                if out.count + count > room {
+                    room = min(bound, max(room * 2, out.count + count))
+                    guard reserve(room) else { return .noMemory }
+                    out.reserveCapacity(room + 64)
+                }
+                out.append(contentsOf: chunk[..<count])
                 switch code {
                 case Z_STREAM_END:
                     // Another member may follow (RFC 1952 §2.2); anything else behind the end is padding.

@@ -10,11 +10,11 @@ struct ProxySelection: Sendable, Hashable {
     var password: String?
 
     /// Nil: the server is asked directly.
-    init?(_ proxy: Proxy, for url: WebURL) {
+    init?(_ proxy: Proxy, for url: WebURL, in environment: ProxyEnvironment) {
         switch proxy {
         case .none: return nil
         case .environment:
-            guard let address = ProxyEnvironment.own.proxy(for: url) else { return nil }
+            guard let address = environment.proxy(for: url) else { return nil }
             self.url = address
         case .url(let address, let user, let password):
             (self.url, self.user, self.password) = (address, user, password?.value)
