@@ -1,82 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import VedetteCore
 
-/// Lets polls that finish together share one transaction: while one is being written, the next ones gather.
-actor CommitBatcher {
+/// Groups commits: while one transaction is being written, the records that arrive gather for the next one.
+///
+/// Records are written in the order in which they were submitted, so a later state never precedes an earlier one. Deferred
+/// writes go through the same writer for the same reason.
+final class CommitBatcher: Sendable {
+    private struct State {
+        var waiting: [(record: PollRecord, ticket: CommitTicket)] = []
+        /// The newest deferred write of each source.
+        var deferred: [String: DeferredWrite] = [:]
+        var isWriting = false
+        var finishers: [CheckedContinuation<Void, Never>] = []
+    }
+
     private let journal: any Journal
     private let log: any Log
-    private let executor: any SerialExecutor
-    private var waiting:
-        [(record: PollRecord, continuation: CheckedContinuation<Result<Committed, JournalError>, Never>)] = []
-    /// The newest record of each source whose poll changed nothing, to be written after the commits at hand: one writer
-    /// for both, so that an old record never overwrites a newer one.
-    private var touched: [String: DeferredWrite] = [:]
-    private var isWriting = false
-    private var finishers: [CheckedContinuation<Void, Never>] = []
+    private let state = Mutex(State())
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    init(journal: any Journal, log: any Log) { (self.journal, self.log) = (journal, log) }
 
-    init(journal: any Journal, log: any Log, executor: any SerialExecutor) {
-        (self.journal, self.log, self.executor) = (journal, log, executor)
-    }
-
-    func commit(_ record: PollRecord) async throws(JournalError) -> Committed {
-        let result = await withCheckedContinuation { continuation in
-            waiting.append((record, continuation))
-            if let name = record.record?.name { touched[name] = nil }
-            startWriting()
+    /// Takes a record for the next transaction, without waiting for it.
+    func submit(_ record: PollRecord) -> CommitTicket {
+        let ticket = CommitTicket()
+        startWriting { state in
+            state.waiting.append((record, ticket))
+            // A deferred write of that source is older than this record.
+            if let name = record.record?.name { state.deferred[name] = nil }
         }
-        return try result.get()
+        return ticket
     }
 
-    func touch(_ touches: [DeferredWrite]) {
-        for touch in touches { touched[touch.record.name] = touch }
-        if !touched.isEmpty { startWriting() }
+    /// Takes records for which nobody waits; they are written after the commits at hand.
+    func write(deferred: [DeferredWrite]) {
+        guard !deferred.isEmpty else { return }
+        startWriting { state in
+            for write in deferred { state.deferred[write.record.name] = write }
+        }
     }
 
-    private func startWriting() {
-        guard !isWriting else { return }
-        isWriting = true
-        Task { await self.write() }
-    }
-
-    /// Returns when everything handed in is written.
+    /// Returns when everything handed in is written or has failed.
     func finish() async {
-        // Asked inside: on its way into the continuation the actor may be let go of.
-        await withCheckedContinuation { if isWriting { finishers.append($0) } else { $0.resume() } }
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if state.isWriting { state.finishers.append(continuation) }
+                return !state.isWriting
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    private func startWriting(_ change: (inout sending State) -> Void) {
+        let mustStart = state.withLock { state in
+            change(&state)
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if mustStart { Task { await self.write() } }
+    }
+
+    private enum Work {
+        case write([(record: PollRecord, ticket: CommitTicket)], [DeferredWrite])
+        case finish([CheckedContinuation<Void, Never>])
     }
 
     private func write() async {
-        while !waiting.isEmpty || !touched.isEmpty {
-            if !waiting.isEmpty { await writeWaiting() }
-            if !touched.isEmpty { await writeTouched() }
+        while true {
+            switch takeWork() {
+            case .write(let batch, let deferred):
+                await commit(batch)
+                await commit(deferred)
+            case .finish(let finishers):
+                for finisher in finishers { finisher.resume() }
+                return
+            }
         }
-        isWriting = false
-        for finisher in finishers { finisher.resume() }
-        finishers = []
     }
 
-    private func writeWaiting() async {
-        let batch = waiting
-        waiting = []
+    private func takeWork() -> Work {
+        state.withLock { state -> Work in
+            if state.waiting.isEmpty, state.deferred.isEmpty {
+                state.isWriting = false
+                defer { state.finishers = [] }
+                return .finish(state.finishers)
+            }
+            defer { (state.waiting, state.deferred) = ([], [:]) }
+            return .write(state.waiting, Array(state.deferred.values))
+        }
+    }
+
+    private func commit(_ batch: [(record: PollRecord, ticket: CommitTicket)]) async {
+        guard !batch.isEmpty else { return }
         do throws(JournalError) {
             let committed = try await journal.commit(batch.map(\.record))
-            for (entry, committed) in zip(batch, committed) {
-                entry.continuation.resume(returning: .success(committed))
-            }
+            for (entry, committed) in zip(batch, committed) { entry.ticket.resolve(.success(committed)) }
+        } catch  where batch.count > 1 && !error.reason.concernsWholeJournal {
+            // One record may be at fault: each gets a transaction of its own, so that it fails alone.
+            for entry in batch { await commit([entry]) }
         } catch {
-            for entry in batch { entry.continuation.resume(returning: .failure(error)) }
+            // The last submitted is undone first.
+            for entry in batch.reversed() { entry.ticket.resolve(.failure(error)) }
         }
     }
 
-    private func writeTouched() async {
-        let touches = Array(touched.values)
-        touched = [:]
+    private func commit(_ deferred: [DeferredWrite]) async {
+        guard !deferred.isEmpty else { return }
         do throws(JournalError) {
-            try await journal.touch(touches)
+            try await journal.touch(deferred)
         } catch {
-            log.log(.warning, "due times and measures were not written: \(error.detail)")
+            log.log(.warning, "failed to write due times and measures: \(error.detail)")
+        }
+    }
+}
+
+/// The outcome of one submitted record, for one waiter.
+final class CommitTicket: Sendable {
+    typealias Outcome = Result<Committed, JournalError>
+
+    private enum State {
+        case pending
+        case awaited(CheckedContinuation<Outcome, Never>)
+        case resolved(Outcome)
+    }
+
+    private let state = Mutex(State.pending)
+
+    /// Waits until the record is committed; to be called once.
+    func committed() async throws(JournalError) -> Committed {
+        let outcome = await withCheckedContinuation { continuation in
+            let outcome: Outcome? = state.withLock { state in
+                if case .resolved(let outcome) = state { return outcome }
+                state = .awaited(continuation)
+                return nil
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+        return try outcome.get()
+    }
+
+    fileprivate func resolve(_ outcome: Outcome) {
+        let continuation: CheckedContinuation<Outcome, Never>? = state.withLock { state in
+            defer { state = .resolved(outcome) }
+            if case .awaited(let continuation) = state { return continuation }
+            return nil
+        }
+        continuation?.resume(returning: outcome)
+    }
+}
+
+extension JournalError.Reason {
+    /// Whether every other record would fail for the same reason.
+    fileprivate var concernsWholeJournal: Bool {
+        switch self {
+        case .locked, .full, .readOnly, .corrupt, .newer, .missing, .busy: true
+        case .inputOutput: false
         }
     }
 }

@@ -2,9 +2,9 @@
 
 public import VedetteCore
 
-/// The delivery shell: attempts what is owed, per lane in order, and writes what came of it.
+/// Takes pending deliveries from the journal to their sinks, per lane in order, and records the outcomes.
 public actor Dispatcher {
-    /// Outcomes that wait to be written; with more, no new attempt starts, so a crash repeats few messages.
+    /// Outcomes that wait to be stored; with more, no new attempt starts, so a crash repeats few messages.
     static let mostUnwritten = 512
 
     let dependencies: Dependencies
@@ -18,20 +18,20 @@ public actor Dispatcher {
     private(set) var isOnce = false
     private var isCutOff = false
     private(set) var attempts: [Int64: Task<Void, Never>] = [:]
-    /// Who waits for the return of a sink's receiver.
+    /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
     var queueLimiter = QueueLimiter()
-    /// What the last two steps of an audit ended: it may not have been announced yet.
-    var trimmed: [Set<Int64>] = []
-    /// How often a sink was replaced: what an old one refused says nothing of the new one.
+    /// Deliveries that the last two steps of the queue limiter ended: their commits may not have been announced yet.
+    var expired: [Set<Int64>] = []
+    /// How often a sink was replaced: the refusal of an old one says nothing about the new one.
     private var generations: [String: Int] = [:]
     private var writtenCount = 0
     private var report: Report?
-    /// Reports that nobody has taken up yet.
+    /// Reports under way.
     private var reports = 0
     private var alarm: (deadline: BootTime, task: Task<Void, Never>)?
-    /// The writer's rest after the journal failed.
-    private var rest: Task<Void, Never>?
+    /// The writer's pause after the journal failed.
+    private var pause: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     public private(set) var sent = 0
     public private(set) var unsent = 0
@@ -40,11 +40,11 @@ public actor Dispatcher {
         dependencies.executor.asUnownedSerialExecutor()
     }
 
-    /// Hears that a sink rests until a person acts.
-    /// - Parameter reason: without a secret.
+    /// Called when a sink is paused or disabled until a person acts.
+    /// - Parameter reason: why, without a secret.
     public typealias Report = @Sendable (_ sink: String, _ kind: Event.Kind, _ reason: String) async -> Void
 
-    /// - Parameter manners: of the sinks that have some of their own.
+    /// - Parameter policy: of the sinks that have one of their own.
     public init(_ dependencies: Dependencies, sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:]) {
         (self.dependencies, self.sinks, self.policy) = (dependencies, sinks, policy)
         outbox = Outbox(policy: policy)
@@ -53,7 +53,7 @@ public actor Dispatcher {
 
     func report(to report: @escaping Report) { self.report = report }
 
-    /// Finds what earlier runs left owed.
+    /// Finds the deliveries that earlier runs left pending.
     public func restore() async throws(JournalError) {
         let lanes = try await dependencies.journal.pendingLanes()
         for lane in lanes { outbox.laneFound(lane) }
@@ -63,16 +63,16 @@ public actor Dispatcher {
         work()
     }
 
-    /// Takes up what was just committed.
+    /// Takes deliveries that were just committed.
     public func enqueue(_ deliveries: [Delivery]) {
         let now = dependencies.clock.now()
-        let fresh = deliveries.filter { delivery in !trimmed.contains { $0.contains(delivery.id) } }
-        outbox.committed(fresh.map { time.taken($0, now) })
+        let fresh = deliveries.filter { delivery in !expired.contains { $0.contains(delivery.id) } }
+        outbox.committed(fresh.map { time.steady($0, now) })
         queueLimiter.pending(deliveries.count, at: now.boot)
         work()
     }
 
-    /// Sinks that rules may speak to from now on; no known one is replaced.
+    /// Adds sinks; no known one is replaced.
     public func add(sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:]) {
         self.sinks.merge(sinks) { known, _ in known }
         apply(self.policy.merging(policy) { known, _ in known })
@@ -83,8 +83,8 @@ public actor Dispatcher {
         outbox.apply(policy)
     }
 
-    /// Another set of sinks. What is owed to one that went away ends with that reason; a changed one is tried again if it
-    /// rested. The old sinks are closed when the attempts under way through them are over; nobody waits for that.
+    /// Takes another set of sinks. Pending deliveries of a removed one end with that reason; a changed one that was paused
+    /// is tried again. Old sinks are closed when their attempts under way have ended; this does not wait for them.
     /// - Parameter kept: names whose sink is the same as before.
     public func reload(
         sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], keeping kept: Set<String> = []
@@ -105,7 +105,7 @@ public actor Dispatcher {
         }
     }
 
-    /// `outbox retry`: a paused sink is tried again, and what the journal owes it is read anew, revived deliveries too.
+    /// Carries out `outbox retry`: a paused sink is tried again, and its pending deliveries are read again, revived ones too.
     public func retry(sink: String) {
         outbox.resumed(sink: sink)
         work()
@@ -116,35 +116,35 @@ public actor Dispatcher {
                 }
                 queueLimiter.pending(1, at: dependencies.clock.now().boot)
             } catch {
-                dependencies.log.log(.error, "what '\(sink)' is owed anew was not read: \(error.detail)")
+                dependencies.log.log(.error, "failed to read pending deliveries of '\(sink)': \(error.detail)")
             }
             work()
         }
     }
 
-    /// `outbox drop`: what the journal owes it is read anew.
+    /// Carries out `outbox drop`: the sink's pending deliveries are read again.
     public func reread(sink: String) {
         outbox.reread(sink: sink)
         work()
     }
 
-    /// Attempts each owed delivery once, whatever its time, and returns when nothing more can be attempted now.
+    /// Attempts each pending delivery once, whatever its time, and returns when nothing more can be attempted now.
     public func drainOnce() async {
-        repeat { queueLimiter.began() } while await trim()
+        repeat { queueLimiter.began() } while await expireExcess()
         isOnce = true
         outbox.hurried()
         work()
-        await quiet {
+        await wait {
             let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Dispatcher.mostUnwritten
             return ($0.outbox.isDrained || isStuck) && !$0.isWriting && $0.reports == 0
         }
     }
 
-    /// Lets attempts under way finish until `deadline`, cancels the rest (they stay owed), writes every outcome.
+    /// Lets attempts under way finish until `deadline`, cancels the others, which stay pending, and stores every outcome.
     public func stop(by deadline: BootTime) async {
         isStopping = true
         alarm?.task.cancel()
-        rest?.cancel()
+        pause?.cancel()
         for probeRecovery in recoveryProbes.values { probeRecovery.cancel() }
         startWriting()
         let clock = dependencies.clock
@@ -152,20 +152,20 @@ public actor Dispatcher {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self.cutOff()
         }
-        await quiet {
+        await wait {
             ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting && $0.reports == 0) || $0.isCutOff
         }
         limit.cancel()
-        // What was delivered is said before the end, else it is delivered again.
-        await quiet { !$0.isWriting }
+        // An outcome that is not stored makes the next run deliver again.
+        await wait { !$0.isWriting }
         for sink in sinks.values { await sink.close() }
     }
 
-    /// What is still under way stays owed.
+    /// Cancels the attempts under way; they stay pending.
     private func cutOff() {
         isCutOff = true
         for attempt in attempts.values { attempt.cancel() }
-        settle()
+        resumeWaiters()
     }
 
     // MARK: Attempts
@@ -183,11 +183,11 @@ public actor Dispatcher {
         limitQueuesIfDue()
         if let wake { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
         if !isOnce, let due = queueLimiter.wake { setAlarm(at: due) }
-        settle()
+        resumeWaiters()
     }
 
     private func setAlarm(at deadline: BootTime) {
-        // An alarm that rings too early only asks again.
+        // An alarm that is too early only sets the next one.
         if let alarm, alarm.deadline <= deadline { return }
         alarm?.task.cancel()
         let clock = dependencies.clock
@@ -200,7 +200,7 @@ public actor Dispatcher {
     }
 
     private func load(_ lane: DeliveryLane, after: Int64) async {
-        // What ends while the lane is read has it read once more.
+        // A delivery that ends while its lane is read makes it read once more.
         let ended = unwrittenEnds
         do throws(JournalError) {
             var deliveries = try await dependencies.journal.pending(in: lane, after: after, limit: Outbox.ahead)
@@ -211,7 +211,7 @@ public actor Dispatcher {
             }
             outbox.loaded(deliveries, in: lane, ended: ended)
         } catch {
-            dependencies.log.log(.error, "what is owed to '\(lane.sink)' was not read: \(error.detail)")
+            dependencies.log.log(.error, "failed to read pending deliveries of '\(lane.sink)': \(error.detail)")
             if isOnce {
                 unsent += 1
                 outbox.loaded([], in: lane)
@@ -223,7 +223,7 @@ public actor Dispatcher {
         work()
     }
 
-    /// Deliveries that ended, though the journal does not know it yet.
+    /// Deliveries that ended and whose outcome is not stored yet.
     var unwrittenEnds: Set<Int64> { Set(unwritten.lazy.filter { !$0.state.isPending }.map(\.delivery)) }
 
     private func attempt(_ delivery: Delivery) {
@@ -240,27 +240,27 @@ public actor Dispatcher {
     private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
         let wasCancelled = attempts[delivery.id]?.isCancelled == true
         attempts[delivery.id] = nil
-        defer { settle() }
+        defer { resumeWaiters() }
         if wasCancelled, outcome != .delivered { return }
         let now = dependencies.clock.now()
         let policy = RetryPolicy(giveUp: policy(of: delivery.message.sink).giveUp)
         let attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
-        tell(outcome, of: delivery.message.sink)
+        reportRefusal(outcome, of: delivery.message.sink)
         outbox.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
         if attempt.state == .retry { probeRecovery(delivery.message.sink) }
-        settled(delivery, attempt)
+        store(attempt, of: delivery)
         startWriting()
         work()
     }
 
-    /// A sink may know when its receiver is back, as a desktop's after log-in.
+    /// Waits for the receiver, where the sink can tell that it is back: a desktop after log-in.
     private func probeRecovery(_ name: String) {
         guard recoveryProbes[name] == nil, !isStopping, !isOnce, let sink = sinks[name] else { return }
         recoveryProbes[name] = Task {
             let isBack = await sink.returned()
-            // A sink that was changed meanwhile has a scout of its own.
+            // A sink that was changed meanwhile has a probe of its own.
             guard !Task.isCancelled else { return }
             self.recoveryProbes[name] = nil
             guard isBack else { return }
@@ -271,8 +271,8 @@ public actor Dispatcher {
 
     func policy(of sink: String) -> DeliveryPolicy { policy[sink] ?? DeliveryPolicy() }
 
-    /// The first refusal of a sink is news; what was in flight beside it says nothing more.
-    private func tell(_ outcome: Outcome, of sink: String) {
+    /// Reports the first refusal of a sink; those of messages that were in flight beside it add nothing.
+    private func reportRefusal(_ outcome: Outcome, of sink: String) {
         guard let report, !outbox.isPaused(sink) else { return }
         let (kind, reason): (Event.Kind, String)
         switch outcome {
@@ -284,12 +284,12 @@ public actor Dispatcher {
         Task {
             await report(sink, kind, reason)
             self.reports -= 1
-            self.settle()
+            self.resumeWaiters()
         }
     }
 
-    /// What came of a delivery is to be written; what died is passed on.
-    func settled(_ delivery: Delivery, _ attempt: Attempt) {
+    /// Hands an outcome to the writer; a dead delivery is passed on to its fallback.
+    func store(_ attempt: Attempt, of delivery: Delivery) {
         var attempt = attempt
         let now = dependencies.clock.now()
         if attempt.state == .dead {
@@ -320,24 +320,24 @@ public actor Dispatcher {
                 unwritten.removeFirst(batch.count)
                 writtenCount += batch.count
                 take(successors)
-                settle()
+                resumeWaiters()
             } catch {
-                dependencies.log.log(.error, "outcomes of deliveries were not written: \(error.detail)")
+                dependencies.log.log(.error, "failed to store outcomes of deliveries: \(error.detail)")
                 if isStopping || isOnce { break }
                 let clock = dependencies.clock
-                let rest = Task { () -> Void in
+                let pause = Task { () -> Void in
                     _ = try? await clock.sleep(until: clock.now().boot.advanced(by: .seconds(5)))
                 }
-                self.rest = rest
-                await rest.value
+                self.pause = pause
+                await pause.value
             }
         }
         isWriting = false
         work()
-        settle()
+        resumeWaiters()
     }
 
-    /// A poll may have committed messages before these that are announced after them, so the lanes are read.
+    /// A poll may have committed messages before these that are announced after them, so their lanes are read.
     private func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
         for lane in Set(successors.map(\.lane)) { outbox.grown(lane) }
@@ -347,28 +347,27 @@ public actor Dispatcher {
 
     // MARK: Waiting
 
-    /// What has ended by now is in the journal, or nobody waits for it any more.
-    func written() async {
-        let mark = writtenCount + unwritten.count
-        await quiet { $0.writtenCount >= mark || $0.isStopping }
+    /// Waits until every outcome of now is stored, or the dispatcher stops.
+    func stored() async {
+        let target = writtenCount + unwritten.count
+        await wait { $0.writtenCount >= target || $0.isStopping }
     }
 
-    private func quiet(_ isQuiet: (isolated Dispatcher) -> Bool) async {
-        while !isQuiet(self) {
-            // Asked again inside: on its way into the continuation the actor may have been let go of, and what was waited
-            // for happened meanwhile.
-            await withCheckedContinuation { if isQuiet(self) { $0.resume() } else { waiters.append($0) } }
+    private func wait(until isReached: (isolated Dispatcher) -> Bool) async {
+        while !isReached(self) {
+            // Checked again inside: it may be reached on the way into the continuation.
+            await withCheckedContinuation { if isReached(self) { $0.resume() } else { waiters.append($0) } }
         }
     }
 
-    private func settle() {
+    private func resumeWaiters() {
         for waiter in waiters { waiter.resume() }
         waiters = []
     }
 }
 
 extension Outcome {
-    /// What a sink that was replaced meanwhile refused.
+    /// The outcome of a sink that was replaced meanwhile: its refusal only makes the new one try.
     fileprivate var ofAnotherSink: Outcome {
         switch self {
         case .paused(let reason), .disabled(let reason): .retry(reason: reason, after: nil)

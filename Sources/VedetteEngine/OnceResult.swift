@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `run --once` says of a source.
+import VedetteCore
+
+/// What `run --once` prints of a source.
 public enum OnceResult: Sendable, Hashable {
     case good(items: Int, isBaseline: Bool, events: Int)
     case failed(source: String, detail: String)
@@ -8,4 +10,15 @@ public enum OnceResult: Sendable, Hashable {
     case held(String)
     /// The journal could not be written.
     case unwritten(String)
+}
+
+extension OnceResult {
+    init(_ transition: PollTransition, isBaseline: Bool) {
+        let (name, record) = (transition.source.name, transition.record)
+        if let detail = transition.obstacle ?? record.health.problem?.detail {
+            self = .failed(source: name, detail: detail)
+        } else {
+            self = .good(items: record.snapshot?.count ?? 0, isBaseline: isBaseline, events: transition.events.count)
+        }
+    }
 }

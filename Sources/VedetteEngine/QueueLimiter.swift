@@ -2,12 +2,12 @@
 
 import VedetteCore
 
-/// When the courier looks whether more is owed than sinks may be owed: while anything is.
+/// Decides when the dispatcher checks the bounds of the sinks' queues: while anything is pending.
 struct QueueLimiter {
-    static let pace = Duration.seconds(60)
-    /// After so many new deliveries it looks at once.
+    static let interval = Duration.seconds(60)
+    /// New deliveries after which the bounds are checked at once.
     static let burst = 1000
-    /// Deliveries that die in one step.
+    /// Deliveries that expire in one step.
     static let batch = 500
 
     private(set) var due: BootTime?
@@ -19,53 +19,53 @@ struct QueueLimiter {
         if fresh >= QueueLimiter.burst {
             due = now
         } else if due == nil, !isRunning {
-            due = now.advanced(by: QueueLimiter.pace)
+            due = now.advanced(by: QueueLimiter.interval)
         }
     }
 
-    /// When somebody must be woken for it.
+    /// When the dispatcher must wake for a check.
     var wake: BootTime? { isRunning ? nil : due }
 
     mutating func began() { (isRunning, due, fresh) = (true, nil, 0) }
 
     /// - Parameters:
-    ///   - isOwed: anything is owed, as far as is known.
+    ///   - isPending: whether anything is pending, as far as is known.
     ///   - hasMore: the last step may have left more.
     mutating func ended(isPending: Bool, hasMore: Bool, at now: BootTime) {
         isRunning = false
         if hasMore {
             due = now
         } else if isPending || fresh > 0 {
-            due = due ?? now.advanced(by: QueueLimiter.pace)
+            due = due ?? now.advanced(by: QueueLimiter.interval)
         }
     }
 }
 
-/// Bounds of what is owed (I8): by count, bytes and age.
+/// Bounds of the sinks' queues (I8): by count, bytes and age.
 extension Dispatcher {
     func limitQueuesIfDue() {
         guard !queueLimiter.isRunning, !isOnce, let due = queueLimiter.due, due <= dependencies.clock.now().boot else {
             return
         }
         queueLimiter.began()
-        Task { await self.trim() }
+        Task { await self.expireExcess() }
     }
 
-    /// One step: ends some of what is owed beyond the bounds, and waits until that is written.
+    /// Ends some deliveries beyond the bounds, and waits until that is stored.
     /// - Returns: whether there may be more.
     @discardableResult
-    func trim() async -> Bool {
+    func expireExcess() async -> Bool {
         var (isPending, hasMore) = (true, false)
         do throws(JournalError) {
             let overflow = try await dependencies.journal.overflow(limits(), most: QueueLimiter.batch)
             isPending = overflow.pending > 0
             if !isStopping, end(overflow.excess) {
-                // Else the next look would find the same again.
-                await written()
+                // Else the next check would find the same again.
+                await stored()
                 hasMore = true
             }
         } catch {
-            dependencies.log.log(.warning, "what is owed was not counted: \(error.detail)")
+            dependencies.log.log(.warning, "failed to check the bounds of the queues: \(error.detail)")
         }
         queueLimiter.ended(isPending: isPending, hasMore: hasMore, at: dependencies.clock.now().boot)
         work()
@@ -74,7 +74,7 @@ extension Dispatcher {
 
     private func limits() -> [OutboxLimit] {
         let clock = dependencies.clock.now()
-        // What is stored bears the wall's time: whichever way the clock was set, nothing is older than it is.
+        // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
         let resting = outbox.resting
         return sinks.keys.map { sink in
@@ -90,7 +90,7 @@ extension Dispatcher {
         let done = unwrittenEnds
         let now = time.moment(dependencies.clock.now()).wall
         var hasEnded = false
-        trimmed = [trimmed.last ?? [], Set(excess.map(\.delivery.id))]
+        expired = [expired.last ?? [], Set(excess.map(\.delivery.id))]
         for (delivery, cause) in excess.sorted(by: { $0.delivery.id < $1.delivery.id })
         where attempts[delivery.id] == nil && !done.contains(delivery.id) {
             let reason = policy(of: delivery.message.sink).reason(cause, delivery)
@@ -99,7 +99,7 @@ extension Dispatcher {
                 delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
                 reason: reason)
             end.wasMade = false
-            settled(delivery, end)
+            store(end, of: delivery)
             hasEnded = true
         }
         startWriting()
@@ -108,15 +108,15 @@ extension Dispatcher {
 }
 
 extension DeliveryPolicy {
-    /// Why a delivery that was not attempted is dead.
+    /// Returns why a delivery that was not attempted is dead.
     fileprivate func reason(_ cause: Overflow.Excess, _ delivery: Delivery) -> String {
         let which = queue.policy == .dropOldest ? "the oldest" : "the newest"
         switch cause {
         case .age:
             let last = delivery.reason.map { ": " + $0 } ?? ""
             return "gave up after \(MessageFormatter.duration(seconds: giveUp.inSeconds))\(last)"
-        case .count: return "more than \(queue.count) messages were owed to the sink: \(which) is given up"
-        case .bytes: return "more than \(queue.bytes) bytes were owed to the sink: \(which) is given up"
+        case .count: return "more than \(queue.count) messages were pending for the sink: \(which) is dropped"
+        case .bytes: return "more than \(queue.bytes) bytes were pending for the sink: \(which) is dropped"
         }
     }
 }

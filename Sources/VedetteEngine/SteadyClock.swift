@@ -2,46 +2,62 @@
 
 import VedetteCore
 
-/// The wall time that it would be if nobody had set the clock since the start: what waits for it waits on the boot-time
-/// clock.
+/// The one time base of rules and deliveries: wall time as it would be if nobody had set the clock since the start.
+///
+/// It runs on the boot-time clock, so it never jumps. Stored times are wall times; the conversions stand here.
 struct SteadyClock: Sendable {
     private let offset: Int64
 
-    init(_ start: Moment) { offset = start.wall.milliseconds.addingClamped(-start.boot.milliseconds) }
+    /// - Parameter start: when both clocks are taken to agree.
+    init(_ start: Moment) { offset = start.wallOffset }
 
+    /// Returns the moment with steady time in place of wall time.
     func moment(_ now: Moment) -> Moment {
         Moment(wall: Timestamp(milliseconds: now.boot.milliseconds.addingClamped(offset)), boot: now.boot)
     }
 
-    /// How far the clock was set since the start.
+    /// Returns both times that rules need.
+    func ruleTime(_ now: Moment) -> RuleTime { RuleTime(steady: moment(now).wall, wall: now.wall) }
+
+    /// Returns the boot time of a steady time.
+    func boot(_ steady: Timestamp) -> BootTime {
+        BootTime(milliseconds: steady.milliseconds.addingClamped(-offset))
+    }
+
+    /// How far the wall clock was set since the start.
     private func jump(_ now: Moment) -> Duration {
         .milliseconds(now.wall.milliseconds.addingClamped(-moment(now).wall.milliseconds))
     }
 
-    /// Of a delivery that was committed just now.
-    func taken(_ delivery: Delivery, _ now: Moment) -> Delivery {
+    /// Converts a delivery that was committed just now to steady time.
+    func steady(_ delivery: Delivery, _ now: Moment) -> Delivery {
         var delivery = delivery
         delivery.due = delivery.due.advanced(by: .zero - jump(now))
         delivery.created = delivery.created.advanced(by: .zero - jump(now))
         return delivery
     }
 
-    /// Of a delivery that was stored before or after the clock was set, nobody knows which: as due as it can be and as
-    /// young, for an attempt too early and one more do no harm.
+    /// Converts a delivery that was stored before or after the clock was set, which is unknown: it becomes as due and as
+    /// young as it can be, since an attempt too early and one more do no harm.
     func restored(_ delivery: Delivery, _ now: Moment) -> Delivery {
-        let (steady, moved) = (moment(now), taken(delivery, now))
+        let (steadyNow, moved) = (moment(now), steady(delivery, now))
         var delivery = delivery
         let due = min(delivery.due, moved.due)
-        delivery.due = steady.wall(at: steady.boot(at: due, most: RetryPolicy.longest))
-        delivery.created = min(steady.wall, max(delivery.created, moved.created))
+        delivery.due = steadyNow.wall(at: steadyNow.boot(at: due, most: RetryPolicy.longest))
+        delivery.created = min(steadyNow.wall, max(delivery.created, moved.created))
         return delivery
     }
 
-    /// As it is stored.
+    /// Converts an attempt to wall time, for storing.
     func stored(_ attempt: Attempt, _ now: Moment) -> Attempt {
         var attempt = attempt
         attempt.due = attempt.due.advanced(by: jump(now))
         attempt.at = now.wall
         return attempt
     }
+}
+
+extension Moment {
+    /// The wall clock's lead over the boot-time clock, in milliseconds.
+    var wallOffset: Int64 { wall.milliseconds.addingClamped(-boot.milliseconds) }
 }

@@ -2,29 +2,30 @@
 
 public import VedetteCore
 
-/// One source and what a watcher remembers of it; it belongs to the watcher's actor.
+/// One source and its record in memory. It belongs to the watcher's actor.
 final class WatchedSource {
     private(set) var source: Source
     private(set) var origin: String
     /// Its number in the scheduler.
     let number: Int
     private(set) var record: SourceRecord
-    /// How far the wall clock was ahead of the boot-time clock when the record's times were right.
+    /// The wall clock's lead over the boot-time clock when the record's times were right.
     private var wallOffset: Int64?
+    /// Its poll under way.
     var poll: Task<Void, Never>?
     var isRemoved = false
-    /// What it asks for was changed during its poll: the result is dropped and it is polled anew.
+    /// Its request was changed during its poll: the result is dropped and it is polled again.
     var mustRestart = false
-    /// A person has said that the empty list is true: the next poll believes it.
+    /// A person has confirmed that the empty list is right: the next poll believes it.
     var isAccepted = false
-    /// Its record is not written yet.
-    var isDirty = false
-    /// The rows that are to be written with it.
+    /// Its record waits in `DeferredWrites`.
+    var hasDeferredWrite = false
+    /// Rows to be written with its record.
     var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
-    /// What the links of its items said.
+    /// What the links of its items answered.
     var links = LinkCache()
-    /// Its last attempt met silence, so it is asked anew when the network is back.
+    /// Its last attempt met silence, so it is polled at once when the network is back.
     var isSilent = false
 
     init(_ source: Source, number: Int) {
@@ -34,12 +35,12 @@ final class WatchedSource {
     }
 
     func replace(with source: Source) {
-        if !source.asks(like: self.source) { links = LinkCache() }
+        if !source.hasSameRequest(as: self.source) { links = LinkCache() }
         self.source = source
         origin = WebURL(source.url)?.origin ?? source.url
     }
 
-    /// - Parameter now: when its times were right.
+    /// - Parameter now: when the record's times were right.
     func take(_ record: SourceRecord, at now: Moment) {
         self.record = record
         wallOffset = now.wallOffset
@@ -47,8 +48,8 @@ final class WatchedSource {
 
     func change(_ change: (inout SourceRecord) -> Void) { change(&record) }
 
-    /// Where the wall clock was set since, what is stored as wall time moves with it: nothing is early, late or old by
-    /// that.
+    /// Moves the record's wall times when the wall clock was set since they were right, so that nothing is early, late or
+    /// old because of it.
     func followWallClock(_ now: Moment) {
         let jump = now.wallOffset.addingClamped(-(wallOffset ?? now.wallOffset))
         // A clock that is only being corrected moves less between two polls.
@@ -57,41 +58,51 @@ final class WatchedSource {
         wallOffset = now.wallOffset
     }
 
-    /// When the next poll is due: never later than its pace or the server's Retry-After explains, whatever the wall
-    /// clock did since it was stored.
+    /// When the next poll is due: never later than its interval or the server's Retry-After explain, whatever the wall
+    /// clock did since the time was stored.
     func due(now: Moment) -> BootTime {
         followWallClock(now)
         guard let stored = [record.due, record.notBefore].compactMap({ $0 }).max() else { return now.boot }
-        let isAsked = record.notBefore.map { $0 > now.wall } ?? false
-        let usual = max(source.pace.longestDelay(record.health), PollTransition.offlinePace)
-        return now.boot(at: stored, most: isAsked ? max(usual, PollInterval.longestRetryAfter) : usual)
+        let hasRetryAfter = record.notBefore.map { $0 > now.wall } ?? false
+        let usual = max(source.pace.longestDelay(record.health), PollTransition.shortestOfflineDelay)
+        return now.boot(at: stored, most: hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual)
     }
-}
 
-extension Moment {
-    fileprivate var wallOffset: Int64 { wall.milliseconds.addingClamped(-boot.milliseconds) }
+    /// The same, or earlier where a rule waits for a poll to confirm something.
+    /// - Parameter confirmation: when a rule wants that poll; nil when none does.
+    func due(now: Moment, confirmation: BootTime?) -> BootTime {
+        let usual = due(now: now)
+        guard let confirmation, confirmation < usual else { return usual }
+        // A poll at or after that time did not confirm it: the next one comes at the usual interval.
+        if let last = record.health.lastPollAt, last >= now.wall(at: confirmation) { return usual }
+        let due = max(confirmation, now.boot)
+        // Retry-After takes precedence.
+        if let notBefore = record.notBefore, notBefore > now.wall(at: due) { return usual }
+        return due
+    }
 }
 
 extension Source {
     /// Its cookie jar: its server's, else its own.
     public var session: String { server.name.isEmpty ? "source " + name : server.name }
 
-    /// What its failures are told together with: its server, else its host.
+    /// Its failures share one message with those of the same group: its server, else its host.
     var failureGroup: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
 
-    /// The same request, read in the same way: a poll under way is still what the user wants.
-    func asks(like other: Source) -> Bool {
-        identity == other.identity && kind.fingerprints == other.kind.fingerprints && server.asks(like: other.server)
+    /// Whether both are asked and read in the same way, so that a poll under way is still right.
+    func hasSameRequest(as other: Source) -> Bool {
+        identity == other.identity && kind.fingerprints == other.kind.fingerprints
+            && server.hasSameRequest(as: other.server)
     }
 }
 
 extension Server {
-    /// Manners are not the request: a change of them disturbs no poll.
-    func asks(like other: Server) -> Bool {
+    /// Limits are not part of the request: a change of them disturbs no poll.
+    func hasSameRequest(as other: Server) -> Bool {
         tls == other.tls && userAgent == other.userAgent && cookies == other.cookies
             && allowsPrivate == other.allowsPrivate && headers.map(\.name) == other.headers.map(\.name)
-            && headers.map(\.value) == other.headers.map(\.value) && proxy.words == other.proxy.words
-            && credentials?.words == other.credentials?.words
+            && headers.map(\.value) == other.headers.map(\.value) && proxy.parts == other.proxy.parts
+            && credentials?.parts == other.credentials?.parts
     }
 
     /// Nil when the server has no secret that could be found in a text.
@@ -106,7 +117,7 @@ extension Server {
 
 extension Credentials {
     /// Equal for equal credentials; never stored or printed.
-    fileprivate var words: [String?] {
+    fileprivate var parts: [String?] {
         switch self {
         case .basic(let user, let password): ["basic", user, password.value]
         case .digest(let user, let password): ["digest", user, password.value]
@@ -122,7 +133,7 @@ extension Credentials {
 }
 
 extension Proxy {
-    fileprivate var words: [String?] {
+    fileprivate var parts: [String?] {
         switch self {
         case .environment: ["environment"]
         case .none: ["none"]

@@ -46,7 +46,7 @@ struct WallsTests {
         "VedetteDesktop": ["VedetteCore", "CNotify", "Glibc", "Synchronization"],
         "VedetteJournal": ["VedetteCore", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
         "VedetteConfig": ["VedetteCore", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization"],
-        "VedetteEngine": ["VedetteCore"],
+        "VedetteEngine": ["VedetteCore", "Synchronization"],
         "vedette": [
             "VedetteCore", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources", "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine", "ArgumentParser", "Logging",

@@ -150,13 +150,13 @@ struct DoubtTests {
     @Test("what was up is down only when enough polls in a row say so; what is known to be down is not doubted")
     func doubtful() {
         let kind = HostKind()
-        #expect(kind.isDoubtful([down], stored: stored(up), polls: 1, fails: 3))
-        #expect(kind.isDoubtful([down], stored: stored(up), polls: 2, fails: 3))
-        #expect(!kind.isDoubtful([down], stored: stored(up), polls: 3, fails: 3))
-        #expect(!kind.isDoubtful([down], stored: stored(up), polls: 1, fails: 1))
-        #expect(!kind.isDoubtful([up], stored: stored(up), polls: 1, fails: 3))
-        #expect(!kind.isDoubtful([down], stored: stored(down), polls: 1, fails: 3))
-        #expect(!kind.isDoubtful([down], stored: [:], polls: 1, fails: 3))
+        #expect(kind.isUnconfirmed([down], stored: stored(up), polls: 1, fails: 3))
+        #expect(kind.isUnconfirmed([down], stored: stored(up), polls: 2, fails: 3))
+        #expect(!kind.isUnconfirmed([down], stored: stored(up), polls: 3, fails: 3))
+        #expect(!kind.isUnconfirmed([down], stored: stored(up), polls: 1, fails: 1))
+        #expect(!kind.isUnconfirmed([up], stored: stored(up), polls: 1, fails: 3))
+        #expect(!kind.isUnconfirmed([down], stored: stored(down), polls: 1, fails: 3))
+        #expect(!kind.isUnconfirmed([down], stored: [:], polls: 1, fails: 3))
     }
 
     @Test("while it is down its last measures stand, so that no outage makes them cross a bound anew")
@@ -181,7 +181,7 @@ struct DoubtTests {
     @Test("doubt is counted like a failure and is none: no event, no problem, and the next good poll says nothing")
     func health() {
         var health = Health()
-        health.doubted(at: at(1))
+        health.pollUnconfirmed(at: at(1))
         #expect(health.failures == 1 && health.problem == nil && !health.isFailing && health.failingSince == nil)
         #expect(health.pollSucceeded(at: at(2)) == nil && health.failures == 0)
     }

@@ -115,7 +115,7 @@ struct CourierMannersTests {
         #expect(mail.taken.map(\.title) == (2...20).map(String.init))
         #expect(
             await world.journal.reason(5)
-                == "more than 10 messages were owed to the sink: the oldest is given up; passed on to 'mail'")
+                == "more than 10 messages were pending for the sink: the oldest is dropped; passed on to 'mail'")
         world.sink.release()
         try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
         #expect(world.sink.seen == ["1"] + (21...30).map(String.init))

@@ -222,11 +222,11 @@ struct PollTests {
             let source = source("a", mode: mode)
             let known = SnapshotHead(
                 identity: source.identity, fingerprints: [:], goodAt: Timestamp(milliseconds: 0))
-            var reader = PollReader(
-                source: source, head: known, fetcher: fetcher, clock: ManualClock(), lane: .polls,
-                userAgent: "test/1", storedItems: { [:] })
-            reader.limits.bytes = 15
-            let outcome = try await reader.read().outcome
+            var poll = Poll(
+                source: source, snapshot: known, fetcher: fetcher, clock: ManualClock(), userAgent: "test/1",
+                storedItems: { [:] })
+            poll.limits.bytes = 15
+            let outcome = try await poll.result().outcome
             #expect(fetcher.requests.count == 3)
             let detail = "the reading has a gap: after page 3 there are 15 bytes and no more are read"
             switch outcome {

@@ -47,9 +47,9 @@ struct ReloadTests {
         }
         try await world.watcher.restore()
         _ = await world.watcher.runOnce(force: true)
-        #expect(await world.watcher.slowHosts.count == 2)
+        #expect(await world.watcher.slowOrigins.count == 2)
         try await world.watcher.reload(WatchConfiguration(sources: [source("slow")], rules: everything(to: "k")))
-        #expect(await world.watcher.slowHosts == ["https://slow.example:443"])
+        #expect(await world.watcher.slowOrigins == ["https://slow.example:443"])
     }
 
     @Test("a quicker pace counts from now")

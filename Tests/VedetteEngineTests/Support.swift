@@ -157,7 +157,7 @@ struct World {
     /// So many unchanged polls are written, or the watcher wakes within five seconds to write them.
     func isAboutToWrite(_ count: Int) async -> Bool {
         if await journal.touches.joined().count >= count { return true }
-        return clock.untilNext.map { $0 <= Watcher.touchDelay } ?? false
+        return clock.untilNext.map { $0 <= DeferredWrites.delay } ?? false
     }
 
     /// Advances by small steps until the condition holds, or far more than `about` has passed: the shells work on their
@@ -178,7 +178,7 @@ struct NeverHappened: Error {}
 
 /// Yields until the condition holds; it gives up after very many turns, whatever the clock says.
 func until(_ condition: () async -> Bool) async throws {
-    for _ in 0..<200_000 {
+    for _ in 0..<2_000_000 {
         if await condition() { return }
         await Task.yield()
     }

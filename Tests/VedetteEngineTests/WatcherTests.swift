@@ -50,7 +50,7 @@ struct WatcherTests {
             for _ in 0..<500 { await Task.yield() }
             await world.journal.release()
             try await until { await world.journal.batches.count == 2 }
-            await world.watcher.commitBatcher.finish()
+            await world.watcher.commits.finish()
             #expect(await world.journal.records["a"]?.snapshot?.states == ["Ready": 1])
         }
     }
@@ -196,7 +196,9 @@ struct WatcherTests {
                 world.fetcher.serve(url(name) + "?2", "newer=1", [("Next", url(name))])
             }
             try await world.advance(.seconds(80)) { await world.journal.events.count >= 3 }
-            try await until { await world.journal.records["list"]?.health.problem?.failure == "page-gap" }
+            try await world.advance(.seconds(80)) {
+                await world.journal.records["list"]?.health.problem?.failure == "page-gap"
+            }
         }
         #expect(await world.journal.events.map(\.kind.word).sorted() == ["appeared", "appeared", "suspect"])
     }
@@ -212,10 +214,10 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == 601 }
             for name in slow { world.fetcher.hang(url(name, host: "slow")) }
-            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSlowHosts }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == PollSlots.mostSlow }
             let before = world.fetcher.count(url("quick"))
             try await world.advance(.seconds(60)) { world.fetcher.count(url("quick")) >= before + 5 }
-            #expect(world.fetcher.waiting == Watcher.mostSlowHosts)
+            #expect(world.fetcher.waiting == PollSlots.mostSlow)
         }
     }
 
@@ -229,7 +231,7 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == names.count }
             for name in names { world.fetcher.hang(url(name, host: "slow")) }
-            try await world.advance(.seconds(300)) { world.fetcher.waiting == Watcher.mostSlowHosts }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == PollSlots.mostSlow }
             for name in names {
                 world.fetcher.serve(url(name, host: "slow"), "1=Ready")
                 world.fetcher.release(url(name, host: "slow"))

@@ -6,11 +6,11 @@ import VedetteCore
 @testable import VedetteEngine
 
 extension Watcher {
-    /// When it would poll that source next, had its server asked for so long a rest.
+    /// When it would poll that source next, had its server sent that Retry-After.
     fileprivate func due(_ name: String, notBefore: Duration, now: Moment) -> BootTime? {
-        guard let entry = entries[name] else { return nil }
-        entry.change { $0.notBefore = now.wall.advanced(by: notBefore) }
-        return due(entry, now: now)
+        guard let source = watched(name) else { return nil }
+        source.change { $0.notBefore = now.wall.advanced(by: notBefore) }
+        return due(source, now: now)
     }
 }
 

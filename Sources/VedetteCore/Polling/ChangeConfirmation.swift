@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ObservingKind {
-    /// Whether something is seen down that was not, and too few polls in a row say so. At the first poll there is
-    /// nothing to doubt it by.
+    /// Whether an item is down that was not, and too few polls in a row have shown it. The first poll confirms itself.
     /// - Parameters:
     ///   - polls: in a row that found it down, this one among them.
     ///   - fails: polls that are believed.
-    public func isDoubtful(_ items: [Item], stored: [String: StoredItem], polls: Int, fails: Int) -> Bool {
+    public func isUnconfirmed(_ items: [Item], stored: [String: StoredItem], polls: Int, fails: Int) -> Bool {
         guard polls < fails else { return false }
         return items.contains { item in
             isDown(item) && stored[item.key]?.item.map { !isDown($0) } ?? false

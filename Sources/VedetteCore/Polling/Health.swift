@@ -27,8 +27,8 @@ public struct Health: Sendable, Hashable {
         return DraftEvent(.failing, error: problem)
     }
 
-    /// A poll while the machine is offline: no failure, and no recovery either; and nothing grows old meanwhile.
-    public mutating func wasPolled(at now: Timestamp) {
+    /// Notes a poll while the machine is offline: neither a failure nor a recovery, and time towards `stale` stands still.
+    public mutating func pollIgnored(at now: Timestamp) {
         if let failingSince, let lastPollAt {
             let passed = max(0, now.milliseconds - lastPollAt.milliseconds)
             self.failingSince = min(now, failingSince.advanced(by: .milliseconds(passed)))
@@ -36,14 +36,14 @@ public struct Health: Sendable, Hashable {
         lastPollAt = now
     }
 
-    /// Bad news that so many polls in a row must bring before it is believed; they are no failures.
-    public mutating func doubted(at now: Timestamp) {
+    /// Notes a poll that showed a bad state which is not believed yet: it counts, and is no failure.
+    public mutating func pollUnconfirmed(at now: Timestamp) {
         failures += 1
         lastPollAt = now
     }
 
-    /// What is known has grown old: no good poll for ten intervals, and an hour at least. Said once.
-    public mutating func grewOld(every: Duration, at now: Timestamp) -> DraftEvent? {
+    /// Returns a `stale` event, once, when there was no good poll for ten intervals and at least an hour.
+    public mutating func becameStale(every: Duration, at now: Timestamp) -> DraftEvent? {
         guard !isStale, let failingSince, failingSince.advanced(by: max(every * 10, .seconds(3600))) <= now else {
             return nil
         }

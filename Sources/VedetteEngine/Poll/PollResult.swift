@@ -2,14 +2,14 @@
 
 import VedetteCore
 
-/// What one poll brought.
+/// What the stages of one poll found.
 struct PollResult: Sendable {
     enum Outcome: Sendable {
         /// The same body as last time: the items stand, absences are confirmed.
         case unchanged(Validators)
         case read(Difference)
-        /// Bad news that too few polls have brought yet.
-        case doubtful(String)
+        /// A bad state that too few polls in a row have shown yet.
+        case unconfirmed(String)
         case failed(Failure, detail: String)
         case cancelled
     }
@@ -43,7 +43,7 @@ struct PollResult: Sendable {
         switch outcome {
         case .unchanged: true
         case .read(let difference): !difference.isSuspect
-        case .doubtful, .failed, .cancelled: false
+        case .unconfirmed, .failed, .cancelled: false
         }
     }
 

@@ -2,7 +2,7 @@
 
 public import VedetteCore
 
-/// One poll for a person who asks now: read like any other, remembered by nobody.
+/// One poll on demand: read like any other, and not stored.
 public struct OneShotPoll: Sendable {
     private let fetcher: any Fetcher
     private let clock: any Clock
@@ -13,22 +13,23 @@ public struct OneShotPoll: Sendable {
         (self.fetcher, self.clock, self.userAgent, self.transformer) = (fetcher, clock, userAgent, transformer)
     }
 
-    /// What the source holds: every page of a list, the first page of a window.
+    /// Returns the items of the source: every page of a list, the first page of a window.
     public func items(of source: Source) async throws(ReadError) -> [Item] {
-        let reader = PollReader(
-            source: source, head: nil, fetcher: fetcher, clock: clock, lane: .polls, userAgent: userAgent,
+        let poll = Poll(
+            source: source, snapshot: nil, fetcher: fetcher, clock: clock, userAgent: userAgent,
             transformer: transformer, storedItems: { [:] })
         let result: PollResult
         do throws(JournalError) {
-            result = try await reader.read()
+            result = try await poll.result()
         } catch {
             throw ReadError(.configuration, error.detail)
         }
         switch result.outcome {
         case .read(let difference): return difference.writes.compactMap(\.item)
         case .failed(let failure, let detail): throw ReadError(failure, detail)
-        case .doubtful(let detail): throw ReadError(.network, detail)
-        case .unchanged: throw ReadError(.protocol, "the server said 'not modified' though it was not asked")
+        case .unconfirmed(let detail): throw ReadError(.network, detail)
+        case .unchanged:
+            throw ReadError(.protocol, "the server answered 'not modified' to a request that set no condition")
         case .cancelled: throw ReadError(.cancelled, "the request was cancelled")
         }
     }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Sources whose last poll changed nothing but times and measures: written together, at most `delay` late.
+final class DeferredWrites {
+    static let delay = Duration.seconds(5)
+
+    private var sources: [WatchedSource] = []
+    /// When they are to be written; nil while there are none.
+    private(set) var due: BootTime?
+
+    func add(_ source: WatchedSource, at now: BootTime) {
+        if !source.hasDeferredWrite { sources.append(source) }
+        source.hasDeferredWrite = true
+        due = due ?? now.advanced(by: DeferredWrites.delay)
+    }
+
+    /// Takes what is still to be written: a commit of the same source may have written it meanwhile.
+    func take() -> [DeferredWrite] {
+        let writes = sources.filter { $0.hasDeferredWrite && !$0.isRemoved }
+            .map { DeferredWrite($0.record, items: $0.refreshes) }
+        for source in sources { source.hasDeferredWrite = false }
+        (sources, due) = ([], nil)
+        return writes
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Tracks which hosts answer: whether this machine is offline, whether that was announced, and which origins time out.
+final class NetworkMonitor {
+    /// What the watcher does after a poll's answer, or its silence.
+    enum Action: Sendable {
+        case none
+        /// The network is back: sources whose last attempt met silence are polled at once.
+        case pollSilentSources
+        /// Two hosts fell silent: those that answered last tell whether the network is gone.
+        case pollReferenceHosts
+    }
+
+    private var reachability = Reachability()
+    /// Origins whose last attempt timed out; their polls use the lane of slow hosts.
+    private(set) var slowOrigins = Set<String>()
+    /// The last announcement that was committed.
+    private var isAnnouncedOffline = false
+    /// An announcement is being committed.
+    private var isAnnouncing = false
+    /// What the last poll calls for.
+    private var action = Action.none
+
+    var isOffline: Bool { reachability.isOffline }
+
+    func restore(isOffline: Bool) {
+        reachability = Reachability(isOffline: isOffline)
+        isAnnouncedOffline = isOffline
+    }
+
+    func restore(_ record: SourceRecord, origin: String) {
+        if record.health.problem?.failure == Failure.timeout.rawValue { slowOrigins.insert(origin) }
+    }
+
+    /// Tells reachability which origins are watched. No answer is expected from those that have long been failing.
+    func watch(_ sources: [WatchedSource]) {
+        var (answered, silent) = (Set<String>(), Set<String>())
+        for source in sources {
+            let health = source.record.health
+            let failure = health.problem.flatMap { Failure(rawValue: $0.failure) }
+            if health.isFailing, failure.map(Reachability.isSilence) ?? false {
+                silent.insert(source.origin)
+            } else if source.record.snapshot != nil {
+                answered.insert(source.origin)
+            }
+        }
+        let origins = Set(sources.map(\.origin))
+        reachability.watch(origins, answered: answered, silent: silent)
+        slowOrigins.formIntersection(origins)
+    }
+
+    func isSlow(_ origin: String) -> Bool { slowOrigins.contains(origin) }
+
+    /// Whether the answer of that origin would show that there is a network.
+    func isAwaited(_ origin: String) -> Bool { reachability.isAwaited(origin) }
+
+    /// Notes whether a source's host answered. `takeAction` tells what follows.
+    func pollEnded(_ result: PollResult, of source: WatchedSource) {
+        let origin = source.origin
+        if result.silence?.timedOut == true {
+            slowOrigins.insert(origin)
+        } else {
+            slowOrigins.remove(origin)
+        }
+        guard let isAnswered = result.isAnswered else { return }
+        source.isSilent = !isAnswered
+        let wasOffline = reachability.isOffline
+        if !isAnswered {
+            if reachability.fellSilent(origin) { action = .pollReferenceHosts }
+            return
+        }
+        reachability.answered(origin)
+        if wasOffline, !reachability.isOffline { action = .pollSilentSources }
+    }
+
+    func takeAction() -> Action {
+        defer { action = .none }
+        return action
+    }
+
+    /// The event that the next commit carries; nil when there is nothing to announce. `announced` must follow.
+    func pendingEvent(_ detail: String?) -> DraftEvent? {
+        guard reachability.isOffline != isAnnouncedOffline, !isAnnouncing else { return nil }
+        isAnnouncing = true
+        guard reachability.isOffline else { return DraftEvent(.online) }
+        let problem = Event.Problem(
+            failure: Failure.network.rawValue, detail: "no host answers any more" + (detail.map { "; \($0)" } ?? ""))
+        return DraftEvent(.offline, error: problem)
+    }
+
+    /// Ends an announcement.
+    /// - Parameter kind: what was committed; nil when the commit failed, so that it is announced again.
+    func announced(_ kind: Event.Kind?) {
+        isAnnouncing = false
+        if let kind { isAnnouncedOffline = kind == .offline }
+    }
+}

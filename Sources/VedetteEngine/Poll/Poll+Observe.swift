@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Kinds that observe the response itself: a refusal or a 500 is a state of their item, not a failed poll.
+extension Poll {
+    func observe(_ template: RequestTemplate) async -> FetchedSource {
+        let result = await fetch(requests.first(template))
+        // A cancelled request or a wrong configuration is no state of the server's.
+        if case .failure(let error) = result, error.failure == .cancelled || error.failure == .configuration {
+            return .ended(PollResult(error))
+        }
+        return .observed(result)
+    }
+
+    func readObserved(_ result: Result<Response, FetchError>) async throws(JournalError) -> ReadSource {
+        guard let kind = source.kind as? any ObservingKind else { return .ended(PollResult(.cancelled)) }
+        let page = await page(of: result, with: kind)
+        let stored = snapshot?.identity == source.identity ? try await storedItems() : [:]
+        if kind.isUnconfirmed(page.items, stored: stored, polls: failures + 1, fails: source.fails) {
+            let detail = "\(failures + 1) of \(source.fails) polls found it down"
+            var end = PollResult(.unconfirmed(detail))
+            end.warnings = page.warnings
+            (end.retryAfter, end.silence) = notes(of: result)
+            return .ended(end)
+        }
+        var items = ReadItems(
+            observation: Observation(items: kind.keepingMeasures(page.items, stored: stored), mode: .list),
+            stored: stored)
+        items.warnings = page.warnings
+        (items.retryAfter, items.silence) = notes(of: result)
+        return .items(items)
+    }
+
+    private func notes(of result: Result<Response, FetchError>) -> (retryAfter: Duration?, silence: FetchError?) {
+        switch result {
+        case .success(let response): (response.headers.retryAfter(at: clock.now().wall), nil)
+        case .failure(let error): (nil, error)
+        }
+    }
+
+    /// Runs beside the network thread: it may hash a large body.
+    @concurrent
+    private func page(of result: Result<Response, FetchError>, with kind: any ObservingKind) async -> Page {
+        let observed: Observed =
+            switch result {
+            case .success(let response): .response(response)
+            case .failure(let error): .failed(error)
+            }
+        var page = kind.observe(observed, ObservationContext(url: source.url, now: clock.now().wall))
+        source.server.redactor?.redact(&page)
+        return page
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+extension Poll {
+    /// Reads the first body and every page that the paginator asks for, then what the items link to.
+    func read(_ fetched: FetchedSource) async throws(JournalError) -> ReadSource {
+        switch fetched {
+        case .ended(let result): return .ended(result)
+        case .observed(let result): return try await readObserved(result)
+        case .response(let first): return try await readPages(from: first)
+        }
+    }
+
+    /// The pages read so far.
+    private struct PageReading: Sendable {
+        var paginator: Paginator
+        var step = Paginator.Step.done
+        var warnings: [String] = []
+        var freshFor: Duration?
+        /// A response came from the internet: what it names must not lead into our own network.
+        var isPublic = false
+        var limits: PollLimits
+        /// After this no further page is fetched.
+        var deadline: BootTime
+        /// Bytes of all pages, decoded.
+        var bytes = 0
+
+        mutating func take(_ page: Page) {
+            warnings += page.warnings
+            if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
+            step = paginator.pageRead(page)
+        }
+
+        /// Each page may be within every limit of a document, and all of them together too much.
+        mutating func limit(at now: BootTime) {
+            guard case .fetch = step else { return }
+            if let pages = limits.pages, paginator.pages >= pages {
+                step = .done
+            } else if bytes >= limits.bytes {
+                step = .gap("after page \(paginator.pages) there are \(bytes) bytes and no more are read")
+            } else if now >= deadline {
+                step = .gap("page \(paginator.pages) came after \(limits.time) and no more are read")
+            }
+        }
+    }
+
+    private func readPages(from first: FirstResponse) async throws(JournalError) -> ReadSource {
+        let isBaseline = snapshot?.identity != source.identity
+        let stored = isBaseline ? [:] : try await storedItems()
+        let paginator = Paginator(
+            mode: source.kind.mode, url: first.response.url, known: isBaseline ? nil : stored,
+            newest: isBaseline ? nil : snapshot?.newest, oldest: isBaseline ? nil : snapshot?.oldest,
+            comparesDigests: snapshot?.fingerprints == source.kind.fingerprints)
+        var reading = PageReading(
+            paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
+            deadline: first.startedAt.advanced(by: limits.time))
+        if let failed = await readAll(&reading, from: first) { return .ended(failed) }
+        let gap = Poll.problem(of: reading.step)
+        // An incomplete list would make absences of what was not read.
+        if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
+        var observation = reading.paginator.observation
+        let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)
+        // A window's first page stands for the window; a list of several pages has no body of its own.
+        if source.kind.mode == .window || (reading.paginator.pages == 1 && !hasUnknownNextPage(first.response)) {
+            observation.validators = first.response.headers.validators
+            (observation.digest, observation.asked) = (first.response.digest, first.requestDigest)
+        }
+        var items = ReadItems(observation: observation, stored: stored, gap: gap, freshFor: reading.freshFor)
+        (items.warnings, items.links) = (reading.warnings + linked.warnings, linked.cache)
+        // Over several pages items come twice because entries move while they are read.
+        if reading.paginator.pages == 1, reading.paginator.repeats > 0 {
+            let times = counted(reading.paginator.repeats, "item")
+            items.warnings.append("\(times) with a key that was there already; the first of each counts")
+        }
+        return .items(items)
+    }
+
+    /// Reads pages until the paginator wants no more.
+    /// - Returns: why the poll failed; nil when every page was read.
+    private func readAll(_ reading: inout PageReading, from first: FirstResponse) async -> PollResult? {
+        var response = first.response
+        while true {
+            if !response.isFromPrivate { reading.isPublic = true }
+            reading.bytes += response.body.count
+            let body = PageBody(
+                bytes: response.body, headers: response.headers, url: response.url,
+                number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
+            response.body = []
+            switch await Poll.read(body, with: source, transformer) {
+            case .failure(let error): return PollResult(error)
+            case .success(let page): reading.take(page)
+            }
+            reading.limit(at: clock.now().boot)
+            guard case .fetch(let page) = reading.step else { return nil }
+            switch await fetchNext(page, first.template, after: response) {
+            case .failure(let error):
+                var result = PollResult(error)
+                result.wasAnswered = true
+                return result
+            case .success(let next): response = next
+            }
+            if let failed = failure(of: response) { return failed }
+        }
+    }
+
+    private func fetchNext(
+        _ page: NextPage, _ template: RequestTemplate, after response: Response
+    ) async -> Result<Response, FetchError> {
+        do throws(FetchError) {
+            return await fetch(try requests.next(page, template, isPublic: !response.isFromPrivate))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func problem(of step: Paginator.Step) -> Event.Problem? {
+        guard case .gap(let detail) = step else { return nil }
+        return Event.Problem(failure: Failure.pageGap.rawValue, detail: "the reading has a gap: \(detail)")
+    }
+
+    /// Runs beside the network thread: a document may be large, and a program runs for seconds.
+    @concurrent
+    private static func read(
+        _ body: consuming PageBody, with source: Source, _ transformer: (any BodyTransformer)?
+    ) async -> Result<Page, ReadError> {
+        let redactor = source.server.redactor
+        do throws(ReadError) {
+            if let program = source.kind.shaping {
+                guard let transformer else { throw ReadError(.configuration, "no program shapes documents here") }
+                body.bytes = try await transformer.shape(body.bytes, with: program)
+            }
+            var page = try source.kind.read(&body)
+            redactor?.redact(&page)
+            return .success(page)
+        } catch {
+            return .failure(ReadError(error.failure, redactor?.redacted(error.detail) ?? error.detail))
+        }
+    }
+}

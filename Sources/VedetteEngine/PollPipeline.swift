@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Carries one poll from its request to its deliveries: the picture on the page Architecture, as code.
+///
+/// It belongs to the watcher's actor. `replay` runs it over files and a journal in memory.
+final class PollPipeline {
+    private let dependencies: Dependencies
+    private let network: NetworkMonitor
+    private let rules: RuleCoordinator
+    private let deferredWrites: DeferredWrites
+    private let dispatch: @Sendable ([Delivery]) async -> Void
+    var limits = PollLimits()
+
+    /// - Parameter dispatch: takes pending deliveries that were committed.
+    init(
+        _ dependencies: Dependencies, network: NetworkMonitor, rules: RuleCoordinator, deferredWrites: DeferredWrites,
+        dispatch: @escaping @Sendable ([Delivery]) async -> Void
+    ) {
+        (self.dependencies, self.network, self.rules) = (dependencies, network, rules)
+        (self.deferredWrites, self.dispatch) = (deferredWrites, dispatch)
+    }
+
+    /// Polls a source once. An unchanged response ends at the transition: nothing is asked of rules, nothing is committed.
+    /// - Returns: what was committed; nil when nothing was.
+    @discardableResult
+    func run(_ source: WatchedSource, lane: Lane) async -> Committed? {
+        let poll = begin(source, lane)
+        do throws(JournalError) {
+            let fetched = await poll.fetch()
+            let items = try await poll.read(fetched)
+            let result = await poll.diff(items)
+            guard let transition = try await transition(source, result, poll) else { return nil }
+            let evaluation = await rules.evaluate(transition.poll, transition.note)
+            let committed = try await commit(evaluation, transition, of: source)
+            await announce(committed)
+            return committed
+        } catch {
+            // The snapshot stands as it was: the same poll is made again at the usual interval.
+            dependencies.log.log(.error, "failed to store poll of \(source.source.name): \(error.detail)")
+            source.lastResult = .unwritten(error.detail)
+            postpone(source)
+            return nil
+        }
+    }
+
+    // MARK: Begin
+
+    private func begin(_ source: WatchedSource, _ lane: Lane) -> Poll {
+        if source.isAccepted { source.change { $0.snapshot?.emptiness = .accepted } }
+        source.isAccepted = false
+        let (journal, name) = (dependencies.journal, source.source.name)
+        return Poll(
+            id: pollIdentifier(random: dependencies.random.next()), source: source.source,
+            snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
+            fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
+            transformer: dependencies.transformer, thresholds: rules.interests.thresholds(for: name),
+            links: source.links,
+            storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits)
+    }
+
+    // MARK: Transition
+
+    /// A poll that needs a commit.
+    private struct Transition {
+        var poll: PollTransition
+        var note: PollNote
+        /// The announcement about the network that the commit carries.
+        var announcement: Event.Kind?
+        /// A deferred write was dropped, since this commit is newer.
+        var hadDeferredWrite: Bool
+    }
+
+    /// Applies the result to the source's record.
+    /// - Returns: nil when nothing needs a commit: the poll is void, or its record is written later.
+    private func transition(
+        _ source: WatchedSource, _ result: PollResult, _ poll: Poll
+    ) async throws(JournalError) -> Transition? {
+        guard !source.isRemoved, !source.mustRestart else { return nil }
+        if case .cancelled = result.outcome {
+            postpone(source)
+            return nil
+        }
+        if let links = result.links { source.links = links }
+        network.pollEnded(result, of: source)
+        let now = dependencies.clock.now()
+        source.followWallClock(now)
+        var transition = PollTransition(
+            source: source.source, record: source.record, now: now.wall, random: dependencies.random)
+        if network.isOffline, result.isAnswered == false {
+            transition.pollIgnored(result.silence?.detail ?? "")
+        } else {
+            try await apply(result, to: &transition, of: source, poll)
+        }
+        guard !source.isRemoved, !source.mustRestart else { return nil }
+        let announcement = network.pendingEvent(result.silence.map { "\(source.source.name): \($0.detail)" })
+        if let announcement {
+            let text = announcement.kind == .offline ? "the network is gone" : "the network is back"
+            dependencies.log.log(.notice, text)
+            transition.add(announcement)
+        }
+        if transition.isDeferrable, await deferWrite(of: transition, result, source, at: now) { return nil }
+        let note = PollNote(id: poll.id, now: now, isGood: result.isGood, isFirst: source.record.snapshot == nil)
+        // A deferred write is older: handed in from now on, it would overwrite this record.
+        defer { source.hasDeferredWrite = false }
+        return Transition(
+            poll: transition, note: note, announcement: announcement?.kind,
+            hadDeferredWrite: source.hasDeferredWrite)
+    }
+
+    private func apply(
+        _ result: PollResult, to transition: inout PollTransition, of source: WatchedSource, _ poll: Poll
+    ) async throws(JournalError) {
+        let name = source.source.name
+        for warning in result.warnings { dependencies.log.log(.info, "\(name): \(warning) (\(poll.id))") }
+        switch result.outcome {
+        case .cancelled: return
+        case .failed(let failure, let detail):
+            if failure == .unauthorized { refreshSecrets(of: source) }
+            transition.failed(failure, detail: detail, retryAfter: result.retryAfter)
+            dependencies.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll.id))")
+        case .unconfirmed(let detail):
+            transition.unconfirmed(retryAfter: result.retryAfter)
+            dependencies.log.log(.info, "\(name): \(detail) (\(poll.id))")
+        case .unchanged(let validators):
+            let absences = source.record.snapshot?.pendingAbsences ?? 0
+            let stored = absences > 0 ? try await dependencies.journal.items(of: name) : [:]
+            transition.unchanged(validators, stored: stored, freshFor: result.freshFor)
+        case .read(let difference):
+            transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
+        }
+    }
+
+    /// Leaves the record to `DeferredWrites`, unless rules wait for this poll.
+    private func deferWrite(
+        of transition: PollTransition, _ result: PollResult, _ source: WatchedSource, at now: Moment
+    ) async -> Bool {
+        let name = source.source.name
+        if result.isGood, rules.interests.await(name, at: now) { return false }
+        if !result.isGood, rules.interests.exist(in: name) { await rules.missed(name) }
+        source.take(transition.record, at: now)
+        source.refreshes = transition.refreshes
+        source.lastResult = OnceResult(transition, isBaseline: false)
+        deferredWrites.add(source, at: now.boot)
+        return true
+    }
+
+    // MARK: Commit
+
+    private func commit(
+        _ evaluation: RuleCoordinator.Evaluation, _ transition: Transition, of source: WatchedSource
+    ) async throws(JournalError) -> Committed {
+        let committed: Committed
+        do throws(JournalError) {
+            committed = try await evaluation.ticket.committed()
+        } catch {
+            await rules.undo(evaluation)
+            if transition.announcement != nil { network.announced(nil) }
+            if transition.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
+            throw error
+        }
+        if let announcement = transition.announcement { network.announced(announcement) }
+        let isBaseline = transition.note.isFirst || transition.poll.isNewBaseline
+        source.take(transition.poll.record, at: transition.note.now)
+        source.refreshes = []
+        source.lastResult = OnceResult(transition.poll, isBaseline: isBaseline)
+        if isBaseline, let count = transition.poll.record.snapshot?.count {
+            dependencies.log.log(.notice, "\(source.source.name): baseline of \(counted(count, "item"))")
+        }
+        return committed
+    }
+
+    // MARK: Announce
+
+    private func announce(_ committed: Committed) async {
+        let pending = committed.deliveries.filter(\.state.isPending)
+        if !pending.isEmpty { await dispatch(pending) }
+    }
+
+    // MARK: Failures
+
+    private func postpone(_ source: WatchedSource) {
+        let delay = source.source.pace.delay(states: [:], freshFor: nil, random: dependencies.random.fraction())
+        let now = dependencies.clock.now()
+        source.followWallClock(now)
+        source.change { $0.due = now.wall.advanced(by: delay) }
+    }
+
+    /// Runs beside the network thread: a `command:` secret may take seconds.
+    private func refreshSecrets(of source: WatchedSource) {
+        let secrets = source.source.server.secrets
+        guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
+        Task { @concurrent in for secret in secrets { _ = secret.refresh() } }
+    }
+}

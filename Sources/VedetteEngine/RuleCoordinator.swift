@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Owns what rules remember: the rule engine, the grouping of failures, the timer of deadlines, and the undo of steps that
+/// were not committed.
+///
+/// It runs beside the network thread. Steps are evaluated one at a time, and submitted to the journal in that order, so that
+/// a later state of a rule's memory never precedes an earlier one.
+actor RuleCoordinator {
+    /// The pause after a step that the journal refused.
+    private static let retryDelay = Duration.seconds(5)
+    /// Deadlines on the wall clock are checked at least this often, since that clock may be set.
+    private static let longestSleep = Duration.seconds(60)
+
+    private let dependencies: Dependencies
+    private let commits: CommitBatcher
+    private let dispatch: @Sendable ([Delivery]) async -> Void
+    private let time: SteadyClock
+    /// What the watcher asks without waiting for this actor.
+    nonisolated let interests: RuleInterests
+    private var engine: RuleEngine
+    private var failureGrouping = FailureGrouping()
+    private var timer: (deadline: BootTime, task: Task<Void, Never>)?
+    /// No deadline is evaluated before: the journal refused the last step.
+    private var retryAt: BootTime?
+    private var isTimed = false
+
+    /// - Parameter dispatch: takes pending deliveries that were committed outside of a poll.
+    init(
+        _ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher,
+        dispatch: @escaping @Sendable ([Delivery]) async -> Void
+    ) {
+        (self.dependencies, self.commits, self.dispatch) = (dependencies, commits, dispatch)
+        time = SteadyClock(dependencies.clock.now())
+        engine = RuleEngine(rules, civil: dependencies.civil)
+        interests = RuleInterests(rules, time)
+    }
+
+    // MARK: Polls
+
+    /// A poll's record as it was submitted to the journal, with what undoes its step.
+    struct Evaluation: Sendable {
+        fileprivate let step: RuleEngine.Step
+        fileprivate let deliveries: [Delivery]
+        let ticket: CommitTicket
+    }
+
+    /// Evaluates the rules for a transition, and submits both to the journal as one record.
+    func evaluate(_ transition: PollTransition, _ poll: PollNote) -> Evaluation {
+        let (now, source) = (poll.now, transition.source)
+        let identifier = { [random = dependencies.random] in random.identifier(at: now.wall) }
+        var record = PollRecord(
+            record: transition.record, isNewBaseline: transition.isNewBaseline,
+            writes: transition.writes + transition.refreshes, deletions: transition.deletions)
+        record.events = transition.events.map {
+            $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
+        }
+        let observation = PollObservation(record, source, isGood: poll.isGood)
+        var step = engine.polled(
+            source.name, record.events, observation, at: time.ruleTime(now), identifier: identifier)
+        if record.isNewBaseline || poll.isFirst {
+            step.add(engine.found(record.writes, of: source, at: time.ruleTime(now), identifier: identifier))
+        }
+        report(step)
+        (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
+        record.deliveries = step.deliveries.map {
+            failureGrouping.joined($0, server: source.failureGroup, at: now.boot)
+        }
+        publish(step, source.name)
+        return Evaluation(step: step, deliveries: record.deliveries, ticket: commits.submit(record))
+    }
+
+    /// Takes back a step that was not committed: its poll is made again.
+    func undo(_ evaluation: Evaluation) {
+        engine.undo(evaluation.step)
+        failureGrouping.unsaid(evaluation.deliveries)
+        publishAll()
+    }
+
+    /// Notes a poll that was not good and brings no record: what rules remember of its items stays unconfirmed.
+    func missed(_ source: String) {
+        engine.missed(source)
+        interests.set(engine.interest(in: source), of: source)
+    }
+
+    // MARK: Sinks
+
+    /// Commits the event that a sink waits for a person, and what rules send about it.
+    /// - Parameter reason: why, without a secret.
+    func sinkStopped(_ sink: String, _ kind: Event.Kind, _ reason: String) async {
+        let now = dependencies.clock.now()
+        let random = dependencies.random
+        let event = Event(
+            id: random.identifier(at: now.wall), kind: kind, time: now.wall, source: sink, sourceKind: Event.sink,
+            poll: "", error: Event.Problem(failure: kind.word, detail: reason))
+        let step = engine.happened(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+        let deliveries = step.deliveries.map { RuleCoordinator.suppressed($0, about: sink) }
+        if let error = await commit(step, events: [event], deliveries: deliveries) {
+            dependencies.log.log(.error, "failed to store that the sink '\(sink)' stopped: \(error.detail)")
+        }
+    }
+
+    /// A message to the sink that it is about would only wait behind what it is about.
+    private static func suppressed(_ delivery: Delivery, about sink: String) -> Delivery {
+        guard delivery.message.sink == sink, delivery.state.isPending else { return delivery }
+        var delivery = delivery
+        (delivery.state, delivery.reason) = (.suppressed, "it is about this sink itself")
+        return delivery
+    }
+
+    // MARK: Deadlines
+
+    /// Evaluates deadlines from now on, each when it is due.
+    func startTimer() {
+        isTimed = true
+        setTimer()
+    }
+
+    func stopTimer() {
+        isTimed = false
+        timer?.task.cancel()
+        timer = nil
+    }
+
+    /// The next deadline that waits for no poll, in steady time.
+    func nextDeadline() -> Timestamp? { engine.nextTick(at: time.ruleTime(dependencies.clock.now())) }
+
+    /// Evaluates every deadline that is due and waits for no poll.
+    func evaluateDeadlines() async {
+        let now = dependencies.clock.now()
+        let random = dependencies.random
+        let step = engine.ticked(at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+        if let error = await commit(step) {
+            retryAt = dependencies.clock.now().boot.advanced(by: RuleCoordinator.retryDelay)
+            dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
+        }
+        setTimer()
+    }
+
+    private func setTimer() {
+        guard isTimed else { return }
+        let now = dependencies.clock.now()
+        guard let next = engine.nextTick(at: time.ruleTime(now)) else { return }
+        let deadline = min(
+            max(time.boot(next), retryAt ?? now.boot), now.boot.advanced(by: RuleCoordinator.longestSleep))
+        // A timer that fires too early only sets the next one.
+        if let timer, timer.deadline <= deadline { return }
+        timer?.task.cancel()
+        let clock = dependencies.clock
+        let task = Task {
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            await self.timerFired()
+        }
+        timer = (deadline, task)
+    }
+
+    private func timerFired() async {
+        timer = nil
+        let now = dependencies.clock.now()
+        let isDue = engine.nextTick(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
+        if isDue, retryAt.map({ $0 <= now.boot }) ?? true { await evaluateDeadlines() } else { setTimer() }
+    }
+
+    // MARK: Start, reload, silences
+
+    /// Takes up what the journal kept, and looks for matches that exist already.
+    /// - Parameter watched: the sources by name.
+    func restore(_ records: [SourceRecord], watched: [String: Source]) async throws(JournalError) {
+        let kept = try await dependencies.journal.ruleMemories()
+        let silences = try await dependencies.journal.silences()
+        let failing = Set(records.filter(\.health.isFailing).map(\.name))
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let unsure = records.filter { watched[$0.name] == nil || $0.isUncertain(at: now.wall) }.map(\.name)
+        var step = engine.restore(
+            kept, silences: silences, failing: failing, unsure: Set(unsure), at: time.ruleTime(now)
+        ) { random.identifier(at: now.wall) }
+        let known = Set(records.map(\.name)).union(watched.keys)
+        step.add(engine.keep(sources: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+        await commitOrLog(step)
+        try await findExisting(in: records.filter { $0.snapshot != nil }.compactMap { watched[$0.name] })
+    }
+
+    /// Takes another set of rules; timers of rules that are unchanged go on.
+    /// - Parameters:
+    ///   - watched: the names of the sources.
+    ///   - polled: sources with a snapshot, in which new rules may match already.
+    func reload(_ rules: RuleSet, watched: Set<String>, polled: [Source]) async {
+        interests.set(rules)
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await commitOrLog(engine.reload(rules, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+        do throws(JournalError) {
+            try await pauseUnwatched(watched)
+            try await findExisting(in: polled)
+        } catch {
+            dependencies.log.log(.warning, "failed to look for existing matches of new rules: \(error.detail)")
+        }
+    }
+
+    /// What rules remember of a removed source is kept as long as its snapshot, since the source may come back.
+    private func pauseUnwatched(_ watched: Set<String>) async throws(JournalError) {
+        let unwatched = engine.sources.subtracting(watched)
+        guard !unwatched.isEmpty else { return }
+        for source in unwatched { engine.missed(source) }
+        let known = try await dependencies.journal.sourceRecords().map(\.name)
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await commitOrLog(
+            engine.keep(sources: watched.union(known), at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+    }
+
+    private func findExisting(in sources: [Source]) async throws(JournalError) {
+        for source in sources where !engine.seekers(of: source.name).isEmpty {
+            let items = try await dependencies.journal.items(of: source.name).values.sorted { $0.key < $1.key }
+            let (now, random) = (dependencies.clock.now(), dependencies.random)
+            await commitOrLog(
+                engine.found(items, of: source, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+        }
+    }
+
+    /// Reads the silences again, after a command or a button changed them.
+    func silencesChanged() async {
+        do throws(JournalError) {
+            engine.silence(try await dependencies.journal.silences())
+        } catch {
+            dependencies.log.log(.warning, "failed to read silences: \(error.detail)")
+        }
+    }
+
+    // MARK: Commits outside of polls
+
+    private func commitOrLog(_ step: RuleEngine.Step) async {
+        if let error = await commit(step) {
+            dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
+        }
+    }
+
+    /// - Returns: why the step was taken back; nil when it was committed.
+    private func commit(
+        _ step: RuleEngine.Step, events: [Event] = [], deliveries: [Delivery]? = nil
+    ) async -> JournalError? {
+        report(step)
+        publishAll()
+        guard !step.isEmpty || !events.isEmpty else { return nil }
+        var record = PollRecord(record: nil, events: events)
+        (record.deliveries, record.memories) = (deliveries ?? step.deliveries, step.changes)
+        record.endedSilences = step.endedSilences
+        let ticket = commits.submit(record)
+        do throws(JournalError) {
+            let pending = try await ticket.committed().deliveries.filter(\.state.isPending)
+            if !pending.isEmpty { await dispatch(pending) }
+            return nil
+        } catch {
+            engine.undo(step)
+            publishAll()
+            return error
+        }
+    }
+
+    private func report(_ step: RuleEngine.Step) {
+        for (rule, detail) in step.broken {
+            dependencies.log.log(.error, "failed to evaluate rule '\(rule)': \(detail)")
+        }
+        for sentence in step.abandoned { dependencies.log.log(.notice, sentence) }
+    }
+
+    private func publish(_ step: RuleEngine.Step, _ source: String) {
+        for name in step.sources.union([source]) { interests.set(engine.interest(in: name), of: name) }
+        setTimer()
+    }
+
+    private func publishAll() {
+        interests.replace(engine.interests)
+        setTimer()
+    }
+}
+
+/// What rules need to know of a poll beside its transition.
+struct PollNote: Sendable {
+    /// The poll's id.
+    var id: String
+    var now: Moment
+    /// It confirms what is still so.
+    var isGood: Bool
+    /// The source had no snapshot before it.
+    var isFirst: Bool
+}
+
+extension PollObservation {
+    /// What a poll observed besides its events.
+    init(_ record: PollRecord, _ source: Source, isGood: Bool) {
+        self.init(isGood: isGood)
+        if record.isNewBaseline {
+            baseline = record.writes
+            return
+        }
+        let isList = source.kind.mode == .list || record.record?.snapshot?.isWhole == true
+        if isList { missing = Set(record.writes.lazy.filter { $0.absentSince != nil }.map(\.key)) }
+        let disappeared = record.events.lazy.filter { $0.kind == .disappeared }.compactMap(\.item?.key)
+        forgotten = Set(record.deletions).subtracting(disappeared)
+    }
+}
+
+extension SourceRecord {
+    /// Its last polls failed, or it should have been polled meanwhile: the state of its items is not certain.
+    fileprivate func isUncertain(at now: Timestamp) -> Bool { health.failures > 0 || due.map { $0 <= now } ?? true }
+}
