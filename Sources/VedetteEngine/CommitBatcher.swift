@@ -154,8 +154,8 @@ extension JournalError.Reason {
     /// Whether every other record would fail for the same reason.
     fileprivate var concernsWholeJournal: Bool {
         switch self {
-        case .locked, .full, .readOnly, .corrupt, .newer, .missing, .busy: true
-        case .inputOutput: false
+        case .locked, .full, .readOnly, .corrupt, .newer, .older, .missing, .busy: true
+        case .refused, .inputOutput: false
         }
     }
 }

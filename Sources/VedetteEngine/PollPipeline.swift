@@ -48,8 +48,6 @@ final class PollPipeline {
     // MARK: Begin
 
     private func begin(_ source: WatchedSource, _ lane: Lane) -> Poll {
-        if source.isAccepted { source.change { $0.snapshot?.emptiness = .accepted } }
-        source.isAccepted = false
         let (journal, name) = (dependencies.journal, source.source.name)
         return Poll(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,

@@ -86,7 +86,7 @@ struct PollSchedule {
     mutating func pollEnded(_ source: WatchedSource, now: Moment) {
         source.poll = nil
         guard !source.isRemoved else { return freeNumbers.append(source.number) }
-        if source.mustRestart || source.isAccepted { source.change { $0.due = nil } }
+        if source.mustRestart { source.change { $0.due = nil } }
         source.mustRestart = false
         schedule(source, at: due(source, now: now))
     }

@@ -16,8 +16,6 @@ final class WatchedSource {
     var isRemoved = false
     /// Its request was changed during its poll: the result is dropped and it is polled again.
     var mustRestart = false
-    /// A person has confirmed that the empty list is right: the next poll believes it.
-    var isAccepted = false
     /// Its record waits in `DeferredWrites`.
     var hasDeferredWrite = false
     /// Rows to be written with its record.

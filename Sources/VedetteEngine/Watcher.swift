@@ -136,12 +136,15 @@ public actor Watcher {
         wakeUp()
     }
 
-    /// Takes an empty list as right, as a person confirmed: the next poll believes it.
-    public func accept(_ name: String) {
+    /// Accepts the empty list of a source as true and polls the source now. Returns when that is committed.
+    public func accept(_ name: String) async throws(JournalError) {
+        // The record of a poll under way would replace this one.
+        while let poll = schedule[name]?.poll { await poll.value }
         guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
-        // A poll under way goes on with what it knew; the next one believes the list.
-        source.isAccepted = true
-        if source.poll == nil { schedule.schedule(source, at: dependencies.clock.now().boot) }
+        source.change { $0.snapshot?.emptiness = .accepted }
+        _ = try await commits.submit(PollRecord(record: source.record)).committed()
+        guard !source.isRemoved, source.poll == nil else { return }
+        schedule.schedule(source, at: dependencies.clock.now().boot)
         wakeUpIfEarlier()
     }
 

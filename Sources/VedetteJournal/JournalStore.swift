@@ -4,16 +4,16 @@ import GRDB
 import GRDBSQLite
 import VedetteCore
 
-/// Runs blocks on the database's own queues. A block once begun goes to its end: the cancellation of the waiting task
-/// does not reach it, for half of a shutdown's writes would be no shutdown.
+/// Runs blocks on the database's own queues. The cancellation of the waiting task does not stop a block: a shutdown
+/// completes its writes.
 struct JournalStore: Sendable {
-    /// Longest wait for a lock that a foreign program holds.
+    /// Longest wait in seconds for a lock that another program holds.
     static let patience = 5.0
 
     let files: JournalFiles
     let database: any DatabaseWriter
 
-    /// One immediate transaction: all of the block, or nothing.
+    /// Runs a block in one immediate transaction: all of it, or nothing.
     func write<T: Sendable>(
         _ block: @escaping @Sendable (Database) throws -> T
     ) async throws(JournalError) -> T {
@@ -26,7 +26,7 @@ struct JournalStore: Sendable {
         return try result.get()
     }
 
-    /// One deferred transaction, over when the block is.
+    /// Runs a block in one deferred transaction.
     func read<T: Sendable>(_ block: @escaping @Sendable (Database) throws -> T) async throws(JournalError) -> T {
         let (database, files) = (database, files)
         let result: Result<T, JournalError> = await withCheckedContinuation { waiter in
@@ -62,8 +62,8 @@ struct JournalStore: Sendable {
         configuration.busyMode = .timeout(patience)
         configuration.maximumReaderCount = 3
         configuration.prepareDatabase { db in
-            // The -wal and -shm files outlive the last connection: a reader who may not write in the directory could
-            // not make them. It cannot fail for a file; what it would set stays as it is then.
+            // Keeps the -wal and -shm files after the last connection: a reader without write permission for the directory
+            // could not create them. The call cannot fail for a file.
             var one: CInt = 1
             _ = sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &one)
         }

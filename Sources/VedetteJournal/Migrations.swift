@@ -3,10 +3,10 @@
 import GRDB
 import VedetteCore
 
-/// The tables, as steps from nothing to now. A step that was ever released is never edited: a change is a new step at
+/// The tables, as steps from an empty file to this version. A released step is never edited: a change is a new step at
 /// the end. `PRAGMA user_version` counts the steps done.
 enum Migrations {
-    /// `Vdtt`, so that a stranger's database is told from ours.
+    /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
     static let steps: [String] = [version1, version2, version3, version4]
@@ -92,7 +92,7 @@ enum Migrations {
         ) strict;
         """
 
-    /// `shown`: a digest of what is only shown; 0 for rows of before, which are written anew when they are next read.
+    /// `shown`: a digest of the fields that are only shown; 0 for earlier rows, which are rewritten when they are next read.
     static let version2 = """
         alter table item add column shown integer not null default 0;
 
@@ -102,7 +102,7 @@ enum Migrations {
         ) without rowid, strict;
         """
 
-    /// What rules remember, and what is silent.
+    /// Rule memories and silences.
     static let version3 = """
         create table memory (
           rule text not null,
@@ -126,13 +126,13 @@ enum Migrations {
         alter table delivery add column suppressed integer not null default 0;
         """
 
-    /// `chain`: of a message that was passed on, the sinks that follow, one a line; null for any other.
+    /// `chain`: the remaining fallback sinks of a message that was passed on, one a line; null for any other message.
     static let version4 = """
         alter table delivery add column chain text;
         """
 
-    /// Brings a database of any earlier version to this one; each step is a transaction, so a crash between two of them
-    /// costs nothing.
+    /// Upgrades a database of any earlier version; each step is a transaction, so a crash between two steps loses
+    /// nothing.
     static func migrate(_ db: Database, steps: [String] = steps) throws {
         let done = try version(db)
         for (number, step) in steps.enumerated().dropFirst(done) {
@@ -149,7 +149,14 @@ enum Migrations {
         try Int.fetchOne(db, sql: "pragma user_version") ?? 0
     }
 
-    /// Refuses what this program must not touch: a stranger's database, or one of a later version.
+    /// Accepts only a database of exactly this version.
+    static func requireCurrent(_ db: Database, _ files: JournalFiles) throws {
+        let version = try check(db, files)
+        guard version > 0 else { throw JournalError.missing(files) }
+        guard version == steps.count else { throw JournalError.older(files) }
+    }
+
+    /// Refuses another program's database, and one of a later version.
     /// - Returns: the steps done.
     static func check(_ db: Database, _ files: JournalFiles, known: Int = steps.count) throws -> Int {
         let version = try version(db)

@@ -3,8 +3,8 @@
 import GRDB
 import VedetteCore
 
-/// Writes what polls changed, inside one transaction (I1). It lives no longer than that: a number that a failed
-/// transaction gave is forgotten with it.
+/// Writes the changes of polls inside one transaction (I1). It lives no longer than the transaction, so the numbers of
+/// a failed one are forgotten with it.
 struct PollWriter {
     private let upsertSource: Statement
     private let clearItems: Statement

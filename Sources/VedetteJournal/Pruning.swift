@@ -4,10 +4,11 @@ import GRDB
 import VedetteCore
 
 /// Deletes what is kept no longer, a bounded number of rows per transaction, so that a commit waits for one batch at
-/// most. The pages go to the file's free list and are used again.
+/// most. SQLite reuses the pages.
 enum Pruning {
     static let batch = 1000
 
+    /// Deletes a batch of deliveries that ended before a time.
     /// - Returns: rows deleted; fewer than a batch when none is left.
     static func endedDeliveries(_ db: Database, before: Timestamp) throws -> Int {
         try db.cachedStatement(
@@ -16,27 +17,27 @@ enum Pruning {
         return db.changesCount
     }
 
-    /// A place in the order of time: events that must stay are passed over once, not once per batch.
-    struct PruningPosition: Sendable {
+    /// A position in the order of time: events that must stay are skipped once, not once per batch.
+    struct Position: Sendable {
         var time = Int64.min
         var seq = Int64.min
     }
 
-    /// Deletes events that no delivery row speaks of. One that ended lately keeps its event as long as itself, so that
-    /// `explain` and `outbox retry` still find it.
-    /// - Returns: where to go on; nil at the end.
-    static func events(_ db: Database, before: Timestamp, from place: PruningPosition) throws -> PruningPosition? {
+    /// Deletes a batch of events that no delivery names. A delivery that ended lately keeps its event, so that `explain`
+    /// and `outbox retry` still find it.
+    /// - Returns: the position after the batch; nil at the end.
+    static func events(_ db: Database, before: Timestamp, from position: Position) throws -> Position? {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: oldEvents),
-            arguments: [place.time, place.seq, before.milliseconds, batch])
-        var old: [(seq: Int64, isSpokenOf: Bool)] = []
-        var last = place
+            arguments: [position.time, position.seq, before.milliseconds, batch])
+        var old: [(seq: Int64, isNamed: Bool)] = []
+        var last = position
         while let row = try rows.next() {
-            last = PruningPosition(time: row[0], seq: row[1])
+            last = Position(time: row[0], seq: row[1])
             old.append((last.seq, row[2]))
         }
         let delete = try db.cachedStatement(sql: "delete from event where seq = ?")
-        for event in old where !event.isSpokenOf { try delete.execute(arguments: [event.seq]) }
+        for event in old where !event.isNamed { try delete.execute(arguments: [event.seq]) }
         return old.count < batch ? nil : last
     }
 
@@ -45,20 +46,19 @@ enum Pruning {
         where (time, seq) > (?, ?) and time < ? order by time, seq limit ?
         """
 
-    static func abandonedSources(
-        _ db: Database, keeping kept: Set<String>, before: Timestamp
-    ) throws -> [Int64] {
+    /// Finds the sources that are no longer configured and were last polled long ago.
+    static func abandonedSources(_ db: Database, _ retention: Retention) throws -> [Int64] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "select id, name from source where coalesce(polled_at, due, 0) < ?"),
-            arguments: [before.milliseconds])
+            arguments: [retention.sourcesBefore.milliseconds])
         var abandoned: [Int64] = []
         while let row = try rows.next() {
-            if !kept.contains(row[1]) { abandoned.append(row[0]) }
+            if !retention.sources.contains(row[1]) { abandoned.append(row[0]) }
         }
         return abandoned
     }
 
-    /// Deletes a batch of the source's items, or with the last of them the source.
+    /// Deletes a batch of a source's items, and with the last of them the source.
     /// - Returns: true when the source is gone.
     static func source(_ db: Database, _ id: Int64) throws -> Bool {
         try db.cachedStatement(

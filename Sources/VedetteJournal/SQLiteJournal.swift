@@ -3,16 +3,15 @@
 import GRDB
 public import VedetteCore
 
-/// The journal of the one process that watches: a SQLite file in WAL mode with synchronous=FULL, so that what a commit
-/// returned survives a power cut. Others read beside it through `JournalReader`.
-public final class SQLiteJournal: Journal {
+/// The journal of the one process that watches: a SQLite file in WAL mode with synchronous=FULL, so that a returned
+/// commit survives a power cut. Commands use `SQLiteJournalAccess` beside it.
+public final class SQLiteJournal: Journal, JournalMaintenance {
     let store: JournalStore
     private let lock: StateLock
 
     private init(store: JournalStore, lock: StateLock) { (self.store, self.lock) = (store, lock) }
 
-    /// Makes the directory when it is missing, takes its lock and brings the tables to this version. Blocks while it
-    /// does so.
+    /// Creates the directory when it is missing, takes its lock and upgrades the tables. Blocks while it does so.
     /// - Throws: `.locked` when another process watches; `.newer` and `.corrupt` for a file that is left as it is.
     public static func open(directory: String) throws(JournalError) -> SQLiteJournal {
         let files = JournalFiles(directory: directory)
@@ -29,17 +28,14 @@ public final class SQLiteJournal: Journal {
             }
             return JournalStore(files: files, database: pool)
         }.get()
-        files.ring()
+        files.notify(.commit)
         return SQLiteJournal(store: store, lock: lock)
     }
 
-    /// The process that watches with this state now; nil when none does.
-    public static func holder(directory: String) -> Int32? { StateLock.holder(JournalFiles(directory: directory)) }
-
-    /// Files up to this size are checked whole at start; a larger one would hold up the first poll for seconds.
+    /// Files up to this size are checked whole at start; a larger one would delay the first poll by seconds.
     private static let checkedWhole: Int64 = 64 << 20
 
-    /// Looks at a file before anything is written to it.
+    /// Checks a file before anything is written to it.
     private static func inspect(_ files: JournalFiles) throws {
         guard let size = files.identity?.size, size > 0 else { return }
         let queue = try DatabaseQueue(
@@ -52,15 +48,16 @@ public final class SQLiteJournal: Journal {
         try queue.close()
     }
 
-    /// Writes the log back into the file and lets go of file and lock. Nothing may be asked of the journal after it.
+    /// Writes the log back into the database, closes it and releases the lock.
     public func close() throws(JournalError) {
         let store = store
         try JournalStore.result(store.files) {
-            // A reader at work makes this partial, which costs the next start a little and loses nothing.
+            // A reader that is active makes this partial, which makes the next start slower and loses nothing.
             _ = try? store.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try store.database.close()
         }.get()
         lock.release()
+        store.files.notify(.commit)
     }
 
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
@@ -72,6 +69,12 @@ public final class SQLiteJournal: Journal {
         try await store.read { try SourceRows.items($0, of: source) }
     }
 
+    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
+        try await store.read { try RuleMemoryRows.all($0) }
+    }
+
+    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
+
     public func lastOfWatcher() async throws(JournalError) -> Event? {
         try await store.read { try EventRows.lastOfWatcher($0) }
     }
@@ -82,7 +85,7 @@ public final class SQLiteJournal: Journal {
             var writer = try PollWriter(db)
             return try polls.map { try writer.write($0) }
         }
-        if committed.contains(where: { !$0.events.isEmpty }) { store.files.ring() }
+        store.files.notify(.commit)
         return committed
     }
 
@@ -92,6 +95,7 @@ public final class SQLiteJournal: Journal {
             var writer = try PollWriter(db)
             for touch in touches { _ = try writer.write(PollRecord(record: touch.record, writes: touch.items)) }
         }
+        store.files.notify(.commit)
     }
 
     public func pendingLanes() async throws(JournalError) -> [DeliveryLane] {
@@ -107,40 +111,53 @@ public final class SQLiteJournal: Journal {
     @discardableResult
     public func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery] {
         guard !attempts.isEmpty else { return [] }
-        return try await store.write { try AttemptRows.write(attempts, $0) }
+        let successors = try await store.write { try AttemptRows.write(attempts, $0) }
+        store.files.notify(.commit)
+        return successors
     }
 
     public func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow {
         try await store.read { try OverflowRows.of(limits, most: limit, $0) }
     }
 
-    public func prune(
-        eventsBefore: Timestamp, keeping sources: Set<String>, abandoned: Timestamp
-    ) async throws(JournalError) {
-        while try await store.write({ try Pruning.endedDeliveries($0, before: eventsBefore) }) == Pruning.batch {}
-        var place: Pruning.PruningPosition? = Pruning.PruningPosition()
-        while let from = place {
-            place = try await store.write { try Pruning.events($0, before: eventsBefore, from: from) }
+    // MARK: Maintenance
+
+    public func controlRequests() async throws(JournalError) -> [QueuedRequest] {
+        try await store.read { try ControlQueue.all($0) }
+    }
+
+    public func finish(_ request: QueuedRequest) async throws(JournalError) {
+        try await store.write { try ControlQueue.delete(request.id, $0) }
+    }
+
+    public func controlWakes() throws(JournalError) -> AsyncStream<Void> {
+        try JournalWatch(store.files, .requests).wakes
+    }
+
+    public func prune(_ retention: Retention) async throws(JournalError) {
+        let before = retention.eventsBefore
+        while !Task.isCancelled {
+            guard try await store.write({ try Pruning.endedDeliveries($0, before: before) }) == Pruning.batch else {
+                break
+            }
         }
-        let gone = try await store.read { try Pruning.abandonedSources($0, keeping: sources, before: abandoned) }
-        for source in gone {
-            while try await store.write({ try Pruning.source($0, source) }) == false {}
+        var position: Pruning.Position? = Pruning.Position()
+        while let from = position, !Task.isCancelled {
+            position = try await store.write { try Pruning.events($0, before: before, from: from) }
+        }
+        let abandoned = try await store.read { try Pruning.abandonedSources($0, retention) }
+        for source in abandoned {
+            while !Task.isCancelled {
+                if try await store.write({ try Pruning.source($0, source) }) { break }
+            }
         }
     }
 
-    /// Bytes in use, deleted ones apart.
     public func size() async throws(JournalError) -> Int64 {
         try await store.read { db in
             let pages = try Int64.fetchOne(db, sql: "pragma page_count") ?? 0
             let free = try Int64.fetchOne(db, sql: "pragma freelist_count") ?? 0
             return (pages - free) * (try Int64.fetchOne(db, sql: "pragma page_size") ?? 0)
         }
-    }
-
-    /// What other commands asked since the last call, in their order; each is handed out once.
-    public func takeRequests() async throws(JournalError) -> [JournalRequest] {
-        // Mostly there is none, and looking takes no lock.
-        guard try await store.read({ try ControlQueue.areWaiting($0) }) else { return [] }
-        return try await store.write { try ControlQueue.take($0) }
     }
 }

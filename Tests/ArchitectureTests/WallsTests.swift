@@ -80,6 +80,13 @@ struct WallsTests {
         }
     }
 
+    @Test("the program names a store of the journal in App alone; all else uses the ports")
+    func stores() throws {
+        for file in try Tree.swiftFiles(in: "Sources") where file.target == "vedette" && !file.name.contains("/App/") {
+            #expect(!file.lines.compactMap(Self.imported).contains("VedetteJournal"), "\(file.name)")
+        }
+    }
+
     @Test("an import line is recognised in every form")
     func forms() {
         #expect(Self.imported(by: "import A") == "A")

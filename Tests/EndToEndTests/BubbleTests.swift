@@ -11,13 +11,13 @@ struct BubbleTests {
         try "sinks: {desk: {kind: desktop}}\n".write(to: place, atomically: true, encoding: .utf8)
     }
 
-    /// Waits, by asking again at each poll of the watcher, until nothing is owed to the desktop.
+    /// Waits, by asking again at each poll of the watcher, until nothing is pending for the desktop.
     private func shown(_ world: Appliance) async throws {
         for _ in 0..<100 {
-            if try await world.home.sink("desk")["owed"] as? Int == 0 { return }
+            if try await world.home.sink("desk")["pending"] as? Int == 0 { return }
             try await world.polled(1)
         }
-        throw Trouble("the desktop is still owed a bubble")
+        throw Trouble("a bubble is still pending")
     }
 
     @Test(
@@ -65,7 +65,7 @@ struct BubbleTests {
         try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
         try await world.set(59, "ready")
         try await watcher.wait(for: .err) { $0.contains { $0.contains("no session bus") } }
-        #expect(try await world.home.sink("desk")["owed"] as? Int == 1)
+        #expect(try await world.home.sink("desk")["pending"] as? Int == 1)
         let desktop = try await Desktop(at: place)
         try await shown(world)
         #expect(try await desktop.displayed() == 1)

@@ -44,7 +44,7 @@ struct ButtonTests {
                 if let line = lines.first(where: { $0.contains("→ desk:") }), !line.contains("pending") { return line }
                 try await world.polled(1)
             }
-            throw Trouble("the desktop is still owed the event \(event)")
+            throw Trouble("this event is still pending for the desktop: \(event)")
         }
 
         func silences() async throws -> [[String: Any]] { try await world.home.vedette("silences", "--json").json }

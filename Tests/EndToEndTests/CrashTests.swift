@@ -57,14 +57,14 @@ struct CrashTests {
         _ = await watcher.end(within: 10)
     }
 
-    /// A last, whole life: everything that is still owed goes out, and the lab changes no more.
+    /// A last, whole life: everything that is still pending goes out, and the lab changes no more.
     private func settle(_ world: Appliance) async throws {
         try await world.heal()
         try await world.lab.post("receiver", "/fail", ["times": 0])
         let watcher = try await world.home.watcher()
         try await world.polled(6)
         for _ in 0..<200 {
-            if try await world.home.sink("hook")["owed"] as? Int == 0 { break }
+            if try await world.home.sink("hook")["pending"] as? Int == 0 { break }
             try await world.polled(1)
         }
         #expect(await watcher.stop() == 0)

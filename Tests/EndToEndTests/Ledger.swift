@@ -122,7 +122,7 @@ struct Ledger {
         #expect(old?.split(separator: " / ").dropFirst().first.map(String.init) == from, "\(event.text("id") ?? "")")
     }
 
-    /// I5: committed events = delivered ∪ owed ∪ ended with a reason; I4: an id has one body.
+    /// I5: committed events = delivered ∪ pending ∪ ended with a reason; I4: an id has one body.
     func checkDeliveries() {
         let items = events.filter { $0.text("type")?.contains(".item.") == true }.compactMap { $0.text("id") }
         #expect(Set(deliveries.map(\.event)) == Set(items))

@@ -70,7 +70,7 @@ struct OnceTests {
         #expect(forced.lines.contains { $0.hasPrefix("failed: broken: ") })
     }
 
-    @Test("I5: a delivery that stays owed ends run --once with 69, and the next one sends it with the same id")
+    @Test("I5: a delivery that stays pending ends run --once with 69, and the next one sends it with the same id")
     func pending() async throws {
         let world = try await Appliance()
         try await world.set(59, "starting")
@@ -80,13 +80,13 @@ struct OnceTests {
         let failed = try await world.home.vedette("run", "--once")
         #expect(failed.code == 69)
         #expect(failed.err.contains("messages: 1 sent, 1 not"), "\(failed.err)")
-        #expect(try await world.home.sink("hook")["owed"] as? Int == 1)
+        #expect(try await world.home.sink("hook")["pending"] as? Int == 1)
         let sent = try await world.home.vedette("run", "--once")
         #expect(sent.code == 0, "\(sent.out)")
         let posts = (try await world.lab.get("receiver", "/received") as? [[String: Any]]) ?? []
         #expect(posts.count == 2)
         #expect(Set(posts.map(\.messageID)).count == 1)
-        #expect(try await world.home.sink("hook")["owed"] as? Int == 0)
+        #expect(try await world.home.sink("hook")["pending"] as? Int == 0)
     }
 
     @Test("run --once always ends: many at a time, each with one message at its very end")

@@ -65,7 +65,7 @@ struct RotationTests {
         #expect(watcher.lines(of: .out) == ["0a", "0b", "1a", "1b"])
     }
 
-    @Test("a reader that goes away ends stdout alone: what it is owed is dead, and the log goes on")
+    @Test("a reader that goes away ends stdout alone: what is pending for it is dead, and the log goes on")
     func closed() async throws {
         let world = try World()
         // `vedette run … | head -n 1`

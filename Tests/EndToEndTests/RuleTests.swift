@@ -76,7 +76,7 @@ struct RuleTests {
         #expect(unknown.code == 64 && unknown.err.contains("did you mean 'any'?"), "\(unknown.err)")
     }
 
-    @Test("outbox lists what is dead, tries it again and drops what is owed")
+    @Test("outbox lists what is dead, tries it again and drops what is pending")
     func outbox() async throws {
         let world = try World(
             "  - {name: any, when: {field: state}, notify: [out]}",

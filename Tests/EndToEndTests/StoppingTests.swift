@@ -10,7 +10,7 @@ struct StoppingTests {
     }
 
     @Test(
-        "I5 and I10: SIGTERM ends the program within 10 s while a receiver hangs; what is owed goes out next time, with its id"
+        "I5 and I10: SIGTERM ends the program within 10 s while a receiver hangs; what is pending goes out next time, with its id"
     )
     func hangingReceiver() async throws {
         let world = try await Appliance()
@@ -23,7 +23,7 @@ struct StoppingTests {
         try await world.set(59, "stopping")
         try await watcher.wait { $0.count == 2 }
         #expect(await watcher.stop() == 0)
-        #expect(try await world.home.sink("hook")["owed"] as? Int == 2)
+        #expect(try await world.home.sink("hook")["pending"] as? Int == 2)
         try await world.lab.post("receiver", "/fail", ["times": 0])
         let next = try await world.home.watcher()
         let accepted = try await world.lab.received(2)
@@ -32,7 +32,7 @@ struct StoppingTests {
         #expect(accepted.map(\.messageID).first == first.messageID)
         #expect(accepted.first?["body"] as? String == first["body"] as? String)
         #expect(Set(accepted.map(\.messageID)).count == 2)
-        #expect(try await world.home.sink("hook")["owed"] as? Int == 0)
+        #expect(try await world.home.sink("hook")["pending"] as? Int == 0)
         #expect(
             accepted.compactMap { Program.object($0["body"] as? String ?? "")?.text("id") }
                 == watcher.events.compactMap { $0.text("id") })
@@ -67,6 +67,6 @@ struct StoppingTests {
         try await watcher.wait(for: .err) { $0.contains { $0.contains("stopping") } }
         watcher.kill(SIGTERM)
         #expect(await watcher.end(within: 5) == 143)
-        #expect(try await world.home.sink("hook")["owed"] as? Int == 1)
+        #expect(try await world.home.sink("hook")["pending"] as? Int == 1)
     }
 }

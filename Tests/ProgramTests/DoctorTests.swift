@@ -121,21 +121,21 @@ struct DoctorTests {
     private func journal(_ change: (inout JournalFacts) -> Void) -> [Finding] {
         var facts = JournalFacts()
         change(&facts)
-        return JournalCheck(facts: .success(facts), exists: true, sources: ["a", "b"], sinks: ["s"]).findings
+        return JournalCheck(facts: .success(facts), sources: ["a", "b"], sinks: ["s"]).findings
     }
 
     @Test("a journal that is damaged or cannot be opened fails; none at all is good")
     func journalItself() {
         #expect(journal { $0.lastSeq = 1 }.said.contains("1 event so far"))
-        #expect(journal { $0.soundness = .damaged(["row 7", "x", "y"]) }.verdicts == [.failure])
-        #expect(journal { $0.soundness = .unknown }.verdicts == [.warning])
-        func opened(_ reason: JournalError.Reason, exists: Bool = true) -> [Finding] {
+        #expect(journal { $0.integrity = .damaged(["row 7", "x", "y"]) }.verdicts == [.failure])
+        #expect(journal { $0.integrity = .unknown }.verdicts == [.warning])
+        func opened(_ reason: JournalError.Reason) -> [Finding] {
             JournalCheck(
-                facts: .failure(JournalError(reason, "words")), exists: exists, sources: [], sinks: []
+                facts: .failure(JournalError(reason, "words")), sources: [], sinks: []
             ).findings
         }
-        #expect(opened(.missing, exists: false).verdicts == [.ok])
-        #expect(opened(.missing).said.contains("of an earlier version"))
+        #expect(opened(.missing).verdicts == [.ok])
+        #expect(opened(.older).said.contains("an earlier version"))
         #expect(opened(.newer) == [.failure("journal", "words")] && opened(.corrupt).verdicts == [.failure])
     }
 
@@ -144,10 +144,10 @@ struct DoctorTests {
         let paused = journal { $0.pending = [.init(sink: "s", pending: 3, pause: "401")] }
         #expect(paused.verdicts == [.ok, .failure] && paused.said.contains("`vedette outbox retry --sink s`"))
         #expect(journal { $0.pending = [.init(sink: "s", pending: 1, delay: "refused")] }.verdicts == [.ok, .warning])
-        #expect(journal { $0.pending = [.init(sink: "s", dead: 2)] }.said.contains("2 messages never arrived"))
+        #expect(journal { $0.pending = [.init(sink: "s", dead: 2)] }.said.contains("2 messages dead"))
         #expect(journal { $0.pending = [.init(sink: "gone", pending: 3, pause: "401")] }.verdicts == [.ok])
         let failing = journal {
-            $0.troubles = [
+            $0.problems = [
                 .init(source: "a", problem: "timeout: late"), .init(source: "b", problem: "empty", isSuspect: true),
                 .init(source: "gone", problem: "x"),
             ]

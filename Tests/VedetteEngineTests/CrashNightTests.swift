@@ -75,8 +75,8 @@ struct CrashNightTests {
 
     /// `rule: title (+held) at minute`, as the journal has it.
     private func said(_ scratch: Scratch) async throws -> [String] {
-        let reader = try JournalReader.open(directory: scratch.path)
-        let all = try await reader.deliveries(DeliveryFilter(), limit: 1000)
+        let reader = try SQLiteJournalAccess(directory: scratch.path).reader()
+        let all = try await reader.deliveries(DeliveryFilter(), after: 0, limit: 1000)
         return all.filter { $0.state != .suppressed }.map { status in
             let (message, time) = (status.delivery.message, status.delivery.created.rfc3339.prefix(16).suffix(5))
             return "\(message.rule): \(message.title) (+\(message.suppressed)) at \(time)"

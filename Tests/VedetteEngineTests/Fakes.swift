@@ -318,8 +318,6 @@ actor FakeJournal: Journal {
         }
         return overflow
     }
-
-    func prune(eventsBefore: Timestamp, keeping sources: Set<String>, abandoned: Timestamp) {}
 }
 
 /// Answers what it was told, per delivery; it counts what is in flight and hangs when asked to.

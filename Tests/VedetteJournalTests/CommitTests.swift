@@ -26,37 +26,46 @@ struct CommitTests {
         try journal.close()
     }
 
-    @Test("a delivery gets its number and its event's seq, and is owed with its whole event after a restart")
-    func deliveries() async throws {
-        let journal = try scratch.open()
+    @Test(
+        "a delivery gets its number and its event's seq, and is pending with its whole event after a restart",
+        arguments: Backend.allCases)
+    func deliveries(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
         let cause = event(1)
         let committed = try await journal.commit([
             poll(events: [event(2), cause], deliveries: [delivery(1, of: cause), delivery(2, of: cause, due: 9)])
         ])
         #expect(committed[0].deliveries.map(\.id) == [1, 2])
         #expect(committed[0].deliveries.map(\.message.event.seq) == [2, 2])
-        try journal.close()
-        let again = try scratch.open()
+        try await store.restart()
+        let again = store.journal
         let pending = try await again.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
         #expect(pending == committed[0].deliveries)
-        try again.close()
+        try await again.close()
     }
 
-    @Test("a delivery may speak of an event of an earlier commit, or of one that is not journalled")
-    func otherEvents() async throws {
-        let journal = try scratch.open()
+    @Test(
+        "a delivery may speak of an event of an earlier commit, or of one that is not journalled",
+        arguments: Backend.allCases)
+    func otherEvents(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
         let (old, never) = (event(1), event(2, kind: .test))
         _ = try await journal.commit([poll(events: [old])])
         let committed = try await journal.commit([poll(deliveries: [delivery(1, of: old), delivery(2, of: never)])])
         #expect(committed[0].deliveries.map(\.message.event.seq) == [1, 0])
         let pending = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 10)
         #expect(pending.map(\.message.event.id) == [old.id, never.id])
-        try journal.close()
+        try await journal.close()
     }
 
-    @Test("items are inserted, replaced, deleted; a new baseline drops the rest of its own source only")
-    func items() async throws {
-        let journal = try scratch.open()
+    @Test(
+        "items are inserted, replaced, deleted; a new baseline drops the rest of its own source only",
+        arguments: Backend.allCases)
+    func items(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
         _ = try await journal.commit([poll(writes: [item("1"), item("2"), item("3")]), poll("b", writes: [item("1")])])
         var gone = item("2", digest: .max)
         gone.absentSince = stamp(2)
@@ -66,12 +75,13 @@ struct CommitTests {
         #expect(try await journal.items(of: "lab") == ["4": item("4")])
         #expect(try await journal.items(of: "b") == ["1": item("1")])
         #expect(try await journal.items(of: "unknown").isEmpty)
-        try journal.close()
+        try await journal.close()
     }
 
-    @Test("a source's record comes back as it was, by commit and by touch")
-    func records() async throws {
-        let journal = try scratch.open()
+    @Test("a source's record comes back as it was, by commit and by touch", arguments: Backend.allCases)
+    func records(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
         let bare = SourceRecord(name: "bare")
         _ = try await journal.commit([PollRecord(record: fullRecord()), PollRecord(record: bare)])
         #expect(try await journal.sourceRecords() == [bare, fullRecord()])
@@ -82,12 +92,13 @@ struct CommitTests {
         try await journal.touch([DeferredWrite(moved, items: [measured])])
         #expect(try await journal.sourceRecords() == [bare, moved])
         #expect(try await journal.items(of: moved.name) == ["1": measured])
-        try journal.close()
+        try await journal.close()
     }
 
-    @Test("a commit that fails changes nothing and gives no number")
-    func failure() async throws {
-        let journal = try scratch.open()
+    @Test("a commit that fails changes nothing and gives no number", arguments: Backend.allCases)
+    func failure(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
         _ = try await journal.commit([poll(writes: [item("1")], events: [event(1)])])
         let twice = event(2)
         // The second poll's event has an id that exists: the first poll's part must go with it.
@@ -103,7 +114,7 @@ struct CommitTests {
         #expect(try await journal.items(of: "lab") == ["1": item("1")])
         #expect(try await journal.pendingLanes().isEmpty)
         #expect(try await journal.commit([poll(events: [event(3)])])[0].events.map(\.seq) == [2])
-        try journal.close()
+        try await journal.close()
     }
 
     @Test("a full disk is said as such, leaves nothing behind, and is over when there is room")

@@ -98,7 +98,7 @@ struct WatcherEventTests {
         try journal.close()
     }
 
-    @Test("a suppressed delivery is committed with its reason as an end, and is owed to nobody")
+    @Test("a suppressed delivery is committed with its reason as an end, and is not pending")
     func suppressed() async throws {
         let journal = try scratch.open()
         let cause = event(1)

@@ -20,7 +20,7 @@ struct FollowerTests {
     func restart() async throws {
         var journal = try scratch.open()
         _ = try await journal.commit(polls(1...10))
-        var events = JournalFollower(directory: scratch.path, after: 3, limit: 4).makeAsyncIterator()
+        var events = JournalFollower(scratch.access, after: 3, limit: 4).makeAsyncIterator()
         #expect(try await take(7, from: &events) == Array(4...10))
         _ = try await journal.commit(polls(11...12))
         #expect(try await take(2, from: &events) == [11, 12])
@@ -38,7 +38,7 @@ struct FollowerTests {
         let writing = Task {
             for number in 1...200 { _ = try await journal.commit(polls(number...number)) }
         }
-        var events = JournalFollower(directory: scratch.path, after: 0).makeAsyncIterator()
+        var events = JournalFollower(scratch.access, after: 0).makeAsyncIterator()
         #expect(try await take(200, from: &events) == Array(1...200))
         try await writing.value
         try journal.close()
@@ -46,9 +46,9 @@ struct FollowerTests {
 
     @Test("it waits where there is no directory yet, and begins with the first event")
     func waits() async throws {
-        let path = scratch.path
+        let access = scratch.access
         let following = Task {
-            var events = JournalFollower(directory: path, after: 0).makeAsyncIterator()
+            var events = JournalFollower(access, after: 0).makeAsyncIterator()
             return try await events.next()?.map(\.seq)
         }
         let journal = try scratch.open()
@@ -61,7 +61,7 @@ struct FollowerTests {
     func replaced() async throws {
         var journal = try scratch.open()
         _ = try await journal.commit(polls(1...3))
-        var events = JournalFollower(directory: scratch.path, after: 0).makeAsyncIterator()
+        var events = JournalFollower(scratch.access, after: 0).makeAsyncIterator()
         #expect(try await take(3, from: &events) == [1, 2, 3])
         _ = try await journal.commit(polls(4...4))
         try journal.close()
@@ -79,7 +79,7 @@ struct FollowerTests {
     func otherJournal() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...2))
-        var events = JournalFollower(directory: scratch.path, after: 50).makeAsyncIterator()
+        var events = JournalFollower(scratch.access, after: 50).makeAsyncIterator()
         #expect(try await take(2, from: &events) == [1, 2])
         try journal.close()
     }
@@ -88,7 +88,7 @@ struct FollowerTests {
     func filter() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit([poll(events: [event(1), event(2, source: "blog")])])
-        var events = JournalFollower(directory: scratch.path, after: 0, EventFilter(source: "blog")).makeAsyncIterator()
+        var events = JournalFollower(scratch.access, after: 0, EventFilter(source: "blog")).makeAsyncIterator()
         #expect(try await take(1, from: &events) == [2])
         _ = try await journal.commit([poll(events: [event(3), event(4, source: "blog")])])
         #expect(try await take(1, from: &events) == [4])
@@ -98,7 +98,7 @@ struct FollowerTests {
     @Test("a commit wakes by itself, without the timer")
     func wakes() async throws {
         let journal = try scratch.open()
-        let watch = try JournalWatch(directory: scratch.path, fallback: -1)
+        let watch = try JournalWatch(scratch.files, .all, fallback: -1)
         var wakes = watch.wakes.makeAsyncIterator()
         _ = await wakes.next()
         _ = try await journal.commit(polls(1...1))
@@ -106,11 +106,38 @@ struct FollowerTests {
         try journal.close()
     }
 
+    @Test("a commit does not wake who waits for control requests; a command wakes both")
+    func interests() async throws {
+        let journal = try scratch.open()
+        var requests = try JournalWatch(scratch.files, .requests, fallback: -1).wakes.makeAsyncIterator()
+        var all = try JournalWatch(scratch.files, .all, fallback: -1).wakes.makeAsyncIterator()
+        _ = await (requests.next(), all.next())
+        _ = try await journal.commit(polls(1...1))
+        #expect(await all.next() != nil)
+        try scratch.access.accept(source: "lab", at: stamp(1))
+        #expect(await requests.next() != nil)
+        #expect(try await journal.controlRequests().count == 1)
+        #expect(await all.next() != nil)
+        try journal.close()
+    }
+
+    @Test("the end of the watcher wakes, also when it is killed and says nothing")
+    func end() async throws {
+        let journal = try scratch.open()
+        var wakes = try JournalWatch(scratch.files, .all, fallback: -1).wakes.makeAsyncIterator()
+        _ = await wakes.next()
+        // The kernel closes the lock file of a killed process as this does.
+        let file = open(scratch.files.lock, O_RDWR)
+        close(file)
+        #expect(await wakes.next() != nil)
+        try journal.close()
+    }
+
     @Test("it ends when its task is cancelled")
     func cancelled() async throws {
-        let path = scratch.path
+        let access = scratch.access
         let following = Task {
-            var events = JournalFollower(directory: path, after: 0).makeAsyncIterator()
+            var events = JournalFollower(access, after: 0).makeAsyncIterator()
             return try await events.next()
         }
         following.cancel()
@@ -121,7 +148,7 @@ struct FollowerTests {
     func newer() async throws {
         let journal = try scratch.open()
         try journal.tamper("pragma user_version = 99")
-        var events = JournalFollower(directory: scratch.path, after: 0).makeAsyncIterator()
+        var events = JournalFollower(scratch.access, after: 0).makeAsyncIterator()
         await #expect(throws: JournalError.self) { _ = try await events.next() }
         try journal.close()
     }

@@ -15,14 +15,14 @@ struct PruningTests {
         }
     }
 
-    @Test("old events and ended deliveries go; what is owed stays with its event")
+    @Test("old events and ended deliveries go; what is pending stays with its event")
     func pending() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...2500))
         _ = try await journal.commit([poll(events: [event(5000, at: 90), event(5001, at: 5000)])])
         try await journal.record(end(1...2400, at: 3000))
         let size = try await journal.size()
-        try await journal.prune(eventsBefore: stamp(4000), keeping: ["lab"], abandoned: stamp(4000))
+        try await journal.prune(Retention(eventsBefore: stamp(4000), sources: ["lab"], sourcesBefore: stamp(4000)))
         #expect(try await journal.size() < size / 4)
         #expect(try journal.number("select count(*) from event") == 101)
         #expect(try journal.number("select count(*) from delivery") == 100)
@@ -36,9 +36,9 @@ struct PruningTests {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...1))
         try await journal.record(end(1...1, at: 9000))
-        try await journal.prune(eventsBefore: stamp(4000), keeping: ["lab"], abandoned: stamp(0))
+        try await journal.prune(Retention(eventsBefore: stamp(4000), sources: ["lab"], sourcesBefore: stamp(0)))
         #expect(try journal.number("select count(*) from event") == 1)
-        try await journal.prune(eventsBefore: stamp(9001), keeping: ["lab"], abandoned: stamp(0))
+        try await journal.prune(Retention(eventsBefore: stamp(9001), sources: ["lab"], sourcesBefore: stamp(0)))
         #expect(try journal.number("select count(*) from event") == 0)
         try journal.close()
     }
@@ -47,7 +47,7 @@ struct PruningTests {
     func seq() async throws {
         var journal = try scratch.open()
         _ = try await journal.commit([poll(events: [event(1), event(2)])])
-        try await journal.prune(eventsBefore: stamp(1), keeping: [], abandoned: stamp(0))
+        try await journal.prune(Retention(eventsBefore: stamp(1), sources: [], sourcesBefore: stamp(0)))
         #expect(try journal.number("select count(*) from event") == 0)
         try journal.close()
         journal = try scratch.open()
@@ -65,7 +65,7 @@ struct PruningTests {
                 PollRecord(record: record, writes: (0..<1500).map { item("\($0)") })
             ])
         }
-        try await journal.prune(eventsBefore: stamp(0), keeping: ["kept"], abandoned: stamp(100))
+        try await journal.prune(Retention(eventsBefore: stamp(0), sources: ["kept"], sourcesBefore: stamp(100)))
         #expect(try await journal.sourceRecords().map(\.name) == ["kept", "young"])
         #expect(try journal.number("select count(*) from item") == 3000)
         try journal.close()

@@ -6,11 +6,11 @@ import VedetteCore
 
 @testable import VedetteJournal
 
-@Suite("Query plans with 100,000 deliveries owed")
+@Suite("Query plans with 100,000 deliveries pending")
 struct QueryPlanTests {
     let scratch = Scratch()
 
-    /// 100,000 owed and 1,000 dead deliveries of as many events, made by SQL for speed.
+    /// 100,000 pending and 1,000 dead deliveries of as many events, made by SQL for speed.
     private func filled() throws -> SQLiteJournal {
         let journal = try scratch.open()
         try journal.tamper(
@@ -31,8 +31,8 @@ struct QueryPlanTests {
         let journal = try filled()
         let plans: [(sql: String, index: String)] = [
             (DeliveryRows.nextLane, "delivery_owed"),
-            (DeliveryRows.owedInLane, "delivery_owed"),
-            (DeliveryRows.sql(.init(state: .dead, sink: "sink1")), "delivery_dead"),
+            (DeliveryRows.pendingInLane, "delivery_owed"),
+            (DeliveryRows.sql(.init(.only(.dead), sink: "sink1")), "delivery_dead"),
             (DeliveryRows.sql(.init(event: 7)), "delivery_event"),
             (EventRows.sql(.init(), .oldestFirst), "INTEGER PRIMARY KEY"),
             (EventRows.sql(.init(source: "source1"), .oldestFirst), "event_source"),

@@ -9,21 +9,23 @@ import VedetteCore
 struct ReaderTests {
     let scratch = Scratch()
 
-    private func filled() async throws -> SQLiteJournal {
-        let journal = try scratch.open()
+    private func filled(_ backend: Backend) async throws -> Store {
+        let store = try backend.open()
+        let journal = store.journal
         let (a, b) = (event(1, at: 100), event(2, source: "blog", key: "x", at: 50))
         _ = try await journal.commit([
             poll(events: [a], deliveries: [delivery(1, of: a), delivery(2, of: a, sink: "hook")]),
             poll("blog", events: [b]),
             poll(events: [event(3, key: "60", at: 200), event(4, at: 300, kind: .failing)]),
         ])
-        return journal
+        return store
     }
 
-    @Test("events by source, rule and time, forwards and from the end")
-    func filters() async throws {
-        let journal = try await filled()
-        let reader = try scratch.reader()
+    @Test("events by source, rule and time, forwards and from the end", arguments: Backend.allCases)
+    func filters(_ backend: Backend) async throws {
+        let store = try await filled(backend)
+        let journal = store.journal
+        let reader = try await store.reader()
         func seqs(_ filter: EventFilter, after: Int64 = 0, limit: Int = 9) async throws -> [Int64] {
             try await reader.events(after: after, filter, limit: limit).map(\.seq)
         }
@@ -39,37 +41,37 @@ struct ReaderTests {
         #expect(try await reader.lastEvents(2, .init(source: "lab")).map(\.seq) == [3, 4])
         #expect(try await reader.lastEvents(9, .init(rule: "ready")).map(\.seq) == [1])
         #expect(try await reader.lastSeq() == 4)
-        try journal.close()
+        try await journal.close()
     }
 
-    @Test("an event is found by its id, by a beginning of it, and by its seq")
-    func matching() async throws {
-        let journal = try await filled()
-        let reader = try scratch.reader()
+    @Test("an event is found by its id, by a beginning of it, and by its seq", arguments: Backend.allCases)
+    func matching(_ backend: Backend) async throws {
+        let store = try await filled(backend)
+        let journal = store.journal
+        let reader = try await store.reader()
         #expect(try await reader.events(matching: "0199-2").map(\.seq) == [2])
         #expect(try await reader.events(matching: "0199").count == 4)
         #expect(try await reader.events(matching: "3").map(\.seq) == [3])
         #expect(try await reader.events(matching: "0200").isEmpty)
-        try journal.close()
+        try await journal.close()
     }
 
-    @Test("an item's history, and an event about no item in none")
-    func history() async throws {
-        let journal = try await filled()
+    @Test("an item's history, and an event about no item in none", arguments: Backend.allCases)
+    func history(_ backend: Backend) async throws {
+        let store = try await filled(backend)
+        let journal = store.journal
         _ = try await journal.commit([poll(events: [event(5, key: "59", at: 400), event(6, key: "59", at: 500)])])
-        let reader = try scratch.reader()
+        let reader = try await store.reader()
         #expect(try await reader.history(source: "lab", key: "59", limit: 9).map(\.seq) == [1, 5, 6])
         #expect(try await reader.history(source: "lab", key: "59", limit: 2).map(\.seq) == [5, 6])
-        try journal.close()
+        try await journal.close()
     }
 
     @Test("a reader sees each commit, hinders none, and may write nothing")
     func beside() async throws {
         let journal = try scratch.open()
         let reader = try scratch.reader()
-        let before = try await reader.dataVersion()
         _ = try await journal.commit([poll(writes: [item("1")], events: [event(1)])])
-        #expect(try await reader.dataVersion() != before)
         #expect(try await reader.lastSeq() == 1)
         #expect(try await reader.items(of: "lab") == ["1": item("1")])
         #expect(try await reader.sourceRecords().map(\.name) == ["lab"])
@@ -79,21 +81,115 @@ struct ReaderTests {
         #expect(try await scratch.reader().lastSeq() == 1)
     }
 
-    @Test("what another command asks is handed to the watcher once, in order, and wakes it")
-    func requests() async throws {
-        let accept = JournalRequest(verb: "accept", argument: "lab", created: stamp(1))
-        let retry = JournalRequest(verb: "retry", argument: "7", created: stamp(2))
-        #expect(throws: JournalError.self) { try accept.ask(directory: scratch.path) }
-        let journal = try scratch.open()
-        #expect(try await journal.takeRequests().isEmpty)
-        let watch = try JournalWatch(directory: scratch.path)
-        var wakes = watch.wakes.makeAsyncIterator()
-        try accept.ask(directory: scratch.path)
-        try retry.ask(directory: scratch.path)
-        var taken: [JournalRequest] = []
-        while taken.count < 2, await wakes.next() != nil { taken += try await journal.takeRequests() }
-        #expect(taken == [accept, retry])
-        #expect(try await journal.takeRequests().isEmpty)
-        try journal.close()
+    @Test("every page is read, in order", arguments: Backend.allCases)
+    func pages(_ backend: Backend) async throws {
+        let store = try backend.open()
+        _ = try await store.journal.commit(polls(1...10))
+        let reader = try await store.reader()
+        var (seqs, ids): ([Int64], [Int64]) = ([], [])
+        for try await page in reader.allEvents(page: 3) { seqs += page.map(\.seq) }
+        for try await page in reader.allDeliveries(page: 5) { ids += page.map(\.delivery.id) }
+        #expect(seqs == Array(1...10) && ids == Array(1...10))
+        try await store.journal.close()
+    }
+
+    @Test("one source's record is read as among all; of an unknown source there is none", arguments: Backend.allCases)
+    func record(_ backend: Backend) async throws {
+        let store = try backend.open()
+        _ = try await store.journal.commit([PollRecord(record: fullRecord())])
+        let reader = try await store.reader()
+        #expect(try await reader.sourceRecord(of: fullRecord().name) == fullRecord())
+        #expect(try await reader.sourceRecord(of: "unknown") == nil)
+        try await store.journal.close()
+    }
+}
+
+@Suite("Commands beside the watcher", .timeLimit(.minutes(1)))
+struct AccessTests {
+    @Test(
+        "a control request wakes the watcher and stays, over a restart, until it is finished",
+        arguments: Backend.allCases)
+    func requests(_ backend: Backend) async throws {
+        let store = try backend.open()
+        #expect(try await store.journal.controlRequests().isEmpty)
+        var wakes = try store.journal.controlWakes().makeAsyncIterator()
+        try await store.access.accept(source: "lab", at: stamp(1))
+        var queued: [QueuedRequest] = []
+        while queued.isEmpty, await wakes.next() != nil { queued = try await store.journal.controlRequests() }
+        #expect(queued.map(\.request) == [.accept(source: "lab")])
+        // The watcher ends before it has carried the request out.
+        try await store.restart()
+        _ = try await store.access.add(Silence(rule: "ready", created: stamp(2)))
+        let again = try await store.journal.controlRequests()
+        #expect(again.map(\.request) == [.accept(source: "lab"), .reloadSilences])
+        try await store.journal.finish(again[0])
+        try await store.journal.finish(again[0])
+        #expect(try await store.journal.controlRequests().map(\.request) == [.reloadSilences])
+        try await store.journal.close()
+    }
+
+    @Test("a silence gets an id, is read, ends by its id, and goes when it is over", arguments: Backend.allCases)
+    func silences(_ backend: Backend) async throws {
+        let store = try backend.open()
+        var short = Silence(source: "lab", created: stamp(0))
+        short.until = stamp(10)
+        #expect(try await store.access.add(short) == 1)
+        #expect(try await store.access.add(Silence(rule: "ready", created: stamp(5))) == 2)
+        #expect(try await store.journal.silences().map(\.id) == [1, 2])
+        #expect(try await store.access.add(Silence(item: "59", created: stamp(11))) == 3)
+        #expect(try await store.reader().silences().map(\.id) == [2, 3])
+        #expect(try await store.access.endSilences([2, 9], at: stamp(12)) == 1)
+        var ended = poll()
+        ended.endedSilences = [3]
+        _ = try await store.journal.commit([ended])
+        #expect(try await store.journal.silences().isEmpty)
+        try await store.journal.close()
+    }
+
+    @Test(
+        "retry revives what is dead or waits, drop ends what is pending, and each tells its sinks",
+        arguments: Backend.allCases)
+    func outbox(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
+        _ = try await journal.commit(polls(1...3) + polls(4...4, sink: "hook"))
+        func attempt(_ id: Int64, _ state: DeliveryState) -> Attempt {
+            Attempt(delivery: id, state: state, attempts: 3, due: stamp(50), at: stamp(5), reason: "503")
+        }
+        try await journal.record([attempt(1, .dead), attempt(2, .sent), attempt(3, .retry)])
+        #expect(try await store.access.retry([1, 2, 3, 4, 77], at: stamp(60)) == 2)
+        let team = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
+        #expect(team.map(\.id) == [1, 3])
+        #expect(team.allSatisfy { $0.attempts == 0 && $0.due == stamp(60) && $0.created == stamp(60) })
+        #expect(try await store.access.drop([2, 3, 4], at: stamp(70)) == 2)
+        let all = try await store.reader().deliveries(limit: 9)
+        #expect(all.map(\.state) == [.pending, .sent, .dead, .dead])
+        #expect(all.last?.delivery.reason == Delivery.droppedReason && all.last?.endedAt == stamp(70))
+        let requests = try await journal.controlRequests().map(\.request)
+        #expect(requests == [.retry(sink: "team"), .reloadQueue(sink: "hook"), .reloadQueue(sink: "team")])
+        try await journal.close()
+    }
+
+    @Test("what rules remember is replaced, deleted and read", arguments: Backend.allCases)
+    func memories(_ backend: Backend) async throws {
+        let store = try backend.open()
+        func memory(_ name: String, _ identity: UInt64) -> RuleMemory {
+            RuleMemory(key: .init(rule: "r", slot: .held, name: name), identity: identity, since: stamp(1))
+        }
+        var record = PollRecord(record: nil)
+        record.memories = [memory("a", 1).key: memory("a", 1), memory("b", 1).key: memory("b", 1)]
+        _ = try await store.journal.commit([record])
+        record.memories = [memory("a", 1).key: nil, memory("b", 2).key: memory("b", 2)]
+        _ = try await store.journal.commit([record])
+        #expect(try await store.journal.ruleMemories() == [memory("b", 2)])
+        #expect(try await store.reader().ruleMemories() == [memory("b", 2)])
+        try await store.journal.close()
+    }
+
+    @Test("where there is no journal, a command's change is refused and creates nothing")
+    func missing() async throws {
+        let scratch = Scratch()
+        #expect(throws: JournalError.self) { try scratch.access.accept(source: "lab", at: stamp(1)) }
+        #expect(scratch.files.identity == nil)
     }
 }

@@ -19,9 +19,62 @@ final class Scratch: Sendable {
 
     var database: String { path + "/journal.db" }
 
+    var files: JournalFiles { JournalFiles(directory: path) }
+    var access: SQLiteJournalAccess { SQLiteJournalAccess(directory: path) }
+
     func open() throws(JournalError) -> SQLiteJournal { try SQLiteJournal.open(directory: path) }
 
-    func reader() throws(JournalError) -> JournalReader { try JournalReader.open(directory: path) }
+    func reader() throws(JournalError) -> any JournalReader { try access.reader() }
+}
+
+/// The journals that obey the ports. A test with a `Backend` is a part of their contract and runs over each of them.
+enum Backend: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sqlite, memory
+
+    var testDescription: String { rawValue }
+
+    func open() throws -> Store { try Store(self) }
+}
+
+/// One journal of a backend.
+final class Store {
+    private let scratch = Scratch()
+    private(set) var journal: any Journal & JournalMaintenance & CookieStore
+    let access: any JournalAccess
+
+    init(_ backend: Backend) throws {
+        switch backend {
+        case .sqlite: (journal, access) = (try scratch.open(), scratch.access)
+        case .memory:
+            let memory = MemoryJournal()
+            (journal, access) = (memory, memory)
+        }
+    }
+
+    func reader() async throws(JournalError) -> any JournalReader { try await access.reader() }
+
+    /// Closes the journal and opens it again, where that means something.
+    func restart() async throws {
+        guard let old = journal as? SQLiteJournal else { return }
+        try old.close()
+        journal = try scratch.open()
+    }
+}
+
+extension JournalReader {
+    func events(after seq: Int64 = 0, limit: Int) async throws(JournalError) -> [Event] {
+        try await events(after: seq, EventFilter(), limit: limit)
+    }
+
+    func lastEvents(_ count: Int) async throws(JournalError) -> [Event] {
+        try await lastEvents(count, EventFilter())
+    }
+
+    func deliveries(
+        _ filter: DeliveryFilter = DeliveryFilter(), limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus] {
+        try await deliveries(filter, after: 0, limit: limit)
+    }
 }
 
 extension SQLiteJournal {

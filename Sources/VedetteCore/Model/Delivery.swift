@@ -8,7 +8,7 @@ public struct DeliveryLane: Sendable, Hashable {
     public init(source: String, sink: String) { (self.source, self.sink) = (source, sink) }
 }
 
-/// One message owed.
+/// One message for one sink.
 public struct Delivery: Sendable, Hashable {
     /// The journal's number: the order of release. 0 until it is committed.
     public var id: Int64
@@ -73,8 +73,11 @@ public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What came of one attempt to deliver, as the journal keeps it.
+/// The outcome of one attempt to deliver, as the journal keeps it.
 public struct Attempt: Sendable, Hashable {
+    /// Failed attempts that the journal keeps per delivery, the newest.
+    public static let kept = 32
+
     public var delivery: Int64
     public var state: DeliveryState
     public var attempts: Int

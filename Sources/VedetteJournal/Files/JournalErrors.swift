@@ -5,7 +5,7 @@ import GRDB
 import VedetteCore
 
 extension JournalError {
-    /// From an `errno`, read where the call failed.
+    /// Translates an `errno` that was read where the call failed.
     static func system(_ code: Int32, _ what: String, _ remedy: String) -> JournalError {
         let reason: Reason =
             switch code {
@@ -21,6 +21,13 @@ extension JournalError {
         JournalError(.missing, "there is no journal \(files.database) yet: start 'vedette run' first, or check --state")
     }
 
+    static func older(_ files: JournalFiles) -> JournalError {
+        JournalError(
+            .older,
+            "the journal \(files.database) was written by an earlier Vedette: the next 'vedette run' brings it up to date"
+        )
+    }
+
     static func corrupt(_ files: JournalFiles, _ what: String) -> JournalError {
         JournalError(
             .corrupt,
@@ -28,7 +35,7 @@ extension JournalError {
                 + "'sqlite3 journal.db .recover', restore a backup, or move the file away to begin anew")
     }
 
-    /// What an error of SQLite means to a person.
+    /// Translates an error of SQLite into a sentence with a remedy.
     static func from(_ error: any Error, _ files: JournalFiles) -> JournalError {
         if let error = error as? JournalError { return error }
         guard let error = error as? DatabaseError else {
@@ -48,6 +55,8 @@ extension JournalError {
             return JournalError(
                 .busy, "the journal \(path) stays locked by another program: end its sqlite3 shell or backup")
         case .SQLITE_CANTOPEN where files.identity == nil: return missing(files)
+        case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH:
+            return JournalError(.refused, "the journal \(path) refused a record (\(said))")
         case .SQLITE_CANTOPEN:
             return JournalError(.readOnly, "the journal \(path) cannot be opened (\(said)): check its owner and mode")
         default:

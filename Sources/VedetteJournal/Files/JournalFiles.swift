@@ -3,7 +3,7 @@
 import Glibc
 import VedetteCore
 
-/// Where a journal lies: a directory of its own, so that a watch on it hears of nothing else.
+/// The files of a journal, in a directory of its own.
 struct JournalFiles: Sendable, Hashable {
     static let databaseName = "journal.db"
     static let lockName = "vedette.lock"
@@ -13,17 +13,17 @@ struct JournalFiles: Sendable, Hashable {
     var database: String { "\(directory)/\(JournalFiles.databaseName)" }
     var lock: String { "\(directory)/\(JournalFiles.lockName)" }
 
-    /// Makes the directories that are missing, 0700 each (XDG Base Directory Specification 0.8), and an empty database
-    /// file of mode 0600, which SQLite's other files then inherit.
+    /// Creates the missing directories with mode 0700 (XDG Base Directory Specification 0.8) and an empty database file
+    /// with mode 0600, which SQLite's other files inherit.
     func create() throws(JournalError) {
         var path = directory.hasPrefix("/") ? "/" : ""
         for part in directory.split(separator: "/") {
             path += (path.isEmpty || path.hasSuffix("/") ? "" : "/") + part
             guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-            // The system answers so for a directory that exists where nobody may write.
+            // mkdir(2) gives these codes also for a directory that exists below one that is not writable.
             if errno == EROFS || errno == EACCES, access(path, F_OK) == 0 { continue }
             throw JournalError.system(
-                errno, "the directory \(path) cannot be made", "make it, or choose another --state")
+                errno, "failed to create the directory \(path)", "create it, or choose another --state")
         }
         let file = Glibc.open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else {
@@ -33,19 +33,31 @@ struct JournalFiles: Sendable, Hashable {
         Glibc.close(file)
     }
 
-    /// Says to those who watch the directory that something was committed. The writes themselves are heard too early:
-    /// with synchronous=FULL a commit is seen by others only after the last of them was flushed.
-    func ring() {
-        _ = utimensat(AT_FDCWD, lock, nil, 0)
+    /// What happened to a journal, for those who watch its directory.
+    enum Change {
+        /// The watcher committed something.
+        case commit
+        /// A command changed something and wrote control requests.
+        case requests
     }
 
-    /// Free bytes of the file system; nil when it does not say.
+    /// Wakes the readers, and for `.requests` the watcher too, by touching a file that they watch. The writes of the
+    /// commit itself would wake them too early: with synchronous=FULL others see a commit only after the last write was
+    /// flushed.
+    func notify(_ change: Change) {
+        switch change {
+        case .commit: _ = utimensat(AT_FDCWD, lock, nil, 0)
+        case .requests: _ = utimensat(AT_FDCWD, database, nil, 0)
+        }
+    }
+
+    /// Free bytes of the file system; nil when unknown.
     var free: UInt64? {
         var status = statvfs()
         return statvfs(directory, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : nil
     }
 
-    /// Which file stands at the database's path now.
+    /// The file that is at the database's path now.
     var identity: FileIdentity? {
         var status = stat()
         guard stat(database, &status) == 0 else { return nil }

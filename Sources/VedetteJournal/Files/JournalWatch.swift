@@ -1,57 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-public import VedetteCore
+import VedetteCore
 
-/// Wakes those who read a journal when something was committed to it or asked of it. A wake-up is a hint: it may come for
-/// nothing, several may come as one, and every two seconds there is one in any case, for a file system that reports
-/// nothing.
-public final class JournalWatch: Sendable {
-    /// For one reader.
-    public let wakes: AsyncStream<Void>
-    /// The thread ends when this end of its pipe is closed.
-    private let leash: Int32
-
-    public convenience init(directory: String) throws(JournalError) {
-        try self.init(directory: directory, fallback: 2000)
+/// Wakes a task when a journal changed (inotify(7)). A wake-up is a hint: it may come for nothing, and several may come
+/// as one.
+struct JournalWatch {
+    /// Which changes wake.
+    enum Interest {
+        /// Changes by commands only.
+        case requests
+        /// Commits, changes by commands, another journal in this place, the end of the watcher.
+        case all
     }
 
-    /// - Parameter fallback: milliseconds between two wake-ups at most; -1 for never.
-    init(directory: String, fallback: Int32) throws(JournalError) {
+    /// For one consumer. The watch ends with its consumer.
+    let wakes: AsyncStream<Void>
+
+    /// - Parameter fallback: milliseconds between two wake-ups at most, for a file system that reports nothing; -1 for
+    ///   never.
+    init(_ files: JournalFiles, _ interest: Interest, fallback: Int32 = 5000) throws(JournalError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw JournalError.system(errno, "\(directory) cannot be watched", "raise the limit of open files")
+            throw JournalError.system(errno, "failed to watch \(files.directory)", "raise the limit of open files")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        leash = ends[1]
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.wakes = wakes
-        // When the user has no inotify instance left the thread lives by its timer alone.
+        // Without an inotify instance the thread has its timer alone.
         let thread = WatchThread(
-            directory: directory, fallback: fallback, leash: ends[0], inotify: inotify_init1(Int32(IN_CLOEXEC)),
-            wake: wake)
+            files: files, interest: interest, fallback: fallback, stopPipe: ends[0],
+            inotify: inotify_init1(Int32(IN_CLOEXEC)), wake: wake)
         guard thread.start() else {
             thread.closeFiles()
-            throw JournalError.system(EAGAIN, "\(directory) cannot be watched", "raise the limit of threads")
+            Glibc.close(ends[1])
+            throw JournalError.system(EAGAIN, "failed to watch \(files.directory)", "raise the limit of threads")
         }
+        // The thread ends when this end of its pipe is closed.
+        let end = ends[1]
+        wake.onTermination = { _ in Glibc.close(end) }
     }
-
-    deinit { Glibc.close(leash) }
 }
 
 /// The thread that sleeps in poll(2) on the directory.
 private final class WatchThread: Sendable {
+    /// Milliseconds between two tries to watch a directory that does not exist yet.
+    private static let retry: Int32 = 1000
+
     private let directory: String
+    private let names: [[UInt8]]
     private let fallback: Int32
-    private let leash: Int32
+    private let stopPipe: Int32
     private let inotify: Int32
     private let wake: AsyncStream<Void>.Continuation
 
     init(
-        directory: String, fallback: Int32, leash: Int32, inotify: Int32, wake: AsyncStream<Void>.Continuation
+        files: JournalFiles, interest: JournalWatch.Interest, fallback: Int32, stopPipe: Int32, inotify: Int32,
+        wake: AsyncStream<Void>.Continuation
     ) {
-        (self.directory, self.fallback) = (directory, fallback)
-        (self.leash, self.inotify, self.wake) = (leash, inotify, wake)
+        let watched =
+            interest == .all ? [JournalFiles.databaseName, JournalFiles.lockName] : [JournalFiles.databaseName]
+        (directory, names) = (files.directory, watched.map { Array($0.utf8) })
+        (self.fallback, self.stopPipe, self.inotify, self.wake) = (fallback, stopPipe, inotify, wake)
     }
 
     func start() -> Bool {
@@ -60,7 +70,7 @@ private final class WatchThread: Sendable {
         let code = pthread_create(
             &thread, nil,
             { box in
-                // Signals are for the threads that wait for them.
+                // Signals go to the threads that wait for them.
                 var all = sigset_t()
                 sigfillset(&all)
                 pthread_sigmask(SIG_SETMASK, &all, nil)
@@ -72,7 +82,7 @@ private final class WatchThread: Sendable {
     }
 
     func closeFiles() {
-        Glibc.close(leash)
+        Glibc.close(stopPipe)
         if inotify >= 0 { Glibc.close(inotify) }
     }
 
@@ -80,22 +90,24 @@ private final class WatchThread: Sendable {
         var watched: Int32 = -1
         while true {
             if watched < 0, inotify >= 0 {
-                let mask = IN_ATTRIB | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+                // The end of the watcher closes the lock file, which it has open for writing.
+                let mask =
+                    IN_ATTRIB | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
                 watched = inotify_add_watch(inotify, directory, UInt32(mask))
-                // What happened before the watch stood was not heard.
+                // Changes before the watch was in place were not reported.
                 if watched >= 0 { wake.yield() }
             }
             var files = [
-                pollfd(fd: leash, events: 0, revents: 0),
+                pollfd(fd: stopPipe, events: 0, revents: 0),
                 pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
             ]
-            let ready = poll(&files, 2, fallback)
+            let ready = poll(&files, 2, watched >= 0 ? fallback : WatchThread.retry)
             if files[0].revents != 0 { break }
             if ready == 0 { wake.yield() }
             guard files[1].revents != 0 else { continue }
-            let heard = hear()
-            if heard.isJournal { wake.yield() }
-            if heard.isGone {
+            let (isJournal, isGone) = readEvents()
+            if isJournal { wake.yield() }
+            if isGone {
                 inotify_rm_watch(inotify, watched)
                 watched = -1
             }
@@ -104,9 +116,10 @@ private final class WatchThread: Sendable {
         closeFiles()
     }
 
-    /// Reads all that is queued, once.
-    private func hear() -> (isJournal: Bool, isGone: Bool) {
-        var heard = (isJournal: false, isGone: false)
+    /// Reads the queued events.
+    /// - Returns: whether a watched file changed, and whether the directory is gone.
+    private func readEvents() -> (isJournal: Bool, isGone: Bool) {
+        var result = (isJournal: false, isGone: false)
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(inotify, &bytes, bytes.count)
         var at = 0
@@ -116,13 +129,11 @@ private final class WatchThread: Sendable {
             let name = bytes[(at + header)...].prefix(Int(event.len)).prefix { $0 != 0 }
             at += header + Int(event.len)
             let isGone = event.mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0
-            if isGone { heard.isGone = true }
-            if isGone || event.mask & UInt32(IN_Q_OVERFLOW) != 0 || WatchThread.names.contains(Array(name)) {
-                heard.isJournal = true
+            if isGone { result.isGone = true }
+            if isGone || event.mask & UInt32(IN_Q_OVERFLOW) != 0 || names.contains(Array(name)) {
+                result.isJournal = true
             }
         }
-        return heard
+        return result
     }
-
-    private static let names = [JournalFiles.databaseName, JournalFiles.lockName].map { Array($0.utf8) }
 }

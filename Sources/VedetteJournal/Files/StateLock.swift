@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import VedetteCore
 
-/// The lock that one `run` holds on a state directory. The kernel lets go of it when the process ends, however it ends,
-/// so the file stays where it is and its being there means nothing.
+/// The lock that one `run` holds on a state directory. The kernel releases it however the process ends, so the file
+/// stays and its existence means nothing.
 final class StateLock: Sendable {
     /// Nil once released.
     private let file: Mutex<Int32?>
@@ -17,8 +17,8 @@ final class StateLock: Sendable {
     func release() {
         file.withLock { file in
             guard let open = file else { return }
-            // Unlocked by word: a child that was just being spawned holds a copy of the file until it runs its program, and
-            // with it the lock.
+            // Unlocked explicitly: a child that is just being spawned holds a copy of the descriptor, and with it the lock,
+            // until it runs its program.
             flock(open, LOCK_UN)
             Glibc.close(open)
             file = nil
@@ -42,17 +42,18 @@ final class StateLock: Sendable {
                 "\(who) is watching with the state in \(files.directory): stop it, or use another --state")
         }
         let text = "\(getpid())\n"
-        // For people and for a second process's message only: a failure here spoils nothing.
+        // Only people and the message of a second process read it, so a failure here does not matter.
         if ftruncate(file, 0) == 0 { _ = pwrite(file, text, text.utf8.count, 0) }
         return file
     }
 
-    /// The process that holds the lock now; nil when nobody does.
+    /// The process that holds the lock now; nil when none does.
     static func holder(_ files: JournalFiles) -> Int32? {
         let file = Glibc.open(files.lock, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { Glibc.close(file) }
-        // The lock is tried only where its holder seems to live, so that asking can hardly meet a watcher's start.
+        // The lock is tried only when its holder seems to be alive, so that this call hardly ever collides with the start
+        // of a watcher.
         guard let pid = holder(of: file), pid > 0, kill(pid, 0) == 0 || errno == EPERM else { return nil }
         return flock(file, LOCK_SH | LOCK_NB) == 0 ? nil : pid
     }

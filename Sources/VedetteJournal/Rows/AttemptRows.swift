@@ -5,19 +5,17 @@ import VedetteCore
 
 /// The rows of `attempt`, and what an attempt changes in its delivery.
 enum AttemptRows {
-    /// Failed attempts remembered per delivery, the newest.
-    static let kept = 32
-
-    /// - Returns: the successors of what died.
+    /// Writes outcomes.
+    /// - Returns: the successors of dead deliveries.
     static func write(_ attempts: [Attempt], _ db: Database) throws -> [Delivery] {
         var successors: [Delivery] = []
-        // An end is an end (I5): an outcome that comes late changes nothing.
+        // An outcome for a delivery that has ended changes nothing (I5).
         let update = try db.cachedStatement(
             sql: """
                 update delivery set state = ?, attempts = ?, due = ?, reason = ?, ended_at = ?
                 where id = ? and ended_at is null
                 """)
-        let remember = try db.cachedStatement(
+        let insert = try db.cachedStatement(
             sql: """
                 insert or replace into attempt (delivery, slot, number, at, due, state, reason)
                 values (?, ?, ?, ?, ?, ?, ?)
@@ -27,11 +25,11 @@ enum AttemptRows {
                 attempt.state.rawValue, attempt.attempts, attempt.due.milliseconds, attempt.reason,
                 attempt.state.isPending ? nil : attempt.at.milliseconds, attempt.delivery,
             ])
-            // The delivery's own row tells of a success.
+            // The delivery's own row records a success.
             guard attempt.state != .sent, db.changesCount > 0 else { continue }
             if attempt.wasMade {
-                try remember.execute(arguments: [
-                    attempt.delivery, attempt.attempts % kept, attempt.attempts, attempt.at.milliseconds,
+                try insert.execute(arguments: [
+                    attempt.delivery, attempt.attempts % Attempt.kept, attempt.attempts, attempt.at.milliseconds,
                     attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
                 ])
             }
@@ -47,7 +45,7 @@ enum AttemptRows {
         return try DeliveryRows.write(successor, seq: seq, with: db.cachedStatement(sql: DeliveryRows.insert), db)
     }
 
-    /// The failed attempts of a delivery that are still remembered, in order.
+    /// Reads the failed attempts of a delivery that are still kept, in order.
     static func of(_ delivery: Int64, _ db: Database) throws -> [Attempt] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(

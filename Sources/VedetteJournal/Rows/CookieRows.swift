@@ -46,7 +46,7 @@ extension SQLiteJournal: CookieStore {
         }
     }
 
-    /// A jar that cannot be written is lost with this run, and nothing else is.
+    /// A jar that cannot be written is lost at the end of this run; nothing else is.
     public func keep(_ jar: [UInt8], of session: String) async {
         _ = try? await store.write { try CookieRows.keep(jar, of: session, $0) }
     }

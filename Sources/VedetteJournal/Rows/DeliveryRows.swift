@@ -1,28 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import VedetteCore
-
-/// Which deliveries a reader asks for; nil asks for all.
-public struct DeliveryFilter: Sendable, Hashable {
-    public var state: DeliveryState?
-    public var sink: String?
-    public var rule: String?
-    /// The seq of the event that they speak of.
-    public var event: Int64?
-
-    public init(state: DeliveryState? = nil, sink: String? = nil, rule: String? = nil, event: Int64? = nil) {
-        (self.state, self.sink, self.rule, self.event) = (state, sink, rule, event)
-    }
-}
-
-/// A delivery and where it stands.
-public struct DeliveryStatus: Sendable, Hashable {
-    public var delivery: Delivery
-    public var state: DeliveryState
-    /// When it became sent, dead or suppressed.
-    public var endedAt: Timestamp?
-}
+import VedetteCore
 
 /// The rows of `delivery`.
 enum DeliveryRows {
@@ -47,11 +26,11 @@ enum DeliveryRows {
         return lanes
     }
 
-    static let owedInLane =
+    static let pendingInLane =
         columns + " where d.source = ? and d.sink = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
 
     static func pending(_ db: Database, in lane: DeliveryLane, after: Int64, limit: Int) throws -> [Delivery] {
-        try select(db, sql: owedInLane, [lane.source, lane.sink, after, limit]).map(\.delivery)
+        try select(db, sql: pendingInLane, [lane.source, lane.sink, after, limit]).map(\.delivery)
     }
 
     /// In the order of release, from the first id above `after`.
@@ -59,23 +38,27 @@ enum DeliveryRows {
         _ db: Database, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> [DeliveryStatus] {
         var arguments: StatementArguments = [after]
-        if let state = filter.state { arguments += [state.rawValue] }
+        if case .only(let state) = filter.states { arguments += [state.rawValue] }
         if let sink = filter.sink { arguments += [sink] }
         if let rule = filter.rule { arguments += [rule] }
         if let event = filter.event { arguments += [event] }
+        if let before = filter.before { arguments += [before.milliseconds] }
         return try select(db, sql: sql(filter), arguments + [limit])
     }
 
     static func sql(_ filter: DeliveryFilter) -> String {
         var conditions = ["d.id > ?"]
-        if let state = filter.state {
-            // Said as the partial indexes say it, so that they apply.
-            conditions.append(state == .dead ? "d.state = 'dead' and d.state = ?" : "d.state = ?")
-            if state.isPending { conditions.append("d.ended_at is null") }
+        // Written as the partial indexes have it, so that they apply.
+        switch filter.states {
+        case nil: break
+        case .only(.dead): conditions.append("d.state = 'dead' and d.state = ?")
+        case .only(let state): conditions.append("d.state = ?" + (state.isPending ? " and d.ended_at is null" : ""))
+        case .unsent: conditions.append("(d.ended_at is null or d.state = 'dead')")
         }
         if filter.sink != nil { conditions.append("d.sink = ?") }
         if filter.rule != nil { conditions.append("d.rule = ?") }
         if filter.event != nil { conditions.append("d.event = ?") }
+        if filter.before != nil { conditions.append("d.created < ?") }
         return "\(columns) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
     }
 

@@ -3,9 +3,9 @@
 import GRDB
 import VedetteCore
 
-/// What is owed beyond a sink's bounds.
+/// Finds pending deliveries that exceed the bounds of their sinks.
 enum OverflowRows {
-    /// What a delivery takes: its texts and its event.
+    /// Bytes of a delivery: its texts and its event.
     private static let size = """
         length(cast(d.title as blob)) + length(cast(d.text as blob)) +
           length(cast(coalesce(d.event_body, (select body from event where seq = d.event), '') as blob))
@@ -25,7 +25,7 @@ enum OverflowRows {
         return overflow
     }
 
-    /// One bound at a time: the next step sees to the others.
+    /// Finds the excess of one bound at a time: the next step finds the others.
     private static func excess(
         _ limit: OutboxLimit, count: Int, bytes: Int64, most: Int, _ db: Database
     ) throws -> [(delivery: Delivery, by: Overflow.Excess)] {

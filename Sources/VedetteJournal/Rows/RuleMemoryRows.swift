@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import VedetteCore
+import VedetteCore
 
 /// The rows of `memory`: what rules remember between an event and a message.
 enum RuleMemoryRows {
@@ -22,7 +22,7 @@ enum RuleMemoryRows {
         }
     }
 
-    /// In order of their keys. A row that no version of this program wrote is left out.
+    /// Reads all in the order of their keys, without rows that this program did not write.
     static func all(_ db: Database) throws -> [RuleMemory] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "select rule, slot, name, body from memory order by rule, slot, name"))
@@ -66,7 +66,7 @@ enum SilenceRows {
         return db.lastInsertedRowID
     }
 
-    /// - Returns: how many there were.
+    /// - Returns: how many of them existed.
     static func end(_ ids: [Int64], _ db: Database) throws -> Int {
         let delete = try db.cachedStatement(sql: "delete from silence where id = ?")
         var count = 0
@@ -79,31 +79,5 @@ enum SilenceRows {
 
     static func endOver(before wall: Timestamp, _ db: Database) throws {
         try db.execute(sql: "delete from silence where until <= ?", arguments: [wall.milliseconds])
-    }
-}
-
-extension JournalReader {
-    /// What rules remember between an event and a message.
-    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
-        try await store.read { try RuleMemoryRows.all($0) }
-    }
-
-    /// What somebody asked not to hear of, over or not.
-    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
-}
-
-extension SQLiteJournal {
-    public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
-        try await store.read { try RuleMemoryRows.all($0) }
-    }
-
-    public func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
-
-    /// Of a button: what `JournalEdit` does for a command, by the one who holds the journal.
-    public func add(_ silence: Silence) async throws(JournalError) {
-        try await store.write { db in
-            try SilenceRows.endOver(before: silence.created, db)
-            _ = try SilenceRows.add(silence, db)
-        }
     }
 }

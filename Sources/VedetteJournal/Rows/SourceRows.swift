@@ -20,7 +20,7 @@ enum SourceRows {
             UTF8Column(record.json.bytes),
         ]
         guard let id = try Int64.fetchOne(upsert, arguments: arguments) else {
-            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a source got no number")
+            throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a source got no id")
         }
         return id
     }
@@ -28,14 +28,21 @@ enum SourceRows {
     static func records(_ db: Database, _ files: JournalFiles) throws -> [SourceRecord] {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: "select name, record from source order by name"))
         var records: [SourceRecord] = []
-        while let row = try rows.next() {
-            let (name, record): (String, UTF8Column) = (row[0], row[1])
-            guard let json = try? JSON(parsing: record.bytes) else {
-                throw JournalError.corrupt(files, "the row of source '\(name)' is unreadable")
-            }
-            records.append(SourceRecord(name: name, json: json))
-        }
+        while let row = try rows.next() { records.append(try decode(row[0], row[1], files)) }
         return records
+    }
+
+    static func record(_ db: Database, _ files: JournalFiles, of source: String) throws -> SourceRecord? {
+        let body = try UTF8Column.fetchOne(
+            db.cachedStatement(sql: "select record from source where name = ?"), arguments: [source])
+        return try body.map { try decode(source, $0, files) }
+    }
+
+    private static func decode(_ name: String, _ record: UTF8Column, _ files: JournalFiles) throws -> SourceRecord {
+        guard let json = try? JSON(parsing: record.bytes) else {
+            throw JournalError.corrupt(files, "the row of source '\(name)' is unreadable")
+        }
+        return SourceRecord(name: name, json: json)
     }
 
     static let selectItems = "select key, digest, shown, absent_since, state_since, body from item where source = ?"

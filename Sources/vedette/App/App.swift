@@ -7,10 +7,10 @@ import VedetteHTTP
 import VedetteJournal
 import VedetteText
 
-/// A watcher with everything it works with: the only place where concrete types meet.
+/// The assembled program: the watcher, the dispatcher and their dependencies. Only this folder names concrete types.
 struct App: Sendable {
     let client: HTTPClient
-    let journal: SQLiteJournal
+    let journal: any Journal & JournalMaintenance & CookieStore
     let watcher: Watcher
     let dispatcher: Dispatcher
     let log: StderrLog
@@ -20,9 +20,10 @@ struct App: Sendable {
     private let services: SinkServices
     private let buttons: NotificationActions
 
-    /// Opens the journal, takes its lock, and takes up what earlier runs left.
-    init(_ configuration: Configuration, journal directory: String, log: StderrLog) async throws {
-        journal = try SQLiteJournal.open(directory: directory)
+    /// Opens the journal in the state directory, takes its lock, and restores the state of earlier runs.
+    init(_ configuration: Configuration, state directory: String, log: StderrLog) async throws {
+        let journal = try SQLiteJournal.open(directory: directory)
+        self.journal = journal
         client = try HTTPClient(cookies: journal)
         self.log = log
         buttons = NotificationActions()
@@ -39,13 +40,14 @@ struct App: Sendable {
         // Rules first: what a sink refuses is an event, and they must remember what they knew.
         try await watcher.restore()
         try await dispatcher.restore()
-        buttons.connect { [journal, watcher, log] silence in
+        let access: any JournalAccess = SQLiteJournalAccess(directory: directory)
+        buttons.connect { [watcher, log] silence in
             do throws(JournalError) {
-                try await journal.add(silence)
+                _ = try await access.add(silence)
                 await watcher.silencesChanged()
                 log.log(.notice, "silent: \(silence.description)")
             } catch {
-                log.log(.error, "what a button silenced was not written: \(error.detail)")
+                log.log(.error, "failed to write the silence of a button: \(error.detail)")
             }
         }
     }
@@ -65,19 +67,20 @@ struct App: Sendable {
         return fresh
     }
 
-    /// Events older than asked go, and sources that were removed from the configuration a week ago. Where the journal is
-    /// still larger than asked, younger events go too, down to an hour's.
+    /// Deletes events older than `retain.events`, and sources that were removed from the configuration a week ago. Where
+    /// the journal is still larger than `retain.size`, deletes younger events too, but none of the last hour. Returns
+    /// early when its task is cancelled.
     func prune(_ configuration: Configuration) async {
         var age = configuration.settings.keepEvents
         let most = configuration.settings.keepBytes ?? .max
         do throws(JournalError) {
             try await prune(olderThan: age, configuration)
-            while age > .seconds(3600), try await journal.size() > most {
+            while !Task.isCancelled, age > .seconds(3600), try await journal.size() > most {
                 age = max(age / 2, .seconds(3600))
                 try await prune(olderThan: age, configuration)
             }
         } catch {
-            log.log(.warning, "old events were not deleted: \(error.detail)")
+            log.log(.warning, "failed to prune the journal: \(error.detail)")
         }
     }
 
@@ -86,32 +89,16 @@ struct App: Sendable {
         let kept = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
         try await journal.forgetCookies(keeping: Set(kept))
         try await journal.prune(
-            eventsBefore: now.advanced(by: .zero - age), keeping: Set(configuration.sources.map(\.name)),
-            abandoned: now.advanced(by: .seconds(-7 * 86_400)))
+            Retention(
+                eventsBefore: now.advanced(by: .zero - age), sources: Set(configuration.sources.map(\.name)),
+                sourcesBefore: now.advanced(by: .seconds(-7 * 86_400))))
     }
 
-    /// What other commands asked for since the last look.
-    func takeRequests() async {
-        do throws(JournalError) {
-            for request in try await journal.takeRequests() {
-                switch request.verb {
-                case AcceptCommand.verb: await watcher.accept(request.argument)
-                case "silences": await watcher.silencesChanged()
-                case "retry": await dispatcher.retry(sink: request.argument)
-                case "reread": await dispatcher.reread(sink: request.argument)
-                default: log.log(.warning, "a command asked for '\(request.verb)', which this version does not know")
-                }
-            }
-        } catch {
-            log.log(.warning, "what other commands asked for was not read: \(error.detail)")
-        }
-    }
-
-    /// Ends the connections and the journal, once watcher and courier have stopped.
+    /// Stops the dispatcher, then closes the connections and the journal.
     func close() async {
         await dispatcher.stop(by: clock.now().boot.advanced(by: .seconds(5)))
         await client.shutdown()
-        do throws(JournalError) { try journal.close() } catch { log.log(.error, error.detail) }
+        do throws(JournalError) { try await journal.close() } catch { log.log(.error, error.detail) }
     }
 
     private static func watch(_ configuration: Configuration) -> WatchConfiguration {

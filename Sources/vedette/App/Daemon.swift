@@ -11,24 +11,25 @@ struct Daemon {
         case signal(Int32)
         case filesChanged
         case hourPassed
-        case secondPassed
     }
 
-    let house: App
+    let app: App
     let loader: ConfigurationLoader
 
     /// - Parameters:
-    ///   - configuration: what the house was made of.
-    ///   - signals: heard since before the house stood.
+    ///   - configuration: the one that the program was assembled from.
+    ///   - signals: received since before the program was assembled.
     func run(_ configuration: Configuration, _ signals: Signals) async throws {
         let notifier = ServiceNotifier()
         let (causes, continuation) = AsyncStream.makeStream(of: Cause.self)
         var configuration = configuration
-        var rack = house.rack
+        var rack = app.rack
         let forwarders = forward(signals, to: continuation)
-        let watching = Task { await house.watcher.run() }
+        let watching = Task { await app.watcher.run() }
+        let requests = Task { await ControlRequests(app).run() }
+        var pruning: Task<Void, Never>?
         notifier.ready()
-        house.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
+        app.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
         for await cause in causes {
             switch cause {
             case .signal(SIGHUP), .filesChanged:
@@ -36,15 +37,24 @@ struct Daemon {
                 if let fresh = await reload(&rack) { configuration = fresh }
                 notifier.ready()
             case .signal: continuation.finish()
-            case .hourPassed: await house.prune(configuration)
-            case .secondPassed: await house.takeRequests()
+            case .hourPassed:
+                // Beside this loop, so that signals and reloads overtake it; one at a time.
+                let (previous, current) = (pruning, configuration)
+                pruning = Task {
+                    await previous?.value
+                    await app.prune(current)
+                }
             }
         }
         notifier.stopping()
-        house.log.log(.notice, "stopping")
-        await house.watcher.stop()
+        app.log.log(.notice, "stopping")
+        requests.cancel()
+        pruning?.cancel()
+        await app.watcher.stop()
         await watching.value
-        await house.close()
+        await requests.value
+        await pruning?.value
+        await app.close()
         for forwarder in forwarders { forwarder.cancel() }
     }
 
@@ -53,12 +63,12 @@ struct Daemon {
     ) -> [Task<Void, Never>] {
         let directory = loader.directoryInUse ?? ""
         let watch = DirectoryWatch([directory, directory + "/rules"])
-        let (clock, stream) = (house.clock, signals.stream)
+        let (clock, stream) = (app.clock, signals.stream)
         return [
             Task {
                 var isStopping = false
                 for await number in stream {
-                    // Whoever asks twice does not want to wait for what is under way; it stays owed.
+                    // A second request ends the program at once; attempts under way stay pending.
                     if isStopping, number != SIGHUP { Glibc._exit(128 + number) }
                     isStopping = isStopping || number != SIGHUP
                     continuation.yield(.signal(number))
@@ -73,12 +83,11 @@ struct Daemon {
                 }
             },
             ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
-            ticker(.seconds(1)) { continuation.yield(.secondPassed) },
         ]
     }
 
     private func ticker(_ interval: Duration, _ tick: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-        let clock = house.clock
+        let clock = app.clock
         return Task {
             while !Task.isCancelled {
                 tick()
@@ -90,20 +99,20 @@ struct Daemon {
     /// All or nothing: with any error the old set goes on.
     private func reload(_ rack: inout SinkRegistry) async -> Configuration? {
         let loaded = loader.load()
-        for diagnostic in loaded.diagnostics { house.log.log(.warning, diagnostic.description) }
+        for diagnostic in loaded.diagnostics { app.log.log(.warning, diagnostic.description) }
         guard let configuration = loaded.configuration else {
-            house.log.log(.error, "the configuration has errors; the old one stays in force")
+            app.log.log(.error, "the configuration has errors; the old one stays in force")
             return nil
         }
         do throws(JournalError) {
-            rack = try await house.reload(configuration, rack: rack)
-            house.log.log(
+            rack = try await app.reload(configuration, rack: rack)
+            app.log.log(
                 .notice,
                 "reloaded: \(counted(configuration.sources.count, "source")), \(counted(configuration.rules.count, "rule"))"
             )
             return configuration
         } catch {
-            house.log.log(.error, "the new configuration was not taken: \(error.detail)")
+            app.log.log(.error, "failed to apply the new configuration: \(error.detail)")
             return nil
         }
     }

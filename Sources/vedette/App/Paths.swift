@@ -2,8 +2,10 @@
 
 import ArgumentParser
 import Foundation
+import VedetteCore
+import VedetteJournal
 
-/// Where configuration and state live (XDG Base Directory Specification; systemd.exec(5) for `$STATE_DIRECTORY`).
+/// The places of configuration and state (XDG Base Directory Specification; systemd.exec(5) for `$STATE_DIRECTORY`).
 struct Paths: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -15,7 +17,11 @@ struct Paths: ParsableArguments {
             "Directory of the journal; else $STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"))
     var state: String?
 
-    func journal(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+    /// The journal, as every command but `run` uses it.
+    var journal: any JournalAccess { SQLiteJournalAccess(directory: stateDirectory()) }
+
+    /// The state directory.
+    func stateDirectory(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
         if let state { return state }
         // systemd separates several state directories by colons; the first is ours.
         if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(given) }

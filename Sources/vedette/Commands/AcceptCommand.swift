@@ -3,29 +3,25 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
-import VedetteJournal
 
-struct AcceptCommand: ParsableCommand {
+struct AcceptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accept", abstract: "Say that a suspect observation is true: the list really is empty.",
-        discussion: "A running watcher polls the source within a second and believes what it sees.")
-
-    /// How the watcher knows this request.
-    static let verb = "accept"
+        commandName: "accept", abstract: "Accept a suspect observation as true: the list really is empty.",
+        discussion: "The running watcher polls the source at once and accepts what it sees.")
 
     @OptionGroup var places: Paths
 
     @Argument(help: "The source.")
     var source: String
 
-    func run() throws {
+    func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
-        let directory = places.journal()
-        guard SQLiteJournal.holder(directory: directory) != nil else {
+        let journal = places.journal
+        guard await journal.watcher() != nil else {
             throw Exit(
-                .unavailable, "no watcher runs with the state in \(directory); start `vedette run` and say it again")
+                .unavailable,
+                "no watcher runs with the state in \(journal.location); start `vedette run`, then accept again")
         }
-        try JournalRequest(verb: AcceptCommand.verb, argument: source.name, created: SystemClock().now().wall)
-            .ask(directory: directory)
+        try await journal.accept(source: source.name, at: SystemClock().now().wall)
     }
 }

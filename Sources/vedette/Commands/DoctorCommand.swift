@@ -28,8 +28,8 @@ struct DoctorCommand: AsyncParsableCommand {
         let loader = ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds)
         let examination = DoctorRunner(
-            loader: loader, directory: places.journal(), environment: ProcessInfo.processInfo.environment,
-            isOffline: offline)
+            loader: loader, directory: places.stateDirectory(), journal: places.journal,
+            environment: ProcessInfo.processInfo.environment, isOffline: offline)
         var counts: [Finding.Verdict: Int] = [:]
         var isConfigured = true
         let waiting = Waiting(isShown: !json && isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)

@@ -3,13 +3,13 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
-import VedetteJournal
 import VedetteSinks
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Why an event was or was not told: every rule, every gate, every attempt.",
-        discussion: "The rules are those of today's files; deliveries are those that were really made.")
+        commandName: "explain",
+        abstract: "Explain why an event led to a message or not: every rule, every gate, every attempt.",
+        discussion: "The rules are those of the current files; the deliveries are those that were made.")
 
     @OptionGroup var places: Paths
     @OptionGroup var style: Style
@@ -19,10 +19,10 @@ struct ExplainCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try KindRegistry.configuration(places)
-        let reader = try JournalReader.open(directory: places.journal())
+        let reader = try await places.journal.reader()
         let event = try await found(reader)
         try Output.print(style.eventLine.text(event))
-        let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), limit: 1000)
+        let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
         let memories = try await reader.ruleMemories().filter { $0.event?.id == event.id }
         for verdict in RuleSet(configuration.rules).allVerdicts(on: event) {
             try Output.print("\(verdict.rule.name): \(ExplainCommand.words(verdict.answer))")
@@ -35,12 +35,12 @@ struct ExplainCommand: AsyncParsableCommand {
         }
         let known = Set(configuration.rules.map(\.name))
         for status in deliveries where !known.contains(status.delivery.message.rule) {
-            try Output.print("\(status.delivery.message.rule): this rule is no longer there")
+            try Output.print("\(status.delivery.message.rule): this rule is no longer configured")
             try await show(status, reader)
         }
     }
 
-    private func found(_ reader: JournalReader) async throws -> Event {
+    private func found(_ reader: any JournalReader) async throws -> Event {
         let events = try await reader.events(matching: event)
         if events.count == 1 { return events[0] }
         guard !events.isEmpty else {
@@ -54,12 +54,12 @@ struct ExplainCommand: AsyncParsableCommand {
         switch answer {
         case .matched: "matches"
         case .unmet(let reason): "does not match: \(reason)"
-        case .stopped(let rule): "not asked: '\(rule)' matches and says stop"
-        case .broken(let detail): "could not be judged: \(detail)"
+        case .stopped(let rule): "not evaluated: '\(rule)' matches and stops the list"
+        case .broken(let detail): "failed to evaluate: \(detail)"
         }
     }
 
-    private func show(_ status: DeliveryStatus, _ reader: JournalReader) async throws {
+    private func show(_ status: DeliveryStatus, _ reader: any JournalReader) async throws {
         let (delivery, now) = (status.delivery, SystemClock().now().wall)
         var line = "    → \(delivery.message.sink): \(status.state.rawValue)"
         switch status.state {
@@ -79,16 +79,16 @@ struct ExplainCommand: AsyncParsableCommand {
 }
 
 extension RuleMemory {
-    /// What a rule still waits for.
+    /// Describes what the rule waits for.
     fileprivate var words: String {
         let time = due.map { LocalTime.text($0, now: SystemClock().now().wall) } ?? "its time"
         return switch key.slot {
         case .held: "held until \(time), and a good poll after it"
         case .deferred: "deferred until \(time)"
         case .digest: "in the digest of \(time), with \(counted(count, "event"))"
-        case .limit: "held back by its limit; the last one follows at \(time)"
-        case .once: "said once"
-        case .standing: "said; spoken of again at \(time) if it is still so"
+        case .limit: "suppressed by its limit; the last one follows at \(time)"
+        case .once: "sent once"
+        case .standing: "sent; repeated at \(time) if the state lasts"
         }
     }
 }

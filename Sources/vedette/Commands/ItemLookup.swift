@@ -4,35 +4,32 @@ import Foundation
 import VedetteCore
 import VedetteEngine
 import VedetteHTTP
-import VedetteJournal
 import VedetteSources
 
-/// Where the items that a command shows come from: the journal, the network, or a file.
+/// Finds the items that a command shows: in the journal, over the network, or in a file.
 enum ItemLookup {
-    /// The items present in a source's snapshot, and when it was read; nil when there is none.
-    static func snapshot(of source: String, journal: String) async throws(JournalError) -> (
+    /// Reads the present items of a source's snapshot and its time; nil when there is none.
+    static func snapshot(of source: String, in journal: any JournalAccess) async throws(JournalError) -> (
         items: [Item], at: Timestamp
     )? {
-        let reader: JournalReader
+        let reader: any JournalReader
         do throws(JournalError) {
-            reader = try JournalReader.open(directory: journal)
+            reader = try await journal.reader()
         } catch {
             if error.reason == .missing { return nil }
             throw error
         }
-        guard let head = try await reader.sourceRecords().first(where: { $0.name == source })?.snapshot else {
-            return nil
-        }
+        guard let head = try await reader.sourceRecord(of: source)?.snapshot else { return nil }
         let stored = try await reader.items(of: source)
         return (stored.values.filter { $0.absentSince == nil }.compactMap(\.item), head.goodAt)
     }
 
-    /// Reads a source now.
+    /// Polls a source now.
     static func live(_ source: Source) async throws -> [Item] {
         try await reading(of: source.name) { reading async throws(ReadError) in try await reading.items(of: source) }
     }
 
-    /// What the resources that an item names say of it, and what went wrong with them.
+    /// Reads the resources that an item links to: what they add to it, and a warning for each that failed.
     static func links(of item: Item, in source: Source) async throws -> (notes: Fields, warnings: [String]) {
         try await reading(of: source.name) { reading in await reading.links(of: item, in: source) }
     }
@@ -58,7 +55,7 @@ enum ItemLookup {
         }
     }
 
-    /// The items at an address that nobody configured: recognised by the first page, and read to the end.
+    /// Reads the items at a URL that is not configured: recognises the kind by the first page and reads all pages.
     static func items(at url: String, kind: String?) async throws -> [Item] {
         if let kind { try check(kind: kind) }
         let target = try ProbeTarget(url, server: nil, kind: kind, userAgent: nil)
@@ -83,7 +80,7 @@ enum ItemLookup {
     static func items(inFile path: String, kind: String?) throws -> [Item] {
         if let kind { try check(kind: kind) }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Exit(.usage, "\(path): this file cannot be read")
+            throw Exit(.usage, "\(path): failed to read this file")
         }
         let page = PageBody(bytes: Array(data), url: "https://file.example.org/")
         do throws(ReadError) {
@@ -100,7 +97,7 @@ enum ItemLookup {
         throw Exit(.usage, "no kind is called '\(name)'" + guess)
     }
 
-    /// The item with that key, or with that title when it is the only one.
+    /// Finds the item with that key, or with that title when it is unique.
     static func item(_ wanted: String, among items: [Item], of source: String) throws -> Item {
         if let item = items.first(where: { $0.key == wanted }) { return item }
         let titled = items.filter { $0.title == wanted }

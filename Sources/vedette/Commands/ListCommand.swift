@@ -8,8 +8,8 @@ struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The items of a source, a URL or a file.",
         discussion:
-            "Of a source it shows the last snapshot and its age; --fresh polls now. A URL or a file is read now, and its "
-            + "kind is recognised.")
+            "Shows the last snapshot of a source and its age; --fresh polls now. Reads a URL or a file now and recognises "
+            + "its kind.")
 
     @OptionGroup var places: Paths
     @OptionGroup var style: Style
@@ -42,8 +42,8 @@ struct ListCommand: AsyncParsableCommand {
             try show(try await ItemLookup.live(source))
             return
         }
-        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, journal: places.journal()) else {
-            throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or say --fresh")
+        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
+            throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or use --fresh")
         }
         try show(items)
         if !json { Output.diagnose("read \(at.relative(to: SystemClock().now().wall))") }

@@ -3,16 +3,15 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
-import VedetteJournal
 import VedetteSinks
 
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "What is owed and what is dead: list it, look at it, try it again, or drop it.",
+        abstract: "List pending and dead messages, show one, retry it, or drop it.",
         subcommands: [List.self, Show.self, Retry.self, Drop.self], defaultSubcommand: List.self)
 
-    /// Which deliveries are meant.
+    /// Selects deliveries.
     struct Choice: ParsableArguments {
         @Option(help: "Of one sink.")
         var sink: String?
@@ -25,60 +24,50 @@ struct OutboxCommand: AsyncParsableCommand {
 
         var isEmpty: Bool { sink == nil && rule == nil && olderThan == nil }
 
-        /// Those in one of the states, in the order of their release.
-        func deliveries(
-            _ states: [DeliveryState], _ reader: JournalReader, at now: Timestamp
-        ) async throws -> [DeliveryStatus] {
+        func filter(at now: Timestamp) throws -> DeliveryFilter {
             let before = try olderThan.map { text in
                 guard let age = Duration(configured: text) else {
-                    throw Exit(.usage, "'\(text)' is no duration; write it as 30m, 2h or 3d")
+                    throw Exit(.usage, "'\(text)' is not a duration; write it as 30m, 2h or 3d")
                 }
                 return now.advanced(by: .zero - age)
             }
-            var found: [DeliveryStatus] = []
-            for state in states {
-                var after: Int64 = 0
-                while true {
-                    let filter = DeliveryFilter(state: state, sink: sink, rule: rule)
-                    let page = try await reader.deliveries(filter, after: after, limit: 1000)
-                    guard let last = page.last else { break }
-                    after = last.delivery.id
-                    found += page.filter { status in before.map { status.delivery.created < $0 } ?? true }
-                }
-            }
-            return found.sorted { $0.delivery.id < $1.delivery.id }
+            return DeliveryFilter(.unsent, sink: sink, rule: rule, before: before)
         }
     }
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Deliveries that are owed or dead, the oldest first.")
+            commandName: "list", abstract: "List pending and dead deliveries, the oldest first.")
 
         @OptionGroup var places: Paths
         @OptionGroup var choice: Choice
 
-        @Option(name: .short, help: "At most so many.")
+        @Option(name: .short, help: "How many at most.")
         var number = 100
 
         @Flag(help: "One JSON object per line.")
         var json = false
 
+        func validate() throws {
+            if number < 1 { throw ValidationError("-n takes a number from 1") }
+        }
+
         func run() async throws {
             let now = SystemClock().now().wall
-            let reader = try JournalReader.open(directory: places.journal())
-            let all = try await choice.deliveries([.pending, .retry, .paused, .dead], reader, at: now)
+            let reader = try await places.journal.reader()
+            let found = try await reader.deliveries(try choice.filter(at: now), after: 0, limit: number + 1)
             var table = TextTable(["ID", "STATE", "SINK", "RULE", "AGE", "TRIES", "MESSAGE", "REASON"])
-            for status in all.prefix(number) {
+            for status in found.prefix(number) {
                 if json { try Output.print(status.json.text) } else { table.add(status.row(at: now)) }
             }
-            if !json, !all.isEmpty { for line in table.lines { try Output.print(line) } }
-            if all.count > number { Output.diagnose("and \(all.count - number) more; -n \(all.count) prints them all") }
+            if !json, !found.isEmpty { for line in table.lines { try Output.print(line) } }
+            if found.count > number { Output.diagnose("there are more; -n \(number * 10) prints up to \(number * 10)") }
         }
     }
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "One message: what it says, about what, and what came of each attempt.")
+            commandName: "show", abstract: "Show one message: its text, its event, and the outcome of each attempt.")
 
         @OptionGroup var places: Paths
         @OptionGroup var style: Style
@@ -90,11 +79,12 @@ struct OutboxCommand: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let reader = try JournalReader.open(directory: places.journal())
+            let reader = try await places.journal.reader()
             guard id > 0, let status = try await reader.deliveries(DeliveryFilter(), after: id - 1, limit: 1).first,
                 status.delivery.id == id
             else {
-                throw Exit(.data, "no delivery \(id) is in the journal; `vedette outbox` lists what is owed or dead")
+                throw Exit(
+                    .data, "no delivery \(id) is in the journal; `vedette outbox` lists the pending and dead ones")
             }
             let attempts = try await reader.attempts(of: id)
             if json { return try Output.print(status.json(attempts).text) }
@@ -113,48 +103,58 @@ struct OutboxCommand: AsyncParsableCommand {
             help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
         var ids: [Int64] = []
 
-        /// - Returns: their ids, their sinks, and when the person said it.
-        func found(_ states: [DeliveryState]) async throws -> (ids: [Int64], sinks: Set<String>, now: Timestamp) {
+        /// Finds the selected deliveries that are in one of the states.
+        func found(_ states: Set<DeliveryState>, at now: Timestamp) async throws -> [Int64] {
             guard !ids.isEmpty || !choice.isEmpty else {
                 throw Exit(.usage, "name deliveries by their ids, or choose them by --sink, --rule or --older-than")
             }
-            let now = SystemClock().now().wall
-            let reader = try JournalReader.open(directory: places.journal())
-            var found = try await choice.deliveries(states, reader, at: now)
-            if !ids.isEmpty {
-                found.removeAll { !ids.contains($0.delivery.id) }
-                let missing = Set(ids).subtracting(found.map(\.delivery.id)).sorted()
-                guard missing.isEmpty else {
-                    let names = missing.map(String.init).joined(separator: ", ")
-                    throw Exit(.data, "no such delivery is owed: \(names); `vedette outbox` lists what is")
+            let reader = try await places.journal.reader()
+            let filter = try choice.filter(at: now)
+            var found: [Int64] = []
+            guard ids.isEmpty else {
+                for id in ids where id > 0 {
+                    let next = try await reader.deliveries(filter, after: id - 1, limit: 1).first
+                    if let next, next.delivery.id == id, states.contains(next.state) { found.append(id) }
                 }
+                let missing = Set(ids).subtracting(found).sorted().map(String.init)
+                guard missing.isEmpty else {
+                    throw Exit(
+                        .data,
+                        "no such delivery is waiting: \(missing.joined(separator: ", ")); `vedette outbox` lists them")
+                }
+                return found
             }
-            return (found.map(\.delivery.id), Set(found.map(\.delivery.message.sink)), now)
+            for try await page in reader.allDeliveries(filter) {
+                found += page.filter { states.contains($0.state) }.map(\.delivery.id)
+            }
+            return found
         }
     }
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Try dead, paused and waiting deliveries again, from now.")
+            commandName: "retry", abstract: "Deliver dead, paused and retrying messages again, from now.")
 
         @OptionGroup var chosen: Chosen
 
         func run() async throws {
-            let (ids, sinks, now) = try await chosen.found([.dead, .paused, .retry])
-            let count = try JournalEdit(directory: chosen.places.journal(), at: now).retry(ids, sinks: sinks)
+            let now = SystemClock().now().wall
+            let ids = try await chosen.found([.dead, .paused, .retry], at: now)
+            let count = try await chosen.places.journal.retry(ids, at: now)
             try Output.print("\(counted(count, "message")) will be tried again")
         }
     }
 
     struct Drop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop", abstract: "Give up deliveries that are owed: they are dead, dropped by hand.")
+            commandName: "drop", abstract: "Drop pending messages: they are dead, with the reason 'dropped by hand'.")
 
         @OptionGroup var chosen: Chosen
 
         func run() async throws {
-            let (ids, sinks, now) = try await chosen.found([.pending, .paused, .retry])
-            let count = try JournalEdit(directory: chosen.places.journal(), at: now).drop(ids, sinks: sinks)
+            let now = SystemClock().now().wall
+            let ids = try await chosen.found([.pending, .paused, .retry], at: now)
+            let count = try await chosen.places.journal.drop(ids, at: now)
             try Output.print("\(counted(count, "message")) dropped")
         }
     }
@@ -177,7 +177,7 @@ extension DeliveryStatus {
             "title    \(message.title)",
         ]
         lines += message.text.isEmpty ? [] : ["text     \(message.text)"]
-        lines += message.suppressed > 0 ? ["before   \(counted(message.suppressed, "message")) held back"] : []
+        lines += message.suppressed > 0 ? ["before   \(counted(message.suppressed, "message")) suppressed"] : []
         lines += ["id       \(message.id)", "created  \(delivery.created.relative(to: now))"]
         if let endedAt { lines.append("ended    \(endedAt.relative(to: now))") }
         if state.isPending, delivery.due > now { lines.append("due      \(delivery.due.relative(to: now))") }

@@ -5,14 +5,13 @@ import VedetteConfig
 import VedetteCore
 import VedetteEngine
 import VedetteHTTP
-import VedetteJournal
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Watch every source until SIGTERM; SIGHUP or a changed file reloads.",
         discussion: """
-            With --once every source is polled once, what is owed is attempted once, and a summary is printed; exit 69 when \
-            a source failed or a delivery stays owed.
+            With --once it polls every source once, attempts each pending delivery once, and prints a summary; exit 69 when \
+            a source failed or a delivery stays pending.
             """)
 
     @OptionGroup var places: Paths
@@ -23,7 +22,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "With --once: poll sources under Retry-After or backoff too.")
     var force = false
 
-    @Flag(name: .shortAndLong, help: "Say more.")
+    @Flag(name: .shortAndLong, help: "Log more.")
     var verbose = false
 
     func validate() throws {
@@ -34,20 +33,20 @@ struct RunCommand: AsyncParsableCommand {
         let configuration = try KindRegistry.configuration(places)
         let log = StderrLog(level: verbose ? .debug : .info)
         if once {
-            let house = try await App(configuration, journal: places.journal(), log: log)
-            return try await runOnce(house, configuration)
+            let app = try await App(configuration, state: places.stateDirectory(), log: log)
+            return try await runOnce(app, configuration)
         }
-        // Before the house, which delivers what is owed as soon as it stands.
+        // Before the program is assembled, which delivers pending messages at once.
         let signals = Signals()
-        let house = try await App(configuration, journal: places.journal(), log: log)
-        try await Daemon(house: house, loader: KindRegistry.loader(places)).run(configuration, signals)
+        let app = try await App(configuration, state: places.stateDirectory(), log: log)
+        try await Daemon(app: app, loader: KindRegistry.loader(places)).run(configuration, signals)
     }
 
-    private func runOnce(_ house: App, _ configuration: Configuration) async throws {
-        let results = await house.watcher.runOnce(force: force)
-        await house.dispatcher.drainOnce()
-        let (sent, unsent) = (await house.dispatcher.sent, await house.dispatcher.unsent)
-        await house.close()
+    private func runOnce(_ app: App, _ configuration: Configuration) async throws {
+        let results = await app.watcher.runOnce(force: force)
+        await app.dispatcher.drainOnce()
+        let (sent, unsent) = (await app.dispatcher.sent, await app.dispatcher.unsent)
+        await app.close()
         var summary = OnceSummary(results)
         (summary.sent, summary.unsent) = (sent, unsent)
         // Beside the lines of a stdout sink the summary would spoil what a program reads.

@@ -3,13 +3,12 @@
 import ArgumentParser
 import VedetteCore
 import VedetteSinks
-import VedetteJournal
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One item with its fields, its links and its history.",
         discussion:
-            "Resources that the item names, as its owner, are asked for now and shown with it; --stored leaves them out."
+            "Fetches the resources that the item links to, for example its owner, and shows them too; --stored does not."
     )
 
     @OptionGroup var places: Paths
@@ -21,7 +20,7 @@ struct ShowCommand: AsyncParsableCommand {
     @Argument(help: "The item's key, or its title when it is unique.")
     var key: String
 
-    @Flag(help: "Only what the journal holds; no network.")
+    @Flag(help: "Show only the journal; no network.")
     var stored = false
 
     @Flag(help: "One JSON object.")
@@ -29,11 +28,11 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
-        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, journal: places.journal()) else {
+        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run` first")
         }
         let item = try ItemLookup.item(key, among: items, of: source.name)
-        let reader = try JournalReader.open(directory: places.journal())
+        let reader = try await places.journal.reader()
         let history = try await reader.history(source: source.name, key: item.key, limit: 20)
         let details = try await details(of: item, in: source)
         if json {
@@ -55,7 +54,7 @@ struct ShowCommand: AsyncParsableCommand {
         for event in history { try Output.print(style.eventLine.text(event)) }
     }
 
-    /// What its links say that is not stored with it.
+    /// Reads what its links add to the stored item.
     private func details(of item: Item, in source: Source) async throws -> Fields {
         guard !stored, !source.kind.links(of: item, base: source.url, all: true).isEmpty else { return [:] }
         let (notes, warnings) = try await ItemLookup.links(of: item, in: source)

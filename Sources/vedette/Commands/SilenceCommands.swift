@@ -3,9 +3,8 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
-import VedetteJournal
 
-/// What a silence is about.
+/// The rule, source or item of a silence.
 struct SilenceSubject: ParsableArguments {
     @Option(help: "A rule.")
     var rule: String?
@@ -19,7 +18,7 @@ struct SilenceSubject: ParsableArguments {
     /// - Throws: a usage error when nothing is named, or a name is unknown.
     func silence(_ configuration: Configuration, at now: Timestamp) throws -> Silence {
         guard rule != nil || source != nil || item != nil else {
-            throw Exit(.usage, "name what should be silent: --rule, --source, --item or several of them")
+            throw Exit(.usage, "name what to silence: --rule, --source, --item or several of them")
         }
         if let source { _ = try KindRegistry.source(source, in: configuration) }
         if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
@@ -30,10 +29,10 @@ struct SilenceSubject: ParsableArguments {
     }
 }
 
-struct SnoozeCommand: ParsableCommand {
+struct SnoozeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "snooze", abstract: "Hear nothing of a rule, source or item for a while.",
-        discussion: "What all of the options name must fit. A running watcher takes it up within a second.")
+        commandName: "snooze", abstract: "Suppress the messages of a rule, source or item for a while.",
+        discussion: "All named options must match. A running watcher applies it within a second.")
 
     @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
@@ -45,53 +44,53 @@ struct SnoozeCommand: ParsableCommand {
         help: ArgumentHelp("Until a time (RFC 3339), or until the item has this state.", valueName: "time or state"))
     var until: String?
 
-    func run() throws {
+    func run() async throws {
         let now = SystemClock().now().wall
         var silence = try subject.silence(try KindRegistry.configuration(places), at: now)
         switch (duration, until) {
         case (let duration?, nil):
             guard let length = Duration(configured: duration), length > .zero else {
-                throw Exit(.usage, "'\(duration)' is no duration; write it as 30m, 1h or 2d")
+                throw Exit(.usage, "'\(duration)' is not a duration; write it as 30m, 1h or 2d")
             }
             silence.until = now.advanced(by: length)
         case (nil, let until?):
             silence.until = Timestamp(rfc3339: until)
             if silence.until == nil { silence.untilState = until }
         case (nil, nil): silence.until = now.advanced(by: .seconds(3600))
-        case (_?, _?): throw Exit(.usage, "take one of --for and --until")
+        case (_?, _?): throw Exit(.usage, "--for and --until exclude each other")
         }
-        try silence.keep(places, at: now)
+        try await silence.keep(in: places.journal)
     }
 }
 
-struct MuteCommand: ParsableCommand {
+struct MuteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mute", abstract: "Hear nothing of a rule, source or item until `vedette silences end`.")
+        commandName: "mute", abstract: "Suppress the messages of a rule, source or item until `vedette silences end`.")
 
     @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
 
-    func run() throws {
+    func run() async throws {
         let now = SystemClock().now().wall
-        try subject.silence(try KindRegistry.configuration(places), at: now).keep(places, at: now)
+        try await subject.silence(try KindRegistry.configuration(places), at: now).keep(in: places.journal)
     }
 }
 
 extension Silence {
-    fileprivate func keep(_ places: Paths, at now: Timestamp) throws {
-        let number = try JournalEdit(directory: places.journal(), at: now).silence(self)
+    fileprivate func keep(in journal: any JournalAccess) async throws {
+        let number = try await journal.add(self)
         try Output.print("silence \(number): \(description)")
     }
 }
 
 struct SilencesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "silences", abstract: "List what is silent, or end it.", subcommands: [List.self, End.self],
+        commandName: "silences", abstract: "List silences, or end them.", subcommands: [List.self, End.self],
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "What is silent, and until when.")
+            commandName: "list", abstract: "List silences with their ends.")
 
         @OptionGroup var places: Paths
 
@@ -100,14 +99,14 @@ struct SilencesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let now = SystemClock().now().wall
-            let reader = try JournalReader.open(directory: places.journal())
+            let reader = try await places.journal.reader()
             for silence in try await reader.silences() where !silence.isOver(at: now) {
                 try Output.print(json ? silence.json.text : "\(silence.id)  \(silence.description)")
             }
         }
     }
 
-    struct End: ParsableCommand {
+    struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "end", abstract: "End silences by their numbers.")
 
         @OptionGroup var places: Paths
@@ -115,9 +114,8 @@ struct SilencesCommand: AsyncParsableCommand {
         @Argument(help: "Numbers as `vedette silences` prints them.")
         var numbers: [Int64]
 
-        func run() throws {
-            let edit = JournalEdit(directory: places.journal(), at: SystemClock().now().wall)
-            let count = try edit.endSilences(numbers)
+        func run() async throws {
+            let count = try await places.journal.endSilences(numbers, at: SystemClock().now().wall)
             guard count > 0 else { throw Exit(.data, "no silence has that number; `vedette silences` lists them") }
             try Output.print("ended \(counted(count, "silence"))")
         }

@@ -3,11 +3,10 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
-import VedetteJournal
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Each source and each sink: when, how many, and what is wrong.")
+        commandName: "status", abstract: "Show each source and each sink: times, counts and problems.")
 
     @OptionGroup var places: Paths
     @OptionGroup var style: Style
@@ -15,54 +14,74 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "One JSON object a line.")
     var json = false
 
-    @Flag(help: "Print it again every two seconds.")
+    @Flag(help: "Print it again whenever something changes.")
     var watch = false
 
     func run() async throws {
         let configuration = try KindRegistry.configuration(places)
-        repeat {
-            let report = try await report(configuration)
-            if watch, !json {
-                try Output.print("\u{1B}[H\u{1B}[2J" + report.joined(separator: "\n"))
-            } else {
-                for line in report { try Output.print(line) }
-            }
-            if watch { try await Task.sleep(for: .seconds(2)) }
-        } while watch
+        let journal = places.journal
+        var facts = try await StatusFacts.read(journal)
+        try show(facts, configuration)
+        guard watch else { return }
+        for await isTime in ticks(try journal.changes()) {
+            // The ages of a table grow though nothing changes.
+            if !isTime { facts = try await StatusFacts.read(journal) }
+            if !isTime || !json { try show(facts, configuration) }
+        }
     }
 
-    private func report(_ configuration: Configuration) async throws -> [String] {
-        let directory = places.journal()
-        var records: [String: SourceRecord] = [:]
-        var sinks: [String: SinkCount] = [:]
-        var remarks: [String: [String]] = [:]
-        for sink in configuration.sinks where sink.isInsecure {
-            remarks[sink.name] = ["TLS is not checked (insecure)"]
-        }
-        var timers: [RuleMemory] = []
-        do throws(JournalError) {
-            let reader = try JournalReader.open(directory: directory)
-            for record in try await reader.sourceRecords() { records[record.name] = record }
-            for count in try await reader.sinkCounts() {
-                sinks[count.sink] = count
-                guard count.pending > 0, let remark = try await remark(on: count.sink, reader) else { continue }
-                remarks[count.sink, default: []].append(remark)
+    /// Yields true when a table is out of date by its ages, and false when the journal changed, at most four times a
+    /// second.
+    private func ticks(_ changes: AsyncStream<Void>) -> AsyncStream<Bool> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(2)) { continuation in
+            let clock = SystemClock()
+            func pause(_ length: Duration) async throws {
+                try await clock.sleep(until: clock.now().boot.advanced(by: length))
             }
-            timers = try await reader.ruleMemories().filter { $0.due != nil }
-        } catch {
-            if error.reason != .missing { throw error }
+            let tasks = [
+                Task {
+                    for await _ in changes {
+                        continuation.yield(false)
+                        try await pause(.milliseconds(250))
+                    }
+                },
+                Task {
+                    while true {
+                        try await pause(.seconds(2))
+                        continuation.yield(true)
+                    }
+                },
+            ]
+            continuation.onTermination = { _ in for task in tasks { task.cancel() } }
         }
-        let lines = configuration.sources.map { SourceLine(source: $0, record: records[$0.name]) }
+    }
+
+    private func show(_ facts: StatusFacts, _ configuration: Configuration) throws {
+        let lines = report(facts, configuration)
+        if watch, !json {
+            try Output.print("\u{1B}[H\u{1B}[2J" + lines.joined(separator: "\n"))
+        } else {
+            for line in lines { try Output.print(line) }
+        }
+    }
+
+    private func report(_ facts: StatusFacts, _ configuration: Configuration) -> [String] {
+        var remarks = facts.remarks.mapValues { [$0] }
+        for sink in configuration.sinks where sink.isInsecure {
+            remarks[sink.name, default: []].insert("TLS is not checked (insecure)", at: 0)
+        }
+        let lines = configuration.sources.map { SourceLine(source: $0, record: facts.records[$0.name]) }
         if json {
             return lines.map { $0.json.text }
-                + configuration.sinks.map { sinkJSON($0.name, sinks[$0.name], remarks[$0.name] ?? []) }
-                + timers.map(timerJSON)
+                + configuration.sinks.map { sinkJSON($0.name, facts.sinks[$0.name], remarks[$0.name] ?? []) }
+                + facts.timers.map(timerJSON)
         }
-        let names = configuration.sinks.map(\.name)
-        return [watcherLine(directory)] + table(lines) + [""] + table(names, sinks, remarks) + table(timers)
+        let watcher = facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs"
+        return [watcher] + table(lines) + [""] + table(configuration.sinks.map(\.name), facts.sinks, remarks)
+            + table(facts.timers)
     }
 
-    /// What rules wait for.
+    /// Lists what rules wait for.
     private func table(_ timers: [RuleMemory]) -> [String] {
         guard !timers.isEmpty else { return [] }
         let now = SystemClock().now().wall
@@ -81,19 +100,6 @@ struct StatusCommand: AsyncParsableCommand {
         ]).text
     }
 
-    /// Why the first of what a sink is owed was not delivered yet.
-    private func remark(on sink: String, _ reader: JournalReader) async throws(JournalError) -> String? {
-        for state in [DeliveryState.paused, .retry] {
-            let first = try await reader.deliveries(DeliveryFilter(state: state, sink: sink), limit: 1).first
-            if let reason = first?.delivery.reason { return state == .paused ? "paused: \(reason)" : reason }
-        }
-        return nil
-    }
-
-    private func watcherLine(_ directory: String) -> String {
-        SQLiteJournal.holder(directory: directory).map { "a watcher runs (pid \($0))" } ?? "no watcher runs"
-    }
-
     private func table(_ lines: [SourceLine]) -> [String] {
         let now = SystemClock().now().wall
         var table = TextTable(["SOURCE", "HEALTH", "ITEMS", "STATES", "LAST", "NEXT", "REMARK"])
@@ -102,7 +108,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func table(_ names: [String], _ counts: [String: SinkCount], _ remarks: [String: [String]]) -> [String] {
-        var table = TextTable(["SINK", "OWED", "DEAD", "REMARK"])
+        var table = TextTable(["SINK", "PENDING", "DEAD", "REMARK"])
         for name in names {
             table.add([
                 name, "\(counts[name]?.pending ?? 0)", "\(counts[name]?.dead ?? 0)",
@@ -114,9 +120,50 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func sinkJSON(_ name: String, _ count: SinkCount?, _ remarks: [String]) -> String {
         JSON.members([
-            "sink": .string(name), "owed": .number(count?.pending ?? 0), "dead": .number(count?.dead ?? 0),
+            "sink": .string(name), "pending": .number(count?.pending ?? 0), "dead": .number(count?.dead ?? 0),
             "remark": remarks.isEmpty ? nil : .string(remarks.joined(separator: "; ")),
         ]).text
+    }
+}
+
+/// The part of the journal that `status` shows.
+private struct StatusFacts: Sendable {
+    /// The process that watches.
+    var watcher: Int32?
+    var records: [String: SourceRecord] = [:]
+    var sinks: [String: SinkCount] = [:]
+    /// By sink: why the first pending message was not delivered yet.
+    var remarks: [String: String] = [:]
+    /// Rule memories that wait for a time.
+    var timers: [RuleMemory] = []
+
+    static func read(_ journal: any JournalAccess) async throws(JournalError) -> StatusFacts {
+        var facts = StatusFacts()
+        facts.watcher = await journal.watcher()
+        do throws(JournalError) {
+            let reader = try await journal.reader()
+            for record in try await reader.sourceRecords() { facts.records[record.name] = record }
+            for count in try await reader.sinkCounts() {
+                facts.sinks[count.sink] = count
+                facts.remarks[count.sink] = try await remark(on: count, reader)
+            }
+            facts.timers = try await reader.ruleMemories().filter { $0.due != nil }
+        } catch {
+            if error.reason != .missing { throw error }
+        }
+        return facts
+    }
+
+    private static func remark(
+        on count: SinkCount, _ reader: any JournalReader
+    ) async throws(JournalError) -> String? {
+        guard count.pending > 0 else { return nil }
+        for state in [DeliveryState.paused, .retry] {
+            let filter = DeliveryFilter(.only(state), sink: count.sink)
+            let first = try await reader.deliveries(filter, after: 0, limit: 1).first
+            if let reason = first?.delivery.reason { return state == .paused ? "paused: \(reason)" : reason }
+        }
+        return nil
     }
 }
 

@@ -3,7 +3,6 @@
 import ArgumentParser
 import VedetteCore
 import VedetteSinks
-import VedetteJournal
 import VedetteText
 
 struct TailCommand: AsyncParsableCommand {
@@ -18,7 +17,7 @@ struct TailCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Events of the past to begin with.", valueName: "count"))
     var number = 20
 
-    @Flag(name: .customLong("no-follow"), help: "Print what is there and end.")
+    @Flag(name: .customLong("no-follow"), help: "Print the stored events and end.")
     var noFollow = false
 
     @Option(help: ArgumentHelp("Only events younger than this, all of them: 1h, 7d.", valueName: "duration"))
@@ -48,7 +47,7 @@ struct TailCommand: AsyncParsableCommand {
         if noFollow { return }
         Output.endWhenUnread()
         let news = EventFilter(source: source, rule: rule)
-        for try await batch in JournalFollower(directory: places.journal(), after: last, news) {
+        for try await batch in JournalFollower(places.journal, after: last, news) {
             for event in batch { try printer.print(event) }
         }
     }
@@ -56,45 +55,43 @@ struct TailCommand: AsyncParsableCommand {
     private func age() throws -> Timestamp? {
         guard let since else { return nil }
         guard let age = Duration(configured: since) else {
-            throw Exit(.usage, "'\(since)' is no duration; write it as 90s, 30m, 1h or 7d")
+            throw Exit(.usage, "'\(since)' is not a duration; write it as 90s, 30m, 1h or 7d")
         }
         return SystemClock().now().wall.advanced(by: .zero - age)
     }
 
-    /// - Returns: the seq behind which what follows begins.
+    /// Prints the events that are there.
+    /// - Returns: the seq after which to follow.
     private func printPast(_ filter: EventFilter, with printer: EventPrinter) async throws -> Int64 {
-        guard let reader = try openJournal() else { return 0 }
-        // The seq first: what is committed meanwhile is among the past or among the new, never between.
+        guard let reader = try await openJournal() else { return 0 }
+        // The seq first: an event that is committed meanwhile belongs to the past or to the new, never to neither.
         let last = try await reader.lastSeq()
-        for event in try await past(reader, filter, upTo: last) { try printer.print(event) }
+        if filter.since == nil {
+            for event in try await reader.lastEvents(number, filter) where event.seq <= last {
+                try printer.print(event)
+            }
+        } else {
+            for try await page in reader.allEvents(filter) {
+                for event in page where event.seq <= last { try printer.print(event) }
+            }
+        }
         return last
     }
 
-    /// Nil where there is none yet and one may still come.
-    private func openJournal() throws -> JournalReader? {
+    /// Opens the journal; nil where there is none yet and one may still come.
+    private func openJournal() async throws -> (any JournalReader)? {
+        let journal = places.journal
         do throws(JournalError) {
-            return try JournalReader.open(directory: places.journal())
+            return try await journal.reader()
         } catch {
             if noFollow || error.reason != .missing { throw error }
-            Output.diagnose("no journal in \(places.journal()) yet; waiting for a watcher")
+            Output.diagnose("no journal in \(journal.location) yet; waiting for a watcher")
             return nil
-        }
-    }
-
-    private func past(
-        _ reader: JournalReader, _ filter: EventFilter, upTo last: Int64
-    ) async throws(JournalError) -> [Event] {
-        if filter.since == nil { return try await reader.lastEvents(number, filter).filter { $0.seq <= last } }
-        var all: [Event] = []
-        while true {
-            let batch = try await reader.events(after: all.last?.seq ?? 0, filter, limit: 1000)
-            all += batch.filter { $0.seq <= last }
-            if batch.count < 1000 { return all }
         }
     }
 }
 
-/// Prints events in the form that was asked for.
+/// Prints events in the requested form.
 struct EventPrinter {
     private let line: (Event) -> [UInt8]
 

@@ -3,7 +3,6 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
-import VedetteJournal
 import VedetteSinks
 import VedetteText
 
@@ -50,10 +49,9 @@ struct TestCommand: AsyncParsableCommand {
     }
 
     private func rehearse(_ rules: RuleSet, from start: Timestamp, to end: Timestamp) async throws {
-        let reader = try JournalReader.open(directory: places.journal())
+        let reader = try await places.journal.reader()
         var rehearsal = RuleSimulation(rules, civil: ZoneTime())
         var counts: [String: (sent: Int, suppressed: Int)] = [:]
-        var after: Int64 = 0
         func show(_ deliveries: [Delivery]) throws {
             for delivery in deliveries {
                 let name = "\(delivery.message.rule) → \(delivery.message.sink)"
@@ -65,10 +63,7 @@ struct TestCommand: AsyncParsableCommand {
                     "\(LocalTime.text(delivery.created, now: end))  \(name): \(delivery.message.title)\(reason)")
             }
         }
-        while true {
-            let page = try await reader.events(after: after, limit: 1000)
-            guard let last = page.last else { break }
-            after = last.seq
+        for try await page in reader.allEvents() {
             for event in page where event.time >= start && event.time <= end {
                 try show(rehearsal.pass(until: event.time, confirming: true) + rehearsal.happened(event))
             }

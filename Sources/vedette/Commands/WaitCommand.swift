@@ -2,15 +2,14 @@
 
 import ArgumentParser
 import VedetteCore
-import VedetteJournal
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until an item is in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
         discussion: """
-            It looks at what is, not at what changes: an item that is there already ends it at once. Where a watcher runs it \
-            reads its journal, else it polls the source itself.
+            It checks the state, not the changes: an item that is in the state already ends it at once. Where a watcher runs \
+            it reads its journal, else it polls the source itself.
             """)
 
     @OptionGroup var places: Paths
@@ -33,7 +32,7 @@ struct WaitCommand: AsyncParsableCommand {
     func validate() throws {
         if to.isEmpty { throw ValidationError("--to STATE is missing") }
         if let timeout, Duration(configured: timeout) == nil {
-            throw ValidationError("'\(timeout)' is no duration; write it as 90s, 20m or 1h")
+            throw ValidationError("'\(timeout)' is not a duration; write it as 90s, 20m or 1h")
         }
     }
 
@@ -70,34 +69,32 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     private func wait(for source: Source) async throws -> Verdict {
-        let directory = places.journal()
-        return SQLiteJournal.holder(directory: directory) != nil
-            ? try await follow(source, directory) : try await poll(source)
+        let journal = places.journal
+        return await journal.watcher() != nil ? try await follow(source, journal) : try await poll(source)
     }
 
-    /// Looks at the snapshot that the watcher keeps: what is, not what changes, so nothing can be missed. Where it is not
-    /// there yet, the item may still come with it.
-    private func follow(_ source: Source, _ directory: String) async throws -> Verdict {
-        let clock = SystemClock()
+    /// Checks the snapshot of the watcher after each change of the journal: the state, not the events, so nothing can be
+    /// missed. The item may still appear with the first snapshot.
+    private func follow(_ source: Source, _ journal: any JournalAccess) async throws -> Verdict {
         var known: String?
-        while SQLiteJournal.holder(directory: directory) != nil {
-            if let (items, _) = try await ItemLookup.snapshot(of: source.name, journal: directory) {
-                if !items.contains(where: { $0.key == known ?? key }), try await isGone(known ?? key, source, directory)
-                {
+        var changes = try journal.changes().makeAsyncIterator()
+        while await journal.watcher() != nil {
+            if let (items, _) = try await ItemLookup.snapshot(of: source.name, in: journal) {
+                if !items.contains(where: { $0.key == known ?? key }), try await isGone(known ?? key, source, journal) {
                     return .failed("gone")
                 }
                 let item = try ItemLookup.item(known ?? key, among: items, of: source.name)
                 known = item.key
                 if let verdict = verdict(item.state) { return verdict }
             }
-            try await clock.sleep(until: clock.now().boot.advanced(by: .milliseconds(500)))
+            guard await changes.next() != nil else { throw CancellationError() }
         }
         return try await poll(source)
     }
 
-    /// The last that the journal knows of it is its end.
-    private func isGone(_ key: String, _ source: Source, _ directory: String) async throws -> Bool {
-        let reader = try JournalReader.open(directory: directory)
+    /// True when the last event of the item is that it disappeared.
+    private func isGone(_ key: String, _ source: Source, _ journal: any JournalAccess) async throws -> Bool {
+        let reader = try await journal.reader()
         return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
     }
 
@@ -108,7 +105,7 @@ struct WaitCommand: AsyncParsableCommand {
         while true {
             var states: [String: Int] = [:]
             if let items = try await items(of: source, isFirst: known == nil) {
-                // As for the watcher: absent from two good polls is gone, and an empty list is suspect.
+                // As the watcher does: an item absent from two good polls is gone, and an empty list is suspect.
                 absences =
                     items.contains(where: { $0.key == known }) || known == nil || items.isEmpty ? 0 : absences + 1
                 if absences == 2 { return .failed("gone") }
@@ -124,7 +121,7 @@ struct WaitCommand: AsyncParsableCommand {
         }
     }
 
-    /// Nil where a poll failed that is not the first: an error is no state, so the waiting goes on.
+    /// Polls the source; nil when a poll after the first failed: an error is not a state, so the wait continues.
     private func items(of source: Source, isFirst: Bool) async throws -> [Item]? {
         do {
             return try await ItemLookup.live(source)

@@ -9,8 +9,9 @@ import VedetteHTTP
 /// Every check of `doctor`, in the order in which they are told: each part as soon as it is known.
 struct DoctorRunner: Sendable {
     let loader: ConfigurationLoader
-    /// Of the state.
+    /// The state directory.
     let directory: String
+    let journal: any JournalAccess
     let environment: [String: String]
     /// Nobody is knocked at.
     let isOffline: Bool
@@ -25,11 +26,12 @@ struct DoctorRunner: Sendable {
         try tell(ConfigurationCheck(loaded: loaded).findings)
         try tell(ClockCheck(facts: .now(environment)).findings)
         let sinks = try await sinks(configuration)
-        async let journal = journal(now)
+        async let journal = facts(now)
         async let look = desktop(of: sinks)
         async let local = local(configuration, sinks)
         async let network = network(configuration, sinks, now)
-        let facts = StateFacts.of(directory)
+        var facts = StateFacts.of(directory)
+        facts.holder = await self.journal.watcher()
         try tell(StateCheck(facts: facts).findings)
         try tell(findings(await journal, configuration))
         try tell(watcher(facts, await look, sinks))
@@ -57,10 +59,10 @@ struct DoctorRunner: Sendable {
     }
 
     /// Nil where there is no state directory yet.
-    private func journal(_ now: Timestamp) async -> Result<JournalFacts, JournalError>? {
+    private func facts(_ now: Timestamp) async -> Result<JournalFacts, JournalError>? {
         guard StateFacts.of(directory).directory?.isDirectory == true else { return nil }
         do throws(JournalError) {
-            return .success(try await JournalFacts.read(directory, at: now))
+            return .success(try await JournalFacts.read(journal, at: now))
         } catch {
             return .failure(error)
         }
@@ -71,7 +73,7 @@ struct DoctorRunner: Sendable {
     ) -> [Finding] {
         guard let journal else { return [] }
         return JournalCheck(
-            facts: journal, exists: access(directory + "/journal.db", F_OK) == 0,
+            facts: journal,
             sources: Set(configuration?.sources.map(\.name) ?? []),
             sinks: Set(configuration?.sinks.map(\.name) ?? [])
         ).findings

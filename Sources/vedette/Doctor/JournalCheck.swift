@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteJournal
 
-/// What the journal says, of itself and of what it owes.
+/// The state of the journal: its pages, its sinks and its sources.
 struct JournalFacts: Sendable {
     enum IntegrityResult: Sendable, Hashable {
         case sound
         case damaged([String])
-        /// Not read to its end in time.
+        /// The check did not end in time.
         case unknown
     }
 
@@ -16,7 +15,7 @@ struct JournalFacts: Sendable {
         var sink: String
         var pending = 0
         var dead = 0
-        /// Why the sink rests, or why the first was not delivered.
+        /// Why the sink is paused, or why its first message was not delivered yet.
         var pause: String?
         var delay: String?
     }
@@ -27,27 +26,27 @@ struct JournalFacts: Sendable {
         var isSuspect = false
     }
 
-    var soundness = IntegrityResult.sound
+    var integrity = IntegrityResult.sound
     var lastSeq: Int64 = 0
     var pending: [PendingCount] = []
-    var troubles: [JournalProblem] = []
+    var problems: [JournalProblem] = []
     var silences = 0
 
-    /// Reading every page of a large file takes long.
+    /// Bound of the whole check: reading every page of a large journal takes long.
     private static let patience = Duration.seconds(8)
 
-    static func read(_ directory: String, at now: Timestamp) async throws(JournalError) -> JournalFacts {
-        let reader = try JournalReader.open(directory: directory)
+    static func read(_ journal: any JournalAccess, at now: Timestamp) async throws(JournalError) -> JournalFacts {
+        let reader = try await journal.reader()
         var facts = JournalFacts()
         facts.lastSeq = try await reader.lastSeq()
         for count in try await reader.sinkCounts() { facts.pending.append(try await pending(count, reader)) }
-        facts.troubles = try await reader.sourceRecords().compactMap(JournalProblem.init)
+        facts.problems = try await reader.sourceRecords().compactMap(JournalProblem.init)
         facts.silences = try await reader.silences().filter { !$0.isOver(at: now) }.count
-        facts.soundness = try await soundness(of: reader)
+        facts.integrity = try await integrity(of: reader)
         return facts
     }
 
-    private static func soundness(of reader: JournalReader) async throws(JournalError) -> IntegrityResult {
+    private static func integrity(of reader: any JournalReader) async throws(JournalError) -> IntegrityResult {
         let damages: Result<[String], JournalError>? = await within(patience) {
             do throws(JournalError) { return .success(try await reader.damages()) } catch { return .failure(error) }
         }
@@ -55,12 +54,14 @@ struct JournalFacts: Sendable {
         return found.isEmpty ? .sound : .damaged(found)
     }
 
-    private static func pending(_ count: SinkCount, _ reader: JournalReader) async throws(JournalError) -> PendingCount
+    private static func pending(_ count: SinkCount, _ reader: any JournalReader) async throws(JournalError)
+        -> PendingCount
     {
         var pending = PendingCount(sink: count.sink, pending: count.pending, dead: count.dead)
         guard count.pending > 0 else { return pending }
         func reason(_ state: DeliveryState) async throws(JournalError) -> String? {
-            let first = try await reader.deliveries(DeliveryFilter(state: state, sink: count.sink), limit: 1).first
+            let first = try await reader.deliveries(DeliveryFilter(.only(state), sink: count.sink), after: 0, limit: 1)
+                .first
             return first?.delivery.reason
         }
         pending.pause = try await reason(.paused)
@@ -75,18 +76,16 @@ extension JournalFacts.JournalProblem {
         let isSuspect = emptiness != nil && emptiness != .accepted
         guard record.health.isFailing || isSuspect else { return nil }
         let problem = record.health.problem.map { "\($0.failure): \($0.detail)" }
-        self.init(source: record.name, problem: problem ?? "its list is empty all at once", isSuspect: isSuspect)
+        self.init(source: record.name, problem: problem ?? "its list is suddenly empty", isSuspect: isSuspect)
     }
 }
 
-/// Pure.
+/// Turns the state of the journal into findings. Pure.
 struct JournalCheck {
     static let most = 10
 
     let facts: Result<JournalFacts, JournalError>
-    /// The file is there.
-    let exists: Bool
-    /// Of the configuration; what was removed from it says nothing of today.
+    /// The names in the configuration; findings about others are left out.
     let sources: Set<String>
     let sinks: Set<String>
 
@@ -95,31 +94,34 @@ struct JournalCheck {
         do throws(JournalError) {
             facts = try self.facts.get()
         } catch {
-            guard error.reason == .missing else { return [.failure("journal", error.detail)] }
-            guard exists else { return [.ok("journal", "there is none yet; the first run makes it")] }
-            return [
-                .warning(
-                    "journal", "it is of an earlier version, and was not looked at",
-                    remedy: "the next `vedette run` brings it up to date")
-            ]
+            switch error.reason {
+            case .missing: return [.ok("journal", "there is none yet; the first run creates it")]
+            case .older:
+                return [
+                    .warning(
+                        "journal", "an earlier version wrote it; it was not checked",
+                        remedy: "the next `vedette run` brings it up to date")
+                ]
+            default: return [.failure("journal", error.detail)]
+            }
         }
         let silences =
             facts.silences > 0
             ? [Finding.ok("silences", "\(counted(facts.silences, "silence")) in force; `vedette silences` lists them")]
             : []
-        return soundness(facts) + troubles(facts) + facts.pending.filter { sinks.contains($0.sink) }.flatMap(pending)
+        return integrity(facts) + problems(facts) + facts.pending.filter { sinks.contains($0.sink) }.flatMap(pending)
             + silences
     }
 
-    private func soundness(_ facts: JournalFacts) -> [Finding] {
-        switch facts.soundness {
+    private func integrity(_ facts: JournalFacts) -> [Finding] {
+        switch facts.integrity {
         case .sound:
             let events = facts.lastSeq == 0 ? "no event yet" : "\(counted(Int(facts.lastSeq), "event")) so far"
-            return [.ok("journal", "it opens, has this version's schema, and every page is sound; \(events)")]
+            return [.ok("journal", "it opens, its schema is current, and every page is sound; \(events)")]
         case .unknown:
             return [
                 .warning(
-                    "journal", "it opens; it is too large to be checked whole in a few seconds",
+                    "journal", "it opens; it is too large to be checked in a few seconds",
                     remedy: "sqlite3 journal.db 'pragma integrity_check'")
             ]
         case .damaged(let words):
@@ -131,12 +133,12 @@ struct JournalCheck {
         }
     }
 
-    private func troubles(_ facts: JournalFacts) -> [Finding] {
-        let known = facts.troubles.filter { sources.contains($0.source) }
-        let suspect = known.filter(\.isSuspect).map { trouble in
+    private func problems(_ facts: JournalFacts) -> [Finding] {
+        let known = facts.problems.filter { sources.contains($0.source) }
+        let suspect = known.filter(\.isSuspect).map { problem in
             Finding.warning(
-                "source \(trouble.source)", "suspect: \(trouble.problem)",
-                remedy: "if that is true, `vedette accept \(trouble.source)`")
+                "source \(problem.source)", "suspect: \(problem.problem)",
+                remedy: "if that is true, `vedette accept \(problem.source)`")
         }
         let failing = known.filter { !$0.isSuspect }.map {
             Finding.failure("source \($0.source)", "fails: \($0.problem)")
@@ -151,16 +153,17 @@ struct JournalCheck {
         if let pause = pending.pause {
             findings.append(
                 .failure(
-                    subject, "it rests, with \(counted(pending.pending, "message")) owed: \(pause)",
-                    remedy: "mend that, then `vedette outbox retry --sink \(pending.sink)`"))
+                    subject, "it is paused, with \(counted(pending.pending, "message")) pending: \(pause)",
+                    remedy: "fix that, then `vedette outbox retry --sink \(pending.sink)`"))
         } else if let delay = pending.delay {
-            findings.append(.warning(subject, "\(counted(pending.pending, "message")) owed, tried in vain: \(delay)"))
+            findings.append(
+                .warning(subject, "\(counted(pending.pending, "message")) pending, the last attempt failed: \(delay)"))
         }
         if pending.dead > 0 {
             findings.append(
                 .warning(
-                    subject, "\(counted(pending.dead, "message")) never arrived",
-                    remedy: "`vedette outbox --sink \(pending.sink)` says why"))
+                    subject, "\(counted(pending.dead, "message")) dead",
+                    remedy: "`vedette outbox --sink \(pending.sink)` lists the reasons"))
         }
         return findings
     }

@@ -2,7 +2,6 @@
 
 import Glibc
 import VedetteCore
-import VedetteJournal
 
 /// What the system says of the state directory.
 struct StateFacts: Sendable, Hashable {
@@ -41,7 +40,6 @@ struct StateFacts: Sendable, Hashable {
         let nearest = nearest(to: path)
         facts.isParentWritable = access(nearest, W_OK | X_OK) == 0
         facts.room = room(nearest)
-        facts.holder = SQLiteJournal.holder(directory: path)
         return facts
     }
 

@@ -28,7 +28,8 @@ struct Exit: Error, CustomStringConvertible {
             case .full, .inputOutput: .inputOutput
             case .readOnly: .cannotCreate
             case .corrupt, .newer: .data
-            case .missing: .unavailable
+            case .missing, .older: .unavailable
+            case .refused: .software
             }
         self.init(code, error.detail)
     }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The durable state as the engine uses it: snapshots, events and deliveries. The journal is the only queue.
+public protocol Journal: Sendable {
+    /// Reads the record of every source that was polled and is still kept.
+    func sourceRecords() async throws(JournalError) -> [SourceRecord]
+
+    /// Reads the items of a source's snapshot, including those remembered as absent.
+    func items(of source: String) async throws(JournalError) -> [String: StoredItem]
+
+    /// Reads the last `offline` or `online` event; nil when there is none.
+    func lastOfWatcher() async throws(JournalError) -> Event?
+
+    /// Reads what rules remember between an event and a message.
+    func ruleMemories() async throws(JournalError) -> [RuleMemory]
+
+    /// Reads every silence, including those that are over.
+    func silences() async throws(JournalError) -> [Silence]
+
+    /// Commits the changes of several polls in one transaction (I1), and returns them with `seq`s and delivery ids.
+    func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
+
+    /// Writes due times, validators and measures in one transaction.
+    func touch(_ touches: [DeferredWrite]) async throws(JournalError)
+
+    /// Lists the lanes that have pending deliveries.
+    func pendingLanes() async throws(JournalError) -> [DeliveryLane]
+
+    /// Reads the oldest pending deliveries of a lane in the order of their release, from the first id above `after`.
+    func pending(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
+
+    /// Writes the outcomes of attempts in one transaction. An outcome for a delivery that has ended is ignored (I5).
+    /// - Returns: the successors of dead deliveries, with delivery ids.
+    @discardableResult
+    func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery]
+
+    /// Finds pending deliveries that exceed the bounds of their sinks, at most `limit` per sink.
+    func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow
+}
+
+public struct JournalError: Error, Sendable, Hashable {
+    public enum Reason: Sendable, Hashable {
+        /// Another `run` holds the lock.
+        case locked(pid: Int32?)
+        case full
+        case readOnly
+        case corrupt
+        /// Written by a later version.
+        case newer
+        /// Written by an earlier version; the next `run` upgrades it.
+        case older
+        case missing
+        case busy
+        /// The journal refuses this record itself, for example an id that exists; other records may be written.
+        case refused
+        case inputOutput
+    }
+
+    public var reason: Reason
+    /// One clear sentence with the place and the remedy.
+    public var detail: String
+
+    public init(_ reason: Reason, _ detail: String) { (self.reason, self.detail) = (reason, detail) }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A journal as commands reach it, beside a watcher or without one. A change is one transaction together with the
+/// `ControlRequest` that tells the watcher; it is durable whether a watcher runs or not.
+public protocol JournalAccess: Sendable {
+    /// Names the place of the journal for a person.
+    var location: String { get }
+
+    /// The process that watches with this journal now; nil when none does.
+    func watcher() async -> Int32?
+
+    /// Opens the journal for reading.
+    /// - Throws: `.missing` when no watcher ever ran with it; `.older`, `.newer` or `.corrupt`.
+    func reader() async throws(JournalError) -> any JournalReader
+
+    /// Yields when the journal may have changed: a commit, a change by a command, the start or the end of a watcher. A
+    /// wake-up is a hint: it may come for nothing, and several may come as one. The stream ends when its consumer is
+    /// cancelled.
+    func changes() throws(JournalError) -> AsyncStream<Void>
+
+    /// Adds a silence and deletes those that are over when it is created.
+    /// - Returns: its id.
+    func add(_ silence: Silence) async throws(JournalError) -> Int64
+
+    /// Ends silences by their ids.
+    /// - Returns: how many of them existed.
+    func endSilences(_ ids: [Int64], at now: Timestamp) async throws(JournalError) -> Int
+
+    /// Makes dead, paused and retrying deliveries pending again, with a fresh age and no attempts.
+    /// - Returns: how many changed.
+    func retry(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int
+
+    /// Ends pending deliveries as dead.
+    /// - Returns: how many changed.
+    func drop(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int
+
+    /// Asks the watcher to believe the suspect observation of a source.
+    func accept(source: String, at now: Timestamp) async throws(JournalError)
+}
+
+/// A request of a command to the watcher. Each is idempotent: the watcher deletes it only when it is carried out, so a
+/// crash in between carries it out again.
+public enum ControlRequest: Sendable, Hashable {
+    /// Believe the suspect observation of a source at a poll now.
+    case accept(source: String)
+    /// Read the silences again.
+    case reloadSilences
+    /// Deliver to a sink again that is paused, including deliveries that were revived.
+    case retry(sink: String)
+    /// Read the pending deliveries of a sink again, since some were dropped.
+    case reloadQueue(sink: String)
+    /// Written by another version of this program.
+    case unknown(verb: String)
+}
+
+/// A control request in the journal.
+public struct QueuedRequest: Sendable, Hashable {
+    public var id: Int64
+    public var request: ControlRequest
+
+    public init(id: Int64, request: ControlRequest) { (self.id, self.request) = (id, request) }
+}
+
+/// What the program does with the journal beside the engine: control requests, pruning and the end. One process at a
+/// time holds it.
+public protocol JournalMaintenance: Sendable {
+    /// Reads the control requests that wait, in order.
+    func controlRequests() async throws(JournalError) -> [QueuedRequest]
+
+    /// Deletes a control request that was carried out.
+    func finish(_ request: QueuedRequest) async throws(JournalError)
+
+    /// Yields when a control request may wait; see `JournalAccess.changes()`.
+    func controlWakes() throws(JournalError) -> AsyncStream<Void>
+
+    /// Deletes what is kept no longer, in steps of few rows. It returns early when its task is cancelled.
+    func prune(_ retention: Retention) async throws(JournalError)
+
+    /// The bytes in use.
+    func size() async throws(JournalError) -> Int64
+
+    /// Deletes the cookies of other sessions than these, so that no copy stays on the disk.
+    func forgetCookies(keeping sessions: Set<String>) async throws(JournalError)
+
+    /// Closes the journal and releases its lock. No other call may follow.
+    func close() async throws(JournalError)
+}
+
+/// How long things are kept.
+public struct Retention: Sendable, Hashable {
+    /// Events older than this go, except those of a pending delivery; so do deliveries that ended before it.
+    public var eventsBefore: Timestamp
+    /// Sources that are not among these and were last polled before `sourcesBefore` go with their items.
+    public var sources: Set<String>
+    public var sourcesBefore: Timestamp
+
+    public init(eventsBefore: Timestamp, sources: Set<String>, sourcesBefore: Timestamp) {
+        (self.eventsBefore, self.sources, self.sourcesBefore) = (eventsBefore, sources, sourcesBefore)
+    }
+}

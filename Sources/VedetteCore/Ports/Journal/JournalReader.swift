@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a journal beside the watcher, or where none runs. It holds no transaction between two calls.
+public protocol JournalReader: Sendable {
+    /// False when another journal has taken the place of this one; this reader still sees the old one.
+    var isCurrent: Bool { get }
+
+    /// Reads the oldest events with a seq above `seq`, in order.
+    func events(after seq: Int64, _ filter: EventFilter, limit: Int) async throws(JournalError) -> [Event]
+
+    /// Reads the newest events, oldest first.
+    func lastEvents(_ count: Int, _ filter: EventFilter) async throws(JournalError) -> [Event]
+
+    /// Finds the events whose id starts with `text`, or whose seq it is: none, one, or up to ten candidates.
+    func events(matching text: String) async throws(JournalError) -> [Event]
+
+    /// Reads the newest events of an item, oldest first.
+    func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event]
+
+    /// Reads deliveries in the order of their release, those with an id above `after`.
+    func deliveries(_ filter: DeliveryFilter, after: Int64, limit: Int) async throws(JournalError) -> [DeliveryStatus]
+
+    /// Reads the failed attempts of a delivery that are still kept, in order.
+    func attempts(of delivery: Int64) async throws(JournalError) -> [Attempt]
+
+    /// Reads the record of every source that was polled and is still kept.
+    func sourceRecords() async throws(JournalError) -> [SourceRecord]
+
+    /// Reads the record of one source; nil when it was never polled.
+    func sourceRecord(of source: String) async throws(JournalError) -> SourceRecord?
+
+    /// Reads the items of a source's snapshot, including those remembered as absent.
+    func items(of source: String) async throws(JournalError) -> [String: StoredItem]
+
+    /// Counts the pending and dead deliveries of each sink that has any, in order of name.
+    func sinkCounts() async throws(JournalError) -> [SinkCount]
+
+    /// Reads what rules remember between an event and a message.
+    func ruleMemories() async throws(JournalError) -> [RuleMemory]
+
+    /// Reads every silence, including those that are over.
+    func silences() async throws(JournalError) -> [Silence]
+
+    /// Reads the last seq that this journal ever gave; 0 before the first event.
+    func lastSeq() async throws(JournalError) -> Int64
+
+    /// Checks the whole journal and lists what is damaged; empty when it is sound. It reads every page.
+    func damages() async throws(JournalError) -> [String]
+}
+
+extension JournalReader {
+    /// Reads all matching events page by page, in order.
+    public func allEvents(_ filter: EventFilter = .init(), page: Int = 1000) -> JournalPages<Event> {
+        JournalPages(size: page, number: \.seq) { after, limit async throws(JournalError) in
+            try await events(after: after, filter, limit: limit)
+        }
+    }
+
+    /// Reads all matching deliveries page by page, in the order of their release.
+    public func allDeliveries(_ filter: DeliveryFilter = .init(), page: Int = 1000) -> JournalPages<DeliveryStatus> {
+        JournalPages(size: page, number: \.delivery.id) { after, limit async throws(JournalError) in
+            try await deliveries(filter, after: after, limit: limit)
+        }
+    }
+}
+
+/// The rows of a query, one page at a time, so that a journal of any size needs the memory of one page.
+public struct JournalPages<Row: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = [Row]
+    public typealias Failure = JournalError
+    typealias Fetch = @Sendable (_ after: Int64, _ limit: Int) async throws(JournalError) -> [Row]
+
+    private let size: Int
+    private let number: @Sendable (Row) -> Int64
+    private let fetch: Fetch
+
+    init(size: Int, number: @escaping @Sendable (Row) -> Int64, fetch: @escaping Fetch) {
+        (self.size, self.number, self.fetch) = (size, number, fetch)
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let pages: JournalPages
+        private var after: Int64 = 0
+        private var isAtEnd = false
+
+        fileprivate init(pages: JournalPages) { self.pages = pages }
+
+        public mutating func next() async throws(JournalError) -> [Row]? {
+            guard !isAtEnd else { return nil }
+            let page = try await pages.fetch(after, pages.size)
+            isAtEnd = page.count < pages.size
+            guard let last = page.last else { return nil }
+            after = pages.number(last)
+            return page
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(JournalError) -> [Row]? {
+            try await next()
+        }
+    }
+}
+
+/// Which events a reader wants; nil accepts all.
+public struct EventFilter: Sendable, Hashable {
+    public var source: String?
+    /// Only events that this rule made a delivery of.
+    public var rule: String?
+    /// Not older than this.
+    public var since: Timestamp?
+
+    public init(source: String? = nil, rule: String? = nil, since: Timestamp? = nil) {
+        (self.source, self.rule, self.since) = (source, rule, since)
+    }
+}
+
+/// Which deliveries a reader wants; nil accepts all.
+public struct DeliveryFilter: Sendable, Hashable {
+    public enum States: Sendable, Hashable {
+        case only(DeliveryState)
+        /// Deliveries that a person may act on: every state but `sent` and `suppressed`.
+        case unsent
+    }
+
+    public var states: States?
+    public var sink: String?
+    public var rule: String?
+    /// The seq of the event that they are about.
+    public var event: Int64?
+    /// Created before this time.
+    public var before: Timestamp?
+
+    public init(
+        _ states: States? = nil, sink: String? = nil, rule: String? = nil, event: Int64? = nil,
+        before: Timestamp? = nil
+    ) {
+        (self.states, self.sink, self.rule) = (states, sink, rule)
+        (self.event, self.before) = (event, before)
+    }
+}
+
+/// A delivery with its state.
+public struct DeliveryStatus: Sendable, Hashable {
+    public var delivery: Delivery
+    public var state: DeliveryState
+    /// When it became sent, dead or suppressed.
+    public var endedAt: Timestamp?
+
+    public init(delivery: Delivery, state: DeliveryState, endedAt: Timestamp?) {
+        (self.delivery, self.state, self.endedAt) = (delivery, state, endedAt)
+    }
+}
+
+/// How many deliveries of one sink are pending or dead.
+public struct SinkCount: Sendable, Hashable {
+    public var sink: String
+    public var pending: Int
+    public var dead: Int
+
+    public init(sink: String, pending: Int, dead: Int) {
+        (self.sink, self.pending, self.dead) = (sink, pending, dead)
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import VedetteCore
+
+/// A SQLite journal in a state directory, for commands. A change blocks its thread for at most the wait for another
+/// program's lock.
+public struct SQLiteJournalAccess: JournalAccess {
+    private let files: JournalFiles
+
+    public init(directory: String) { files = JournalFiles(directory: directory) }
+
+    public var location: String { files.directory }
+
+    public func watcher() -> Int32? { StateLock.holder(files) }
+
+    public func reader() throws(JournalError) -> any JournalReader { try SQLiteJournalReader(files) }
+
+    public func changes() throws(JournalError) -> AsyncStream<Void> { try JournalWatch(files, .all).wakes }
+
+    public func add(_ silence: Silence) throws(JournalError) -> Int64 {
+        try edit(at: silence.created) { db in
+            try SilenceRows.endOver(before: silence.created, db)
+            return (try SilenceRows.add(silence, db), [.reloadSilences])
+        }
+    }
+
+    public func endSilences(_ ids: [Int64], at now: Timestamp) throws(JournalError) -> Int {
+        try edit(at: now) { (try SilenceRows.end(ids, $0), [.reloadSilences]) }
+    }
+
+    public func retry(_ deliveries: [Int64], at now: Timestamp) throws(JournalError) -> Int {
+        try edit(at: now) { db in
+            let revive = try db.cachedStatement(
+                sql: """
+                    update delivery set state = 'pending', attempts = 0, due = ?1, created = ?1, reason = null,
+                      ended_at = null
+                    where id = ?2 and state in ('dead', 'paused', 'retry') returning sink
+                    """)
+            let sinks = try deliveries.compactMap { id in
+                try String.fetchOne(revive, arguments: [now.milliseconds, id])
+            }
+            return (sinks.count, Set(sinks).sorted().map { .retry(sink: $0) })
+        }
+    }
+
+    public func drop(_ deliveries: [Int64], at now: Timestamp) throws(JournalError) -> Int {
+        try edit(at: now) { db in
+            let end = try db.cachedStatement(
+                sql: """
+                    update delivery set state = 'dead', reason = ?, ended_at = ?
+                    where id = ? and ended_at is null returning sink
+                    """)
+            let sinks = try deliveries.compactMap { id in
+                try String.fetchOne(end, arguments: [Delivery.droppedReason, now.milliseconds, id])
+            }
+            return (sinks.count, Set(sinks).sorted().map { .reloadQueue(sink: $0) })
+        }
+    }
+
+    public func accept(source: String, at now: Timestamp) throws(JournalError) {
+        try edit(at: now) { _ in ((), [.accept(source: source)]) }
+    }
+
+    /// Makes a change and writes its control requests in one transaction, then wakes the watcher and the readers.
+    private func edit<Answer>(
+        at now: Timestamp, _ change: (Database) throws -> (Answer, [ControlRequest])
+    ) throws(JournalError) -> Answer {
+        guard files.identity != nil else { throw JournalError.missing(files) }
+        let answer = try JournalStore.result(files) {
+            let queue = try DatabaseQueue(
+                path: files.database, configuration: JournalStore.configuration(readonly: false))
+            let answer = try queue.writeWithoutTransaction { db in
+                try Migrations.requireCurrent(db, files)
+                try db.execute(sql: "pragma synchronous = full")
+                return try JournalStore.transaction(db) { db in
+                    let (answer, requests) = try change(db)
+                    for request in requests { try ControlQueue.write(request, at: now, db) }
+                    return answer
+                }
+            }
+            try queue.close()
+            return answer
+        }.get()
+        files.notify(.requests)
+        return answer
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// Reads a SQLite journal beside the process that watches, or where none does.
+final class SQLiteJournalReader: JournalReader {
+    let store: JournalStore
+    private let identity: FileIdentity
+
+    /// - Throws: `.missing` when no watcher ever ran here; `.older`, `.newer` or `.corrupt`.
+    init(_ files: JournalFiles) throws(JournalError) {
+        guard let identity = files.identity, identity.size > 0 else { throw JournalError.missing(files) }
+        store = try JournalStore.result(files) {
+            let queue = try DatabaseQueue(
+                path: files.database, configuration: JournalStore.configuration(readonly: true))
+            try queue.read { try Migrations.requireCurrent($0, files) }
+            return JournalStore(files: files, database: queue)
+        }.get()
+        self.identity = identity
+    }
+
+    var isCurrent: Bool { store.files.identity?.isSameFile(as: identity) == true }
+
+    func events(after seq: Int64, _ filter: EventFilter, limit: Int) async throws(JournalError) -> [Event] {
+        try await store.read { try EventRows.select($0, after: seq, filter, .oldestFirst, limit: limit) }
+    }
+
+    func lastEvents(_ count: Int, _ filter: EventFilter) async throws(JournalError) -> [Event] {
+        try await store.read { try EventRows.select($0, after: 0, filter, .newestFirst, limit: count).reversed() }
+    }
+
+    func events(matching text: String) async throws(JournalError) -> [Event] {
+        try await store.read { try EventRows.matching($0, text, limit: 10) }
+    }
+
+    func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {
+        try await store.read { try EventRows.history($0, source: source, key: key, limit: limit).reversed() }
+    }
+
+    func deliveries(
+        _ filter: DeliveryFilter, after: Int64, limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus] {
+        try await store.read { try DeliveryRows.select($0, filter, after: after, limit: limit) }
+    }
+
+    func attempts(of delivery: Int64) async throws(JournalError) -> [Attempt] {
+        try await store.read { try AttemptRows.of(delivery, $0) }
+    }
+
+    func sourceRecords() async throws(JournalError) -> [SourceRecord] {
+        let files = store.files
+        return try await store.read { try SourceRows.records($0, files) }
+    }
+
+    func sourceRecord(of source: String) async throws(JournalError) -> SourceRecord? {
+        let files = store.files
+        return try await store.read { try SourceRows.record($0, files, of: source) }
+    }
+
+    func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
+        try await store.read { try SourceRows.items($0, of: source) }
+    }
+
+    func sinkCounts() async throws(JournalError) -> [SinkCount] {
+        try await store.read { db in
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: SQLiteJournalReader.counts))
+            var counts: [SinkCount] = []
+            while let row = try rows.next() { counts.append(SinkCount(sink: row[0], pending: row[1], dead: row[2])) }
+            return counts
+        }
+    }
+
+    static let counts = """
+        select sink, sum(pending), sum(dead) from (
+          select sink, count(*) as pending, 0 as dead from delivery where ended_at is null group by sink
+          union all
+          select sink, 0, count(*) from delivery where state = 'dead' group by sink
+        ) group by sink order by sink
+        """
+
+    func ruleMemories() async throws(JournalError) -> [RuleMemory] {
+        try await store.read { try RuleMemoryRows.all($0) }
+    }
+
+    func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
+
+    func lastSeq() async throws(JournalError) -> Int64 {
+        try await store.read { try EventRows.lastSeq($0) }
+    }
+
+    func damages() async throws(JournalError) -> [String] {
+        try await store.read { try String.fetchAll($0, sql: "pragma integrity_check(20)") }.filter { $0 != "ok" }
+    }
+}
