@@ -32,8 +32,8 @@ public struct SinkDefinition: Sendable {
 public struct Settings: Sendable, Hashable {
     /// How long events are kept.
     public var keepEvents: Duration = .seconds(30 * 86_400)
-    /// Bytes that the journal may take; nil for no bound.
-    public var keepBytes: Int64?
+    /// Size in bytes above which the journal loses events younger than `keepEvents`.
+    public var keepBytes: Int64 = 1_000_000_000
     /// When an owed delivery is given up.
     public var giveUp: Duration = .seconds(72 * 3600)
 

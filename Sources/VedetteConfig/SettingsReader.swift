@@ -32,6 +32,6 @@ struct SettingsReader {
         if let time = map["events"].flatMap({ scalars.duration($0, "'events'", atLeast: .seconds(60)) }) {
             settings.keepEvents = time
         }
-        settings.keepBytes = map["size"].flatMap { scalars.size($0, "'size'") }
+        if let size = map["size"].flatMap({ scalars.size($0, "'size'") }) { settings.keepBytes = size }
     }
 }

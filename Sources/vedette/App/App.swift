@@ -72,7 +72,7 @@ struct App: Sendable {
     /// early when its task is cancelled.
     func prune(_ configuration: Configuration) async {
         var age = configuration.settings.keepEvents
-        let most = configuration.settings.keepBytes ?? .max
+        let most = configuration.settings.keepBytes
         do throws(JournalError) {
             try await prune(olderThan: age, configuration)
             while !Task.isCancelled, age > .seconds(3600), try await journal.size() > most {
