@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 public import VedetteCore
 
 /// A SQLite journal in a state directory, for commands. A change blocks its thread for at most the wait for another
@@ -60,6 +61,29 @@ public struct SQLiteJournalAccess: JournalAccess {
 
     public func accept(source: String, at now: Timestamp) throws(JournalError) {
         try edit(at: now) { _ in ((), [.accept(source: source)]) }
+    }
+
+    public func backup(to path: String) throws(JournalError) {
+        let reader = try SQLiteJournalReader(files)
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            let code = errno
+            throw JournalError(
+                .readOnly, "failed to create \(path) (\(String(cString: strerror(code)))): choose a new file")
+        }
+        Glibc.close(file)
+        do throws(JournalError) {
+            try JournalStore.result(files) {
+                let copy = try DatabaseQueue(path: path)
+                try reader.store.database.backup(to: copy)
+                let verdict = try copy.read { try String.fetchOne($0, sql: "pragma quick_check(1)") }
+                guard verdict == "ok" else { throw JournalError.corrupt(files, verdict ?? "no answer") }
+                try copy.close()
+            }.get()
+        } catch {
+            unlink(path)
+            throw error
+        }
     }
 
     /// Makes a change and writes its control requests in one transaction, then wakes the watcher and the readers.

@@ -99,13 +99,41 @@ struct CommandTests {
         #expect(gone.err.hasPrefix("vedette: hook: "), "\(gone.err)")
     }
 
+    @Test("journal backup copies the journal of a running watcher; journal check finds a torn page")
+    func journal() async throws {
+        let world = try await Appliance()
+        let watcher = try await world.home.watcher()
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        let folder = world.home.directory.appending(path: "restored")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let copy = folder.appending(path: "journal.db").path
+        let backup = try await world.home.vedette("journal", "backup", copy)
+        #expect(backup.code == 0, "\(backup.err)")
+        #expect(try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
+        #expect(try await world.home.vedette("journal", "backup", copy).code == 73)
+        #expect(await watcher.stop() == 0)
+        let places = ["--config", world.home.places[1], "--state", folder.path]
+        let environment = ["LAB_PASSWORD": Lab.password]
+        let list = try await Program.run(["list", "systems", "--json"] + places, environment: environment)
+        #expect(list.json.count == 6, "\(list.err)")
+        let check = try await Program.run(["journal", "check", "--state", folder.path])
+        #expect(check.code == 0 && check.out.contains("is sound"), "\(check.out)\(check.err)")
+        var bytes = try Data(contentsOf: URL(filePath: copy))
+        for page in stride(from: 4096, to: bytes.count, by: 4096) {
+            bytes.replaceSubrange(page..<page + 64, with: Data(count: 64))
+        }
+        try bytes.write(to: URL(filePath: copy))
+        let torn = try await Program.run(["journal", "check", "--state", folder.path])
+        #expect(torn.code == 65 && torn.err.contains("damaged"), "\(torn.out)\(torn.err)")
+    }
+
     @Test("--help and --version are results; an unknown command or option is 64")
     func conventions() async throws {
         let version = try await Program.run(["--version"])
         #expect(version.code == 0 && version.lines.count == 1)
         let commands = [
             "run", "tail", "status", "list", "show", "wait", "check", "replay", "send", "accept", "probe",
-            "trust", "doctor", "explain", "test", "snooze", "mute", "silences", "outbox", "schema",
+            "trust", "doctor", "explain", "test", "snooze", "mute", "silences", "outbox", "schema", "journal",
         ]
         for command in commands {
             let help = try await Program.run([command, "--help"])

@@ -43,6 +43,16 @@ struct OpeningTests {
         #expect(log[.size] as? Int == 0)
     }
 
+    @Test("network file systems are known by their type; the local one here is not refused")
+    func network() throws {
+        #expect(JournalFiles.network(type: 0x6969) == "NFS")
+        // The type is signed on some machines.
+        #expect(JournalFiles.network(type: Int64(Int32(bitPattern: 0xFF53_4D42))) == "SMB")
+        #expect(JournalFiles.network(type: 0xEF53) == nil)
+        try scratch.files.create()
+        try scratch.files.requireLocal()
+    }
+
     @Test("a second writer is told who holds the lock; after close it may have it")
     func locked() throws {
         let journal = try scratch.open()
@@ -133,5 +143,7 @@ struct OpeningTests {
     func frozen() {
         #expect(Digest.of(Array(Migrations.version1.utf8)) == 12_517_374_487_924_543_714)
         #expect(Digest.of(Array(Migrations.version2.utf8)) == 4_050_271_629_958_264_118)
+        #expect(Digest.of(Array(Migrations.version3.utf8)) == 0)
+        #expect(Digest.of(Array(Migrations.version4.utf8)) == 0)
     }
 }

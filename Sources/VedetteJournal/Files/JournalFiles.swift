@@ -51,6 +51,31 @@ struct JournalFiles: Sendable, Hashable {
         }
     }
 
+    /// Refuses a network file system: its locks are not reliable, and SQLite's shared memory does not work over it
+    /// (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
+    func requireLocal() throws(JournalError) {
+        var status = statfs()
+        guard statfs(directory, &status) == 0, let name = JournalFiles.network(type: Int64(status.f_type)) else {
+            return
+        }
+        throw JournalError(
+            .readOnly,
+            "the state directory \(directory) is on a network file system (\(name)), where a journal is not safe: "
+                + "choose a --state on a local disk")
+    }
+
+    /// The name of a network file system by its type (statfs(2)); nil for any other.
+    static func network(type: Int64) -> String? {
+        switch UInt32(truncatingIfNeeded: type) {
+        case 0x6969: "NFS"
+        case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
+        case 0x5346_414F, 0x6B41_4653: "AFS"
+        case 0x00C3_6400: "Ceph"
+        case 0x7375_7245: "Coda"
+        default: nil
+        }
+    }
+
     /// Free bytes of the file system; nil when unknown.
     var free: UInt64? {
         var status = statvfs()

@@ -34,6 +34,10 @@ public protocol JournalAccess: Sendable {
     /// - Returns: how many changed.
     func drop(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int
 
+    /// Writes a consistent copy to a new file, and checks it. The watcher may go on.
+    /// - Throws: `.readOnly` when the file exists or cannot be created; `.refused` where the store has backups of its own.
+    func backup(to path: String) async throws(JournalError)
+
     /// Asks the watcher to believe the suspect observation of a source.
     func accept(source: String, at now: Timestamp) async throws(JournalError)
 }
@@ -90,6 +94,8 @@ public protocol JournalMaintenance: Sendable {
 public struct Retention: Sendable, Hashable {
     /// Events older than this go, except those of a pending delivery; so do deliveries that ended before it.
     public var eventsBefore: Timestamp
+    /// Ended deliveries that are kept at most, the newest, whatever their age.
+    public var endedDeliveries = 500_000
     /// Sources that are not among these and were last polled before `sourcesBefore` go with their items.
     public var sources: Set<String>
     public var sourcesBefore: Timestamp
