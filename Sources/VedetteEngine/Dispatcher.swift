@@ -301,7 +301,8 @@ public actor Dispatcher {
             }
         }
         unwritten.append(time.stored(attempt, now))
-        guard let reason = attempt.reason else { return }
+        // The queue limiter reports what it ends by number.
+        guard let reason = attempt.reason, attempt.wasMade else { return }
         let level: LogLevel = attempt.state == .retry ? .info : .warning
         dependencies.log.log(level, "\(delivery.message.sink): \(attempt.state.rawValue): \(reason)")
     }

@@ -8,11 +8,14 @@ struct QueueLimiter {
     /// New deliveries after which the bounds are checked at once.
     static let burst = 1000
     /// Deliveries that expire in one step.
-    static let batch = 500
+    static let batch = 2000
 
     private(set) var due: BootTime?
     private var fresh = 0
     private(set) var isRunning = false
+    /// Dropped deliveries that are not reported yet.
+    private var dropped = 0
+    private var nextReport: BootTime?
 
     mutating func pending(_ count: Int, at now: BootTime) {
         fresh += count
@@ -38,6 +41,15 @@ struct QueueLimiter {
         } else if isPending || fresh > 0 {
             due = due ?? now.advanced(by: QueueLimiter.interval)
         }
+    }
+
+    /// Counts dropped deliveries.
+    /// - Returns: how many to report now: all since the last report, at most once per interval.
+    mutating func dropped(_ count: Int, at now: BootTime) -> Int? {
+        dropped += count
+        guard dropped > 0, nextReport.map({ $0 <= now }) ?? true else { return nil }
+        defer { (dropped, nextReport) = (0, now.advanced(by: QueueLimiter.interval)) }
+        return dropped
     }
 }
 
@@ -89,7 +101,7 @@ extension Dispatcher {
     private func end(_ excess: [(delivery: Delivery, by: Overflow.Excess)]) -> Bool {
         let done = unwrittenEnds
         let now = time.moment(dependencies.clock.now()).wall
-        var hasEnded = false
+        var dropped = 0
         expired = [expired.last ?? [], Set(excess.map(\.delivery.id))]
         for (delivery, cause) in excess.sorted(by: { $0.delivery.id < $1.delivery.id })
         where attempts[delivery.id] == nil && !done.contains(delivery.id) {
@@ -100,10 +112,15 @@ extension Dispatcher {
                 reason: reason)
             end.wasMade = false
             store(end, of: delivery)
-            hasEnded = true
+            dropped += 1
         }
         startWriting()
-        return hasEnded
+        if let count = queueLimiter.dropped(dropped, at: dependencies.clock.now().boot) {
+            dependencies.log.log(
+                .warning,
+                "gave up \(counted(count, "message")) beyond the bounds of queues; `vedette outbox` lists the reasons")
+        }
+        return dropped > 0
     }
 }
 

@@ -26,6 +26,17 @@ struct JournalStore: Sendable {
         return try result.get()
     }
 
+    /// Writes the log back into the database and empties it, as far as no reader is in the way.
+    func checkpoint() async {
+        let database = database
+        await withCheckedContinuation { waiter in
+            database.asyncWriteWithoutTransaction { db in
+                _ = try? db.checkpoint(.truncate)
+                waiter.resume()
+            }
+        }
+    }
+
     /// Runs a block in one deferred transaction.
     func read<T: Sendable>(_ block: @escaping @Sendable (Database) throws -> T) async throws(JournalError) -> T {
         let (database, files) = (database, files)

@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3, version4]
+    static let steps: [String] = [version1, version2, version3, version4, version5]
 
     static let version1 = """
         create table source (
@@ -129,6 +129,48 @@ enum Migrations {
     /// `chain`: the remaining fallback sinks of a message that was passed on, one a line; null for any other message.
     static let version4 = """
         alter table delivery add column chain text;
+        """
+
+    /// `bytes`: what a delivery counts against the bound of its sink's queue. `queue_total`: pending and dead deliveries
+    /// by sink and state, kept by triggers, whichever process changes a row: to count millions of rows takes seconds.
+    static let version5 = """
+        alter table delivery add column bytes integer not null default 0;
+        update delivery set bytes = length(cast(title as blob)) + length(cast(text as blob)) + length(cast(
+            coalesce(event_body, (select body from event where seq = delivery.event), '') as blob))
+          where ended_at is null or state = 'dead';
+        create index delivery_queue on delivery (sink, id, created, bytes) where ended_at is null;
+
+        create table queue_total (
+          sink text not null,
+          state text not null,
+          count integer not null,
+          bytes integer not null,
+          primary key (sink, state)
+        ) without rowid, strict;
+        insert into queue_total
+          select sink, state, count(*), sum(bytes) from delivery where ended_at is null or state = 'dead'
+          group by sink, state;
+
+        create trigger delivery_inserted after insert on delivery
+          when new.ended_at is null or new.state = 'dead' begin
+            insert into queue_total values (new.sink, new.state, 1, new.bytes) on conflict (sink, state)
+              do update set count = count + 1, bytes = bytes + excluded.bytes;
+          end;
+        create trigger delivery_left after update of state on delivery
+          when old.state <> new.state and (old.ended_at is null or old.state = 'dead') begin
+            update queue_total set count = count - 1, bytes = bytes - old.bytes
+              where sink = old.sink and state = old.state;
+          end;
+        create trigger delivery_joined after update of state on delivery
+          when old.state <> new.state and (new.ended_at is null or new.state = 'dead') begin
+            insert into queue_total values (new.sink, new.state, 1, new.bytes) on conflict (sink, state)
+              do update set count = count + 1, bytes = bytes + excluded.bytes;
+          end;
+        create trigger delivery_deleted after delete on delivery
+          when old.ended_at is null or old.state = 'dead' begin
+            update queue_total set count = count - 1, bytes = bytes - old.bytes
+              where sink = old.sink and state = old.state;
+          end;
         """
 
     /// Upgrades a database of any earlier version; each step is a transaction, so a crash between two steps loses

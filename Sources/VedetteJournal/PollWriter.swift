@@ -11,11 +11,10 @@ struct PollWriter {
     private let upsertItem: Statement
     private let deleteItem: Statement
     private let insertEvent: Statement
-    private let findEvent: Statement
     private let insertDelivery: Statement
     private let db: Database
     private var lastSeq: Int64
-    private var seqs: [Identifier: Int64] = [:]
+    private var places: [Identifier: EventRows.Place] = [:]
 
     init(_ db: Database) throws {
         self.db = db
@@ -31,7 +30,6 @@ struct PollWriter {
         deleteItem = try db.cachedStatement(sql: "delete from item where source = ? and key = ?")
         insertEvent = try db.cachedStatement(
             sql: "insert into event (seq, id, source, type, key, time, body) values (?, ?, ?, ?, ?, ?, ?)")
-        findEvent = try db.cachedStatement(sql: "select seq from event where id = ?")
         insertDelivery = try db.cachedStatement(sql: DeliveryRows.insert)
         lastSeq = try EventRows.lastSeq(db)
     }
@@ -60,17 +58,18 @@ struct PollWriter {
         var event = event
         lastSeq += 1
         event.seq = lastSeq
+        let body = event.json.bytes
         try insertEvent.execute(arguments: [
             event.seq, event.id.description, event.source, event.kind.rawValue, event.item?.key,
-            event.time.milliseconds, UTF8Column(event.json.bytes),
+            event.time.milliseconds, UTF8Column(body),
         ])
-        seqs[event.id] = event.seq
+        places[event.id] = EventRows.Place(seq: event.seq, bytes: body.count)
         return event
     }
 
     private func write(_ delivery: Delivery) throws -> Delivery {
         let id = delivery.message.event.id
-        let seq = try seqs[id] ?? Int64.fetchOne(findEvent, arguments: [id.description])
-        return try DeliveryRows.write(delivery, seq: seq, with: insertDelivery, db)
+        let event = try places[id] ?? EventRows.place(of: id, db)
+        return try DeliveryRows.write(delivery, event: event, with: insertDelivery, db)
     }
 }

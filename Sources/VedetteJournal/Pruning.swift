@@ -8,6 +8,16 @@ import VedetteCore
 enum Pruning {
     static let batch = 1000
 
+    /// Returns the time before which ended deliveries go, by age or since there are too many.
+    static func endOfKept(_ db: Database, _ retention: Retention) throws -> Timestamp {
+        let newest = try Int64.fetchOne(
+            db.cachedStatement(sql: excessEnd), arguments: [retention.endedDeliveries])
+        return max(retention.eventsBefore, Timestamp(milliseconds: newest ?? .min))
+    }
+
+    static let excessEnd =
+        "select ended_at from delivery where ended_at is not null order by ended_at desc limit 1 offset ?"
+
     /// Deletes a batch of deliveries that ended before a time.
     /// - Returns: rows deleted; fewer than a batch when none is left.
     static func endedDeliveries(_ db: Database, before: Timestamp) throws -> Int {

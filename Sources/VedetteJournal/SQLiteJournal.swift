@@ -9,13 +9,14 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     let store: JournalStore
     private let lock: StateLock
 
-    private init(store: JournalStore, lock: StateLock) { (self.store, self.lock) = (store, lock) }
+    init(store: JournalStore, lock: StateLock) { (self.store, self.lock) = (store, lock) }
 
     /// Creates the directory when it is missing, takes its lock and upgrades the tables. Blocks while it does so.
     /// - Throws: `.locked` when another process watches; `.newer` and `.corrupt` for a file that is left as it is.
     public static func open(directory: String) throws(JournalError) -> SQLiteJournal {
         let files = JournalFiles(directory: directory)
         try files.create()
+        try files.requireLocal()
         let lock = try StateLock(files)
         let store = try JournalStore.result(files) {
             try inspect(files)
@@ -136,8 +137,9 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
 
     public func prune(_ retention: Retention) async throws(JournalError) {
         let before = retention.eventsBefore
+        let ended = try await store.read { try Pruning.endOfKept($0, retention) }
         while !Task.isCancelled {
-            guard try await store.write({ try Pruning.endedDeliveries($0, before: before) }) == Pruning.batch else {
+            guard try await store.write({ try Pruning.endedDeliveries($0, before: ended) }) == Pruning.batch else {
                 break
             }
         }

@@ -6,7 +6,10 @@ import VedetteCore
 /// Reads a SQLite journal beside the process that watches, or where none does.
 final class SQLiteJournalReader: JournalReader {
     let store: JournalStore
-    private let identity: FileIdentity
+    private let identity: FileIdentity?
+
+    /// Reads through a connection that is open already.
+    init(store: JournalStore) { (self.store, identity) = (store, store.files.identity) }
 
     /// - Throws: `.missing` when no watcher ever ran here; `.older`, `.newer` or `.corrupt`.
     init(_ files: JournalFiles) throws(JournalError) {
@@ -20,7 +23,10 @@ final class SQLiteJournalReader: JournalReader {
         self.identity = identity
     }
 
-    var isCurrent: Bool { store.files.identity?.isSameFile(as: identity) == true }
+    var isCurrent: Bool {
+        guard let identity, let now = store.files.identity else { return false }
+        return now.isSameFile(as: identity)
+    }
 
     func events(after seq: Int64, _ filter: EventFilter, limit: Int) async throws(JournalError) -> [Event] {
         try await store.read { try EventRows.select($0, after: seq, filter, .oldestFirst, limit: limit) }
@@ -63,21 +69,8 @@ final class SQLiteJournalReader: JournalReader {
     }
 
     func sinkCounts() async throws(JournalError) -> [SinkCount] {
-        try await store.read { db in
-            let rows = try Row.fetchCursor(db.cachedStatement(sql: SQLiteJournalReader.counts))
-            var counts: [SinkCount] = []
-            while let row = try rows.next() { counts.append(SinkCount(sink: row[0], pending: row[1], dead: row[2])) }
-            return counts
-        }
+        try await store.read { try QueueTotalRows.counts($0) }
     }
-
-    static let counts = """
-        select sink, sum(pending), sum(dead) from (
-          select sink, count(*) as pending, 0 as dead from delivery where ended_at is null group by sink
-          union all
-          select sink, 0, count(*) from delivery where state = 'dead' group by sink
-        ) group by sink order by sink
-        """
 
     func ruleMemories() async throws(JournalError) -> [RuleMemory] {
         try await store.read { try RuleMemoryRows.all($0) }

@@ -31,6 +31,38 @@ struct PruningTests {
         try journal.close()
     }
 
+    @Test("of ended deliveries the newest are kept up to a number, whatever their age", arguments: Backend.allCases)
+    func count(_ backend: Backend) async throws {
+        let store = try backend.open()
+        _ = try await store.journal.commit(polls(1...10))
+        for id in 1...8 { try await store.journal.record(end(Int64(id)...Int64(id), at: Int64(id))) }
+        var retention = Retention(eventsBefore: stamp(0), sources: ["lab"], sourcesBefore: stamp(0))
+        retention.endedDeliveries = 3
+        try await store.journal.prune(retention)
+        let left = try await store.reader().deliveries(limit: 99).map(\.delivery.id)
+        #expect(left == [5, 6, 7, 8, 9, 10] || left == [6, 7, 8, 9, 10])
+        retention.endedDeliveries = 99
+        try await store.journal.prune(retention)
+        #expect(try await store.reader().deliveries(limit: 99).map(\.delivery.id) == left)
+        try await store.journal.close()
+    }
+
+    @Test("a cancelled prune ends after the step at hand, and the next one goes on")
+    func cancelled() async throws {
+        let journal = try scratch.open()
+        _ = try await journal.commit([poll(events: (1...3000).map { event($0, at: Int64($0)) })])
+        let retention = Retention(eventsBefore: stamp(9000), sources: ["lab"], sourcesBefore: stamp(0))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await journal.prune(retention)
+        }
+        try await task.value
+        #expect(try journal.number("select count(*) from event") == 3000)
+        try await journal.prune(retention)
+        #expect(try journal.number("select count(*) from event") == 0)
+        try journal.close()
+    }
+
     @Test("an event whose delivery ended lately stays as long as the delivery")
     func lately() async throws {
         let journal = try scratch.open()

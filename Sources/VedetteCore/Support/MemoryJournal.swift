@@ -104,9 +104,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
             var counts: [String: SinkCount] = [:]
             for status in state.deliveries where status.state.isPending || status.state == .dead {
                 let sink = status.delivery.message.sink
-                var count = counts[sink] ?? SinkCount(sink: sink, pending: 0, dead: 0)
-                if status.state == .dead { count.dead += 1 } else { count.pending += 1 }
-                counts[sink] = count
+                counts[sink, default: SinkCount(sink: sink)]
+                    .add(1, state: status.state, bytes: status.delivery.queueBytes)
             }
             return counts.values.sorted { $0.sink < $1.sink }
         }
@@ -162,6 +161,10 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
 
     public func accept(source: String, at now: Timestamp) { change { $0.ask(.accept(source: source)) } }
+
+    public func backup(to path: String) throws(JournalError) {
+        throw JournalError(.refused, "a journal in memory has no backup")
+    }
 
     public func changes() -> AsyncStream<Void> { wakes() }
 
@@ -379,7 +382,10 @@ private struct MemoryJournalState: Sendable {
     }
 
     mutating func prune(_ retention: Retention) {
-        deliveries.removeAll { $0.endedAt.map { $0 < retention.eventsBefore } ?? false }
+        let ends = deliveries.compactMap(\.endedAt).sorted(by: >)
+        let before = ends.count > retention.endedDeliveries ? ends[retention.endedDeliveries] : retention.eventsBefore
+        let cutoff = max(before, retention.eventsBefore)
+        deliveries.removeAll { $0.endedAt.map { $0 < cutoff } ?? false }
         let kept = Set(deliveries.map(\.delivery.message.event.seq))
         events.removeAll { $0.time < retention.eventsBefore && !kept.contains($0.seq) }
         let ids = Set(deliveries.map(\.delivery.id))

@@ -39,10 +39,8 @@ enum AttemptRows {
     }
 
     private static func write(_ successor: Delivery, _ db: Database) throws -> Delivery {
-        let seq = try Int64.fetchOne(
-            db.cachedStatement(sql: "select seq from event where id = ?"),
-            arguments: [successor.message.event.id.description])
-        return try DeliveryRows.write(successor, seq: seq, with: db.cachedStatement(sql: DeliveryRows.insert), db)
+        let event = try EventRows.place(of: successor.message.event.id, db)
+        return try DeliveryRows.write(successor, event: event, with: db.cachedStatement(sql: DeliveryRows.insert), db)
     }
 
     /// Reads the failed attempts of a delivery that are still kept, in order.

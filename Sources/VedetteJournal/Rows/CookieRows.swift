@@ -51,8 +51,9 @@ extension SQLiteJournal: CookieStore {
         _ = try? await store.write { try CookieRows.keep(jar, of: session, $0) }
     }
 
-    /// Deletes the jars of servers that are gone or whose cookies are no longer kept here.
     public func forgetCookies(keeping sessions: Set<String>) async throws(JournalError) {
         try await store.write { try CookieRows.forget($0, keeping: sessions) }
+        // The log still has the jars that were deleted or replaced.
+        await store.checkpoint()
     }
 }

@@ -33,9 +33,29 @@ enum DeliveryRows {
         try select(db, sql: pendingInLane, [lane.source, lane.sink, after, limit]).map(\.delivery)
     }
 
-    /// In the order of release, from the first id above `after`.
+    /// Reads deliveries in the order of release, from the first id above `after`.
     static func select(
         _ db: Database, _ filter: DeliveryFilter, after: Int64, limit: Int
+    ) throws -> [DeliveryStatus] {
+        guard filter.states == .unsent else { return try select(db, filter, .asFiltered, after, limit) }
+        // The pending and the dead rows of each sink have an index in the order of release; no index has them all.
+        let sinks = try filter.sink.map { [$0] } ?? String.fetchAll(db, sql: QueueTotalRows.sinks)
+        var found: [DeliveryStatus] = []
+        for sink in sinks {
+            var filter = filter
+            filter.sink = sink
+            for part in [Part.pending, .dead] { found += try select(db, filter, part, after, limit) }
+        }
+        return Array(found.sorted { $0.delivery.id < $1.delivery.id }.prefix(limit))
+    }
+
+    /// The part of `.unsent` that one statement reads.
+    enum Part {
+        case pending, dead, asFiltered
+    }
+
+    private static func select(
+        _ db: Database, _ filter: DeliveryFilter, _ part: Part, _ after: Int64, _ limit: Int
     ) throws -> [DeliveryStatus] {
         var arguments: StatementArguments = [after]
         if case .only(let state) = filter.states { arguments += [state.rawValue] }
@@ -43,20 +63,23 @@ enum DeliveryRows {
         if let rule = filter.rule { arguments += [rule] }
         if let event = filter.event { arguments += [event] }
         if let before = filter.before { arguments += [before.milliseconds] }
-        return try select(db, sql: sql(filter), arguments + [limit])
+        return try select(db, sql: sql(filter, part), arguments + [limit])
     }
 
-    static func sql(_ filter: DeliveryFilter) -> String {
+    static func sql(_ filter: DeliveryFilter, _ part: Part = .asFiltered) -> String {
         var conditions = ["d.id > ?"]
         // Written as the partial indexes have it, so that they apply.
-        switch filter.states {
-        case nil: break
-        case .only(.dead): conditions.append("d.state = 'dead' and d.state = ?")
-        case .only(let state): conditions.append("d.state = ?" + (state.isPending ? " and d.ended_at is null" : ""))
-        case .unsent: conditions.append("(d.ended_at is null or d.state = 'dead')")
+        switch part {
+        case .pending: conditions.append("d.ended_at is null")
+        case .dead: conditions.append("d.state = 'dead'")
+        case .asFiltered:
+            guard case .only(let state) = filter.states else { break }
+            conditions.append(state == .dead ? "d.state = 'dead' and d.state = ?" : "d.state = ?")
+            if state.isPending { conditions.append("d.ended_at is null") }
         }
         if filter.sink != nil { conditions.append("d.sink = ?") }
-        if filter.rule != nil { conditions.append("d.rule = ?") }
+        // The unary plus keeps an index of another order out.
+        if filter.rule != nil { conditions.append("+d.rule = ?") }
         if filter.event != nil { conditions.append("d.event = ?") }
         if filter.before != nil { conditions.append("d.created < ?") }
         return "\(columns) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
@@ -73,23 +96,28 @@ enum DeliveryRows {
 
     static let insert = """
         insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
-          created, due, attempts, reason, ended_at, tags, suppressed, chain)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Writes a new delivery.
-    /// - Parameter seq: of its event; nil when that is not in the journal.
-    static func write(_ delivery: Delivery, seq: Int64?, with insert: Statement, _ db: Database) throws -> Delivery {
+    /// - Parameter event: the row of its event; nil when that is not in the journal.
+    static func write(
+        _ delivery: Delivery, event: EventRows.Place?, with insert: Statement, _ db: Database
+    ) throws -> Delivery {
         var delivery = delivery
         let message = delivery.message
-        delivery.message.event.seq = seq ?? 0
+        delivery.message.event.seq = event?.seq ?? 0
+        let body = event == nil ? message.event.json.bytes : nil
+        let bytes = message.title.utf8.count + message.text.utf8.count + (event?.bytes ?? body?.count ?? 0)
         try insert.execute(arguments: [
-            message.id, message.event.source, message.sink, message.rule, seq,
-            seq == nil ? UTF8Column(message.event.json.bytes) : nil, message.title, message.text,
+            message.id, message.event.source, message.sink, message.rule, event?.seq, body.map(UTF8Column.init),
+            message.title, message.text,
             message.priority.rawValue,
             delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
             delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
             message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
+            bytes,
         ])
         delivery.id = db.lastInsertedRowID
         return delivery

@@ -10,6 +10,20 @@ enum EventRows {
         case newestFirst = "desc"
     }
 
+    /// The row of an event: its seq, and the length of its body in bytes.
+    struct Place {
+        var seq: Int64
+        var bytes: Int
+    }
+
+    static func place(of id: Identifier, _ db: Database) throws -> Place? {
+        try Row.fetchOne(db.cachedStatement(sql: selectPlace), arguments: [id.description]).map {
+            Place(seq: $0[0], bytes: $0[1])
+        }
+    }
+
+    static let selectPlace = "select seq, length(cast(body as blob)) from event where id = ?"
+
     /// Reads the last seq that was ever given, also when its event was pruned.
     static func lastSeq(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db.cachedStatement(sql: "select seq from sqlite_sequence where name = 'event'")) ?? 0

@@ -157,8 +157,7 @@ private struct StatusFacts: Sendable {
     private static func remark(
         on count: SinkCount, _ reader: any JournalReader
     ) async throws(JournalError) -> String? {
-        guard count.pending > 0 else { return nil }
-        for state in [DeliveryState.paused, .retry] {
+        for (state, number) in [(DeliveryState.paused, count.paused), (.retry, count.retrying)] where number > 0 {
             let filter = DeliveryFilter(.only(state), sink: count.sink)
             let first = try await reader.deliveries(filter, after: 0, limit: 1).first
             if let reason = first?.delivery.reason { return state == .paused ? "paused: \(reason)" : reason }

@@ -58,14 +58,13 @@ struct JournalFacts: Sendable {
         -> PendingCount
     {
         var pending = PendingCount(sink: count.sink, pending: count.pending, dead: count.dead)
-        guard count.pending > 0 else { return pending }
         func reason(_ state: DeliveryState) async throws(JournalError) -> String? {
             let first = try await reader.deliveries(DeliveryFilter(.only(state), sink: count.sink), after: 0, limit: 1)
                 .first
             return first?.delivery.reason
         }
-        pending.pause = try await reason(.paused)
-        pending.delay = try await reason(.retry)
+        if count.paused > 0 { pending.pause = try await reason(.paused) }
+        if count.retrying > 0 { pending.delay = try await reason(.retry) }
         return pending
     }
 }
