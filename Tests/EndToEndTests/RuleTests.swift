@@ -55,7 +55,7 @@ struct RuleTests {
         #expect(unmet.out.contains("down: does not match: to is 'up', not 'down'"), "\(unmet.out)\(unmet.err)")
         let held = try await world.run("explain", "3")
         #expect(held.out.contains("suppressed") && held.out.contains("limit of 1 per 1 h"), "\(held.out)\(held.err)")
-        #expect(held.out.contains("held back by its limit"), "\(held.out)")
+        #expect(held.out.contains("suppressed by its limit"), "\(held.out)")
         let rehearsed = try await world.run("test", "--since", "1h")
         #expect(rehearsed.out.contains("down → out: prod-1: up → down"), "\(rehearsed.out)\(rehearsed.err)")
     }

@@ -80,12 +80,14 @@ struct WaitCommand: AsyncParsableCommand {
         var changes = try journal.changes().makeAsyncIterator()
         while await journal.watcher() != nil {
             if let (items, _) = try await ItemLookup.snapshot(of: source.name, in: journal) {
-                if !items.contains(where: { $0.key == known ?? key }), try await isGone(known ?? key, source, journal) {
-                    return .failed("gone")
+                let isPresent = items.contains { $0.key == known ?? key }
+                if !isPresent, try await isGone(known ?? key, source, journal) { return .failed("gone") }
+                // Absent from one poll only: the next one decides.
+                if isPresent || known == nil {
+                    let item = try ItemLookup.item(known ?? key, among: items, of: source.name)
+                    known = item.key
+                    if let verdict = verdict(item.state) { return verdict }
                 }
-                let item = try ItemLookup.item(known ?? key, among: items, of: source.name)
-                known = item.key
-                if let verdict = verdict(item.state) { return verdict }
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }
