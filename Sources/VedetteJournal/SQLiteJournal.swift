@@ -8,18 +8,28 @@ public import VedetteCore
 public final class SQLiteJournal: Journal, JournalMaintenance {
     let store: JournalStore
     private let lock: StateLock
+    /// True when the file was too large to be checked while it was opened.
+    private let isUnchecked: Bool
 
-    init(store: JournalStore, lock: StateLock) { (self.store, self.lock) = (store, lock) }
+    init(store: JournalStore, lock: StateLock, isUnchecked: Bool = false) {
+        (self.store, self.lock, self.isUnchecked) = (store, lock, isUnchecked)
+    }
 
     /// Creates the directory when it is missing, takes its lock and upgrades the tables. Blocks while it does so.
     /// - Throws: `.locked` when another process watches; `.newer` and `.corrupt` for a file that is left as it is.
     public static func open(directory: String) throws(JournalError) -> SQLiteJournal {
+        try open(directory: directory, checkingUpTo: 64 << 20)
+    }
+
+    /// - Parameter limit: bytes up to which a file is checked whole; a larger one would delay the first poll by seconds.
+    static func open(directory: String, checkingUpTo limit: Int64) throws(JournalError) -> SQLiteJournal {
         let files = JournalFiles(directory: directory)
         try files.create()
         try files.requireLocal()
         let lock = try StateLock(files)
+        let isUnchecked = (files.identity?.size ?? 0) > limit
         let store = try JournalStore.result(files) {
-            try inspect(files)
+            try inspect(files, isWhole: !isUnchecked)
             let pool = try DatabasePool(
                 path: files.database, configuration: JournalStore.configuration(readonly: false))
             try pool.writeWithoutTransaction { db in
@@ -30,23 +40,23 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
             return JournalStore(files: files, database: pool)
         }.get()
         files.notify(.commit)
-        return SQLiteJournal(store: store, lock: lock)
+        return SQLiteJournal(store: store, lock: lock, isUnchecked: isUnchecked)
     }
 
-    /// Files up to this size are checked whole at start; a larger one would delay the first poll by seconds.
-    private static let checkedWhole: Int64 = 64 << 20
-
     /// Checks a file before anything is written to it.
-    private static func inspect(_ files: JournalFiles) throws {
+    private static func inspect(_ files: JournalFiles, isWhole: Bool) throws {
         guard let size = files.identity?.size, size > 0 else { return }
         let queue = try DatabaseQueue(
             path: files.database, configuration: JournalStore.configuration(readonly: true))
         try queue.read { db in
-            guard try Migrations.check(db, files) > 0, size <= checkedWhole else { return }
-            let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)") ?? "no answer"
-            guard verdict == "ok" else { throw JournalError.corrupt(files, verdict) }
+            if try Migrations.check(db, files) > 0, isWhole { try quickCheck(db, files) }
         }
         try queue.close()
+    }
+
+    private static func quickCheck(_ db: Database, _ files: JournalFiles) throws {
+        let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)") ?? "no answer"
+        guard verdict == "ok" else { throw JournalError.corrupt(files, verdict) }
     }
 
     /// Writes the log back into the database, closes it and releases the lock.
@@ -153,6 +163,27 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
                 if try await store.write({ try Pruning.source($0, source) }) { break }
             }
         }
+    }
+
+    public func checkInBackground() async throws(JournalError) {
+        guard isUnchecked else { return }
+        let files = store.files
+        // A connection of its own: the journal's must not wait for it when it closes.
+        let queue = try JournalStore.result(files) {
+            try DatabaseQueue(path: files.database, configuration: JournalStore.configuration(readonly: true))
+        }.get()
+        let store = JournalStore(files: files, database: queue)
+        let result: Result<Void, JournalError> = await withTaskCancellationHandler {
+            do throws(JournalError) {
+                return .success(try await store.read { try SQLiteJournal.quickCheck($0, files) })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            queue.interrupt()
+        }
+        // Only damage is a result of the check; a busy database or an interruption is none.
+        if case .failure(let error) = result, error.reason == .corrupt { throw error }
     }
 
     public func size() async throws(JournalError) -> Int64 {

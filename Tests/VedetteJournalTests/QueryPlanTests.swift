@@ -21,9 +21,10 @@ struct QueryPlanTests {
             insert into event (id, source, type, key, time, body)
               select 'id' || i, 'source' || (i % 64), 't', 'k' || (i % 500), i, '\(body)' from n;
             insert into delivery (message, source, sink, rule, event, title, text, priority, state, created, due,
-                attempts, ended_at)
+                attempts, ended_at, bytes)
               select 'm' || seq, source, 'sink' || (seq % 4), 'rule' || (seq % 10), seq, '', '', 'normal',
-                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null) from event
+                iif(seq > 100000, 'dead', 'pending'), 0, 0, 0, iif(seq > 100000, seq, null), 100
+              from event
             """)
         return journal
     }

@@ -174,6 +174,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     public func finish(_ request: QueuedRequest) { change { $0.requests.removeAll { $0.id == request.id } } }
     public func controlWakes() -> AsyncStream<Void> { wakes() }
 
+    public func checkInBackground() {}
+
     public func prune(_ retention: Retention) { change { $0.prune(retention) } }
 
     /// Bytes of the events and items, about.

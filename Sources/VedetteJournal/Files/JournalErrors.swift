@@ -42,25 +42,26 @@ extension JournalError {
             return JournalError(.inputOutput, "the journal \(files.database) failed: \(error)")
         }
         let path = files.database
-        let said = error.message ?? "SQLite code \(error.extendedResultCode.rawValue)"
+        let message = error.message ?? "SQLite code \(error.extendedResultCode.rawValue)"
         switch error.resultCode {
         case .SQLITE_FULL: return full(files)
         // A disk that fills under a write of SQLite's is an I/O error to it.
         case .SQLITE_IOERR where (files.free ?? .max) < 65_536: return full(files)
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             return JournalError(
-                .readOnly, "the journal \(path) cannot be written (\(said)): check its owner, mode and file system")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return corrupt(files, said)
+                .readOnly, "the journal \(path) cannot be written (\(message)): check its owner, mode and file system")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return corrupt(files, message)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return JournalError(
                 .busy, "the journal \(path) stays locked by another program: end its sqlite3 shell or backup")
         case .SQLITE_CANTOPEN where files.identity == nil: return missing(files)
         case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH:
-            return JournalError(.refused, "the journal \(path) refused a record (\(said))")
+            return JournalError(.refused, "the journal \(path) refused a record (\(message))")
         case .SQLITE_CANTOPEN:
-            return JournalError(.readOnly, "the journal \(path) cannot be opened (\(said)): check its owner and mode")
+            return JournalError(
+                .readOnly, "the journal \(path) cannot be opened (\(message)): check its owner and mode")
         default:
-            return JournalError(.inputOutput, "the journal \(path) failed (\(said)): look at the disk and its log")
+            return JournalError(.inputOutput, "the journal \(path) failed (\(message)): look at the disk and its log")
         }
     }
 

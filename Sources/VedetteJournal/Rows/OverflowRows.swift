@@ -46,7 +46,9 @@ enum OverflowRows {
             // The ids from the index alone, then the rows.
             let age = before == nil ? "" : "and d.created < ?"
             let sql = "\(DeliveryRows.columns) where d.id in (select d.id \(queue) \(age) order by \(order) limit ?)"
-            let arguments = StatementArguments([limit.sink]) + (before.map { [$0.milliseconds] } ?? []) + [number]
+            var arguments: StatementArguments = [limit.sink]
+            if let before { arguments += [before.milliseconds] }
+            arguments += [number]
             return try DeliveryRows.select(db, sql: "\(sql) order by \(order)", arguments).map(\.delivery)
         }
         if let oldest = limit.oldest {

@@ -11,6 +11,7 @@ struct Daemon {
         case signal(Int32)
         case filesChanged
         case hourPassed
+        case journalDamaged(JournalError)
     }
 
     let app: App
@@ -27,7 +28,15 @@ struct Daemon {
         let forwarders = forward(signals, to: continuation)
         let watching = Task { await app.watcher.run() }
         let requests = Task { await ControlRequests(app).run() }
+        let check = Task {
+            do throws(JournalError) {
+                try await app.journal.checkInBackground()
+            } catch {
+                continuation.yield(.journalDamaged(error))
+            }
+        }
         var pruning: Task<Void, Never>?
+        var damage: JournalError?
         notifier.ready()
         app.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
         for await cause in causes {
@@ -37,6 +46,9 @@ struct Daemon {
                 if let fresh = await reload(&rack) { configuration = fresh }
                 notifier.ready()
             case .signal: continuation.finish()
+            case .journalDamaged(let error):
+                damage = error
+                continuation.finish()
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
                 let (previous, current) = (pruning, configuration)
@@ -48,14 +60,16 @@ struct Daemon {
         }
         notifier.stopping()
         app.log.log(.notice, "stopping")
-        requests.cancel()
+        for task in [requests, check] { task.cancel() }
         pruning?.cancel()
         await app.watcher.stop()
         await watching.value
         await requests.value
+        await check.value
         await pruning?.value
         await app.close()
         for forwarder in forwarders { forwarder.cancel() }
+        if let damage { throw damage }
     }
 
     private func forward(

@@ -72,6 +72,6 @@ struct TestCommand: AsyncParsableCommand {
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             Output.diagnose("\(name): \(count.sent) sent, \(count.suppressed) suppressed")
         }
-        if counts.isEmpty { Output.diagnose("no rule would have said anything") }
+        if counts.isEmpty { Output.diagnose("no rule would have sent a message") }
     }
 }

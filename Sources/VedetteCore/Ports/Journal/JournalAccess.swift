@@ -80,6 +80,11 @@ public protocol JournalMaintenance: Sendable {
     /// Deletes what is kept no longer, in steps of few rows. It returns early when its task is cancelled.
     func prune(_ retention: Retention) async throws(JournalError)
 
+    /// Checks a journal that was too large to be checked when it was opened, beside everything else; returns at once for
+    /// any other. Returns early when its task is cancelled.
+    /// - Throws: `.corrupt`.
+    func checkInBackground() async throws(JournalError)
+
     /// The bytes in use.
     func size() async throws(JournalError) -> Int64
 
