@@ -93,6 +93,24 @@ struct PollTests {
         #expect(world.log.all.contains { $0.contains("2 items with a key that was there already") })
     }
 
+    @Test("an accepted empty list is committed when accept returns, and the next poll believes it")
+    func accepted() async throws {
+        let world = World([source("list")])
+        world.fetcher.serve(url("list"), "1=a\n2=b")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        world.fetcher.serve(url("list"), "\n")
+        _ = await poll(world)
+        #expect(await events(world) == ["suspect empty"])
+        await world.journal.fail(commits: true)
+        await #expect(throws: JournalError.self) { try await world.watcher.accept("list") }
+        await world.journal.fail()
+        try await world.watcher.accept("list")
+        #expect(await world.journal.records["list"]?.snapshot?.emptiness == .accepted)
+        _ = await poll(world)
+        #expect(await events(world).sorted() == ["disappeared 1", "disappeared 2", "suspect empty"])
+    }
+
     @Test(
         "case 33: absence is no deletion: a window that shrinks or empties says nothing; a list waits for a second poll"
     )
