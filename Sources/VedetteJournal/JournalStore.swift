@@ -26,12 +26,15 @@ struct JournalStore: Sendable {
         return try result.get()
     }
 
-    /// Writes the log back into the database and empties it, as far as no reader is in the way.
+    /// Writes the log back into the database and empties it, unless a reader is active.
     func checkpoint() async {
         let database = database
         await withCheckedContinuation { waiter in
             database.asyncWriteWithoutTransaction { db in
+                // To wait for a reader would hold up every commit meanwhile.
+                try? db.execute(sql: "pragma busy_timeout = 0")
                 _ = try? db.checkpoint(.truncate)
+                try? db.execute(sql: "pragma busy_timeout = \(Int(JournalStore.patience * 1000))")
                 waiter.resume()
             }
         }
