@@ -117,7 +117,7 @@ struct CommitTests {
         try await journal.close()
     }
 
-    @Test("a full disk is said as such, leaves nothing behind, and is over when there is room")
+    @Test("a full disk is reported, leaves nothing behind, and is over when there is room")
     func full() async throws {
         let journal = try scratch.open()
         let pages = try #require(try journal.number("pragma page_count"))
@@ -133,7 +133,7 @@ struct CommitTests {
         try journal.close()
     }
 
-    @Test("a lock that another program holds makes busy, a database that may not be written readOnly")
+    @Test("another program's lock is reported as busy, a database that may not be written as readOnly")
     func refused() async throws {
         let journal = try scratch.open()
         try journal.tamper("pragma query_only = 1")

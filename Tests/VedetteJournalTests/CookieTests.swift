@@ -19,7 +19,7 @@ struct CookieTests {
         return false
     }
 
-    @Test("a jar comes back after a restart, by its session; another takes its place; an empty one is none")
+    @Test("a jar is read after a restart by its session; another replaces it; an empty one deletes it")
     func keeps() async throws {
         var journal = try scratch.open()
         #expect(await journal.cookies(of: "lab") == nil)
@@ -65,7 +65,7 @@ struct CookieTests {
 struct WatcherEventTests {
     let scratch = Scratch()
 
-    @Test("the last word on the machine is found, whatever other events there are, also of a source of that name")
+    @Test("the last offline or online event is found among other events, also of a source of that name")
     func last() async throws {
         let journal = try scratch.open()
         #expect(try await journal.lastOfWatcher() == nil)

@@ -89,7 +89,7 @@ struct DeliveryTests {
         try await journal.close()
     }
 
-    @Test("a message's id is taken once", arguments: Backend.allCases)
+    @Test("a message id is refused a second time", arguments: Backend.allCases)
     func messageID(_ backend: Backend) async throws {
         let store = try backend.open()
         let journal = store.journal
@@ -101,7 +101,7 @@ struct DeliveryTests {
         try await journal.close()
     }
 
-    @Test("the outbox is asked by state, sink, rule and event", arguments: Backend.allCases)
+    @Test("deliveries are found by state, sink, rule, event and age", arguments: Backend.allCases)
     func filters(_ backend: Backend) async throws {
         let store = try backend.open()
         let journal = store.journal
@@ -127,7 +127,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "what died is committed together with its successor, which knows the rest of its chain after a restart",
+        "a dead delivery is committed together with its successor, which has the rest of the chain after a restart",
         arguments: Backend.allCases)
     func successor(_ backend: Backend) async throws {
         let store = try backend.open()

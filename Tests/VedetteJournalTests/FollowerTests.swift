@@ -106,7 +106,7 @@ struct FollowerTests {
         try journal.close()
     }
 
-    @Test("a commit does not wake who waits for control requests; a command wakes both")
+    @Test("a commit does not wake the reader of control requests; a command wakes both")
     func interests() async throws {
         let journal = try scratch.open()
         var requests = try JournalWatch(scratch.files, .requests, fallback: -1).wakes.makeAsyncIterator()
@@ -121,7 +121,7 @@ struct FollowerTests {
         try journal.close()
     }
 
-    @Test("the end of the watcher wakes, also when it is killed and says nothing")
+    @Test("the end of the watcher wakes its readers, also when it is killed")
     func end() async throws {
         let journal = try scratch.open()
         var wakes = try JournalWatch(scratch.files, .all, fallback: -1).wakes.makeAsyncIterator()

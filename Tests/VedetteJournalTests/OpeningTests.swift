@@ -146,7 +146,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a step that fails leaves the file at the step before")
+    @Test("a failed migration leaves the file at the step before")
     func failedMigration() throws {
         let queue = try DatabaseQueue()
         try queue.writeWithoutTransaction { db in
