@@ -41,6 +41,7 @@ let package = Package(
         system("CPCRE2", "libpcre2-8", "libpcre2-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         system("CCrypto", "libcrypto", "libssl-dev"),
+        .systemLibrary(name: "CLinux"),
         .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
         module("VedetteCore"),
@@ -53,7 +54,7 @@ let package = Package(
         module(
             "VedetteJournal",
             [
-                "VedetteCore", .product(name: "GRDB", package: "GRDB.swift"),
+                "VedetteCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         module("VedetteConfig", ["VedetteCore", "VedetteText", .product(name: "Yams", package: "Yams")]),

@@ -44,7 +44,7 @@ struct WallsTests {
         "VedetteSources": ["VedetteCore", "VedetteDocument"],
         "VedetteSinks": ["VedetteCore", "CCrypto", "Glibc", "Synchronization"],
         "VedetteDesktop": ["VedetteCore", "CNotify", "Glibc", "Synchronization"],
-        "VedetteJournal": ["VedetteCore", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
+        "VedetteJournal": ["VedetteCore", "CLinux", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
         "VedetteConfig": ["VedetteCore", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization"],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
         "vedette": [

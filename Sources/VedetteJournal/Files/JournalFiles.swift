@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import VedetteCore
 
@@ -54,10 +55,7 @@ struct JournalFiles: Sendable, Hashable {
     /// Refuses a network file system: its locks are not reliable, and SQLite's shared memory does not work over it
     /// (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
     func requireLocal() throws(JournalError) {
-        var status = statfs()
-        guard statfs(directory, &status) == 0, let name = JournalFiles.network(type: Int64(status.f_type)) else {
-            return
-        }
+        guard let name = JournalFiles.network(type: Int64(vedette_filesystem_type(directory))) else { return }
         throw JournalError(
             .readOnly,
             "the state directory \(directory) is on a network file system (\(name)), where a journal is not safe: "
