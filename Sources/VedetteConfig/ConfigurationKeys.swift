@@ -9,17 +9,17 @@ public struct KeySpec: Sendable, Hashable {
     /// One sentence.
     public var summary: String
     /// As it is written; nil when absence has no stand-in.
-    public var standard: String?
+    public var documentedDefault: String?
     public var isRequired: Bool
     /// Known, but for a later version: a clear error instead of a suggestion.
     public var isPlanned: Bool
 
     init(
-        _ name: String, _ type: String, _ summary: String, standard: String? = nil, required: Bool = false,
+        _ name: String, _ type: String, _ summary: String, default: String? = nil, required: Bool = false,
         planned: Bool = false
     ) {
         (self.name, self.type, self.summary) = (name, type, summary)
-        (self.standard, isRequired, isPlanned) = (standard, required, planned)
+        (documentedDefault, isRequired, isPlanned) = (`default`, required, planned)
     }
 
     static func planned(_ name: String, _ type: String, _ summary: String) -> KeySpec {
@@ -42,23 +42,23 @@ public enum ConfigurationKeys {
         KeySpec("url", "URL", "The base that a source's `path` starts from.", required: true),
         KeySpec("user", "text", "For basic or digest authentication, with `password`."),
         KeySpec("password", "secret", "For basic or digest authentication, with `user`."),
-        KeySpec("auth", "basic | digest", "How `user` and `password` are sent.", standard: "basic"),
+        KeySpec("auth", "basic | digest", "How `user` and `password` are sent.", default: "basic"),
         KeySpec("netrc", "true or file", "User and password of this host stand in `~/.netrc` or in that file."),
         KeySpec("token", "secret", "Sent as `Authorization: Bearer`."),
         KeySpec("query", "map of one secret", "A parameter that is added to each address as the request goes out."),
         KeySpec("oauth2", "map", "A token is fetched with client credentials, kept, and renewed."),
         KeySpec("tls", "map", "How the server's certificate is judged, and which one it is shown."),
         KeySpec(
-            "proxy", "none, URL or map", "Who carries the requests.", standard: "the environment's `https_proxy` …"),
-        KeySpec("cookies", "none | memory | journal", "How long cookies live.", standard: "memory"),
+            "proxy", "none, URL or map", "Who carries the requests.", default: "the environment's `https_proxy` …"),
+        KeySpec("cookies", "none | memory | journal", "How long cookies live.", default: "memory"),
         KeySpec("rate", "map", "At most so many requests in a time."),
-        KeySpec("concurrency", "number", "Requests in flight at once, 1 to 8.", standard: "8"),
+        KeySpec("concurrency", "number", "Requests in flight at once, 1 to 8.", default: "8"),
         KeySpec(
             "allow_private", "true | false", "Redirects and links may lead from a public host to a private address.",
-            standard: "false"),
+            default: "false"),
         KeySpec("headers", "map of texts or secrets", "Sent with every request; they replace those of the kind."),
         KeySpec(
-            "user_agent", "text", "The User-Agent that the server sees.", standard: "the kind's, else Vedette's own"),
+            "user_agent", "text", "The User-Agent that the server sees.", default: "the kind's, else Vedette's own"),
     ]
 
     /// Of a server: each is a way to say who asks, and one is enough.
@@ -72,7 +72,7 @@ public enum ConfigurationKeys {
         KeySpec("audience", "text", "Whom the token is for, where the server asks for that."),
         KeySpec(
             "in_body", "true | false", "Id and secret go in the body instead of basic authentication.",
-            standard: "false"),
+            default: "false"),
     ]
 
     public static let tls = [
@@ -80,8 +80,8 @@ public enum ConfigurationKeys {
         KeySpec("pin", "text", "`sha256//` and the base64 SHA-256 of the public key, several with `;`."),
         KeySpec("insecure", "true", "No check at all; shown in `status`."),
         KeySpec("certificate", "file", "Our own certificate in PEM, for a server that asks for one."),
-        KeySpec("key", "file", "The key of `certificate`.", standard: "in the same file"),
-        KeySpec("minimum", "1.0 | 1.1 | 1.2 | 1.3", "The oldest version that is spoken.", standard: "1.2"),
+        KeySpec("key", "file", "The key of `certificate`.", default: "in the same file"),
+        KeySpec("minimum", "1.0 | 1.1 | 1.2 | 1.3", "The oldest version that is spoken.", default: "1.2"),
     ]
 
     public static let proxy = [
@@ -100,16 +100,16 @@ public enum ConfigurationKeys {
         KeySpec("server", "text", "The server it is on."),
         KeySpec("path", "text", "On the server, from the root with a leading `/`, else below the server's URL."),
         KeySpec("url", "URL", "Instead of `server` and `path`."),
-        KeySpec("every", "duration", "How often it is polled, jittered by 10 %.", standard: "the kind's: 60s or 30m"),
+        KeySpec("every", "duration", "How often it is polled, jittered by 10 %.", default: "the kind's: 60s or 30m"),
         KeySpec("while", "map", "Polls at another pace while any item is in one of the states."),
-        KeySpec("fails", "number", "Failed polls in a row that make it `failing`.", standard: "3"),
-        KeySpec("first", "baseline | announce", "What becomes of what the first poll finds.", standard: "baseline"),
-        KeySpec("empty", "suspect | valid", "What an empty list means after one with items.", standard: "suspect"),
-        KeySpec("user_agent", "text", "The User-Agent that the server sees.", standard: "the server's"),
+        KeySpec("fails", "number", "Failed polls in a row that make it `failing`.", default: "3"),
+        KeySpec("first", "baseline | announce", "What becomes of what the first poll finds.", default: "baseline"),
+        KeySpec("empty", "suspect | valid", "What an empty list means after one with items.", default: "suspect"),
+        KeySpec("user_agent", "text", "The User-Agent that the server sees.", default: "the server's"),
         KeySpec("headers", "map of texts or secrets", "Sent with every request; they replace those of the server."),
         KeySpec(
             "allow_private", "true | false", "Redirects and links may lead from a public host to a private address.",
-            standard: "the server's"),
+            default: "the server's"),
     ]
 
     public static let pace = [
@@ -119,32 +119,32 @@ public enum ConfigurationKeys {
 
     public static let sink = [
         KeySpec("kind", "text", "What takes the messages.", required: true),
-        KeySpec("concurrency", "number", "Messages in flight at once, 1 to 4.", standard: "4"),
+        KeySpec("concurrency", "number", "Messages in flight at once, 1 to 4.", default: "4"),
         KeySpec("rate", "map", "At most so many messages in a time."),
         KeySpec(
             "parallel", "true | false", "Messages of one source may arrive out of order; a late one holds up none.",
-            standard: "false"),
-        KeySpec("give_up", "duration", "When what is not delivered is dead.", standard: "that of `settings`"),
+            default: "false"),
+        KeySpec("give_up", "duration", "When what is not delivered is dead.", default: "that of `settings`"),
         KeySpec("queue", "map", "How much may be owed to it."),
         KeySpec("else", "text or list", "Sinks that get what dies here: the first, then, if it dies there, the next."),
     ]
 
     public static let queue = [
-        KeySpec("count", "number", "So many messages.", standard: "250000"),
-        KeySpec("size", "size", "So much of texts and events.", standard: "500MB"),
+        KeySpec("count", "number", "So many messages.", default: "250000"),
+        KeySpec("size", "size", "So much of texts and events.", default: "500MB"),
         KeySpec(
             "full", "drop_oldest | drop_newest", "Which messages are dead when there are more.",
-            standard: "drop_oldest"),
+            default: "drop_oldest"),
     ]
 
     public static let rule = [
         KeySpec("name", "text", "Unique over all files.", required: true),
         KeySpec("when", "map", "Which events match.", required: true),
-        KeySpec("stop", "true | false", "A match ends the list of rules.", standard: "false"),
-        KeySpec("priority", "low | normal | high", "How loud the message is.", standard: "normal"),
+        KeySpec("stop", "true | false", "A match ends the list of rules.", default: "false"),
+        KeySpec("priority", "low | normal | high", "How loud the message is.", default: "normal"),
         KeySpec("notify", "list", "The sinks: a name, or `name: {text, title}`."),
         KeySpec("tags", "text or list", "Words that a sink may show as labels."),
-        KeySpec("for", "duration", "The match must stay true this long.", standard: "0s"),
+        KeySpec("for", "duration", "The match must stay true this long.", default: "0s"),
         KeySpec("depends", "text or list", "Sources: while one of them is failing, the rule is silent."),
         KeySpec("quiet", "map", "When not to disturb."),
         KeySpec("once_per", "text", "A field of the item; each of its values is spoken of once."),
@@ -157,26 +157,26 @@ public enum ConfigurationKeys {
 
     public static let quiet = [
         KeySpec("during", "text or list", "Names of windows.", required: true),
-        KeySpec("then", "drop | defer | digest", "What becomes of it.", standard: "defer"),
+        KeySpec("then", "drop | defer | digest", "What becomes of it.", default: "defer"),
     ]
 
     public static let limit = [
         KeySpec("count", "number", "So many messages.", required: true),
         KeySpec("per", "duration", "In so long, at any time.", required: true),
-        KeySpec("by", "rule | item | field", "What counts together.", standard: "item"),
+        KeySpec("by", "rule | item | field", "What counts together.", default: "item"),
     ]
 
     public static let digest = [
         KeySpec("every", "duration", "So long after the first event."),
         KeySpec("at", "time of day", "At that time, as \"08:30\"."),
-        KeySpec("tz", "text", "The time zone of `at`.", standard: "the machine's"),
-        KeySpec("by", "rule | item | field", "What goes into one message.", standard: "rule"),
+        KeySpec("tz", "text", "The time zone of `at`.", default: "the machine's"),
+        KeySpec("by", "rule | item | field", "What goes into one message.", default: "rule"),
     ]
 
     public static let remind = [
         KeySpec("every", "duration", "So long after the last word.", required: true),
         KeySpec(
-            "until", "text or list", "Values of the rule's field that end it.", standard: "until it is no longer so"),
+            "until", "text or list", "Values of the rule's field that end it.", default: "until it is no longer so"),
     ]
 
     public static let escalation = [
@@ -185,9 +185,9 @@ public enum ConfigurationKeys {
     ]
 
     public static let window = [
-        KeySpec("daily", "text or list", "A span of the day as \"22:00-07:00\".", standard: "the whole day"),
-        KeySpec("days", "text or list", "Days on which it starts: mon to sun, spans as mon-fri.", standard: "all"),
-        KeySpec("tz", "text", "A time zone as Europe/Vienna.", standard: "the machine's"),
+        KeySpec("daily", "text or list", "A span of the day as \"22:00-07:00\".", default: "the whole day"),
+        KeySpec("days", "text or list", "Days on which it starts: mon to sun, spans as mon-fri.", default: "all"),
+        KeySpec("tz", "text", "A time zone as Europe/Vienna.", default: "the machine's"),
     ]
 
     public static let test = [
@@ -198,9 +198,9 @@ public enum ConfigurationKeys {
             "source_state", "failing | recovered | stale | suspect | offline | online",
             "The source's own health changed."),
         KeySpec("sink_state", "paused | disabled", "A sink rests until a person acts."),
-        KeySpec("source", "text", "Of which source.", standard: "one of the rule's"),
-        KeySpec("at", "time of day", "When it happens.", standard: "12:00"),
-        KeySpec("lasts", "duration", "How long it stays so.", standard: "0s"),
+        KeySpec("source", "text", "Of which source.", default: "one of the rule's"),
+        KeySpec("at", "time of day", "When it happens.", default: "12:00"),
+        KeySpec("lasts", "duration", "How long it stays so.", default: "0s"),
         KeySpec(
             "expect", "sinks, or nothing | held | deferred | digest | suppressed", "What comes of it.", required: true),
     ]
@@ -209,8 +209,8 @@ public enum ConfigurationKeys {
     static let happenings = ["change", "appears", "disappears", "source_state", "sink_state"]
 
     public static let notice = [
-        KeySpec("text", "template", "The message.", standard: "made from the event"),
-        KeySpec("title", "template", "Its title.", standard: "made from the event"),
+        KeySpec("text", "template", "The message.", default: "made from the event"),
+        KeySpec("title", "template", "Its title.", default: "made from the event"),
     ]
 
     /// Of `when`: exactly one of these says which event.
@@ -219,12 +219,12 @@ public enum ConfigurationKeys {
     ]
 
     public static let when = [
-        KeySpec("source", "text or list", "Names or globs of sources.", standard: "all"),
+        KeySpec("source", "text or list", "Names or globs of sources.", default: "all"),
         KeySpec("item", "map", "Fields of the item and what they must be."),
         KeySpec("where", "map", "The same as `item`."),
         KeySpec("field", "text", "A field changed."),
-        KeySpec("from", "value, list or map", "What it was.", standard: "anything"),
-        KeySpec("to", "value, list or map", "What it is now.", standard: "anything"),
+        KeySpec("from", "value, list or map", "What it was.", default: "anything"),
+        KeySpec("to", "value, list or map", "What it is now.", default: "anything"),
         KeySpec("appears", "true", "An item is new."),
         KeySpec("disappears", "true", "An item is gone."),
         KeySpec("changes", "text or list", "One of these fields changed."),
@@ -251,12 +251,12 @@ public enum ConfigurationKeys {
 
     public static let settings = [
         KeySpec("retain", "map", "What the journal keeps; what is owed is never pruned."),
-        KeySpec("give_up", "duration", "When a delivery that never succeeds is dead.", standard: "72h"),
+        KeySpec("give_up", "duration", "When a delivery that never succeeds is dead.", default: "72h"),
         .planned("heartbeat", "map", "Somebody hears when the watcher itself dies."),
     ]
 
     public static let retain = [
-        KeySpec("events", "duration", "How long events are kept.", standard: "30d"),
+        KeySpec("events", "duration", "How long events are kept.", default: "30d"),
         KeySpec("size", "size", "How large the journal may grow."),
     ]
 

@@ -130,7 +130,7 @@ public struct ConfigurationSchema: Sendable {
                 let own = kind.options.map { option in
                     JSON.Member(
                         name: option.name,
-                        value: Shape.of(option.type).described(option.summary, standard: option.standard))
+                        value: Shape.of(option.type).described(option.summary, default: option.documentedDefault))
                 }
                 let required = ["kind"] + kind.options.filter(\.isRequired).map(\.name)
                 return .members([
@@ -172,7 +172,7 @@ private enum Shape {
     }
 
     static func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member {
-        JSON.Member(name: key.name, value: shape.described(key.summary, standard: key.standard))
+        JSON.Member(name: key.name, value: shape.described(key.summary, default: key.documentedDefault))
     }
 
     /// What the tables of keys say in words.
@@ -217,9 +217,9 @@ private enum Shape {
 
 extension JSON {
     /// With a description, which an editor shows.
-    fileprivate func described(_ summary: String, standard: String?) -> JSON {
+    fileprivate func described(_ summary: String, default: String?) -> JSON {
         let members = self.members ?? []
-        let text = summary + (standard.map { " Default: \($0)." } ?? "")
+        let text = summary + (`default`.map { " Default: \($0)." } ?? "")
         return .object([Member(name: "description", value: .string(text))] + members)
     }
 }

@@ -8,7 +8,7 @@ public enum DesktopKind {
         name: "desktop", summary: "Shows each message as a desktop notification.",
         options: [
             OptionSpec(
-                "icon", .text, "A name in the icon theme, or the absolute path of a picture.", standard: "Vedette's own"
+                "icon", .text, "A name in the icon theme, or the absolute path of a picture.", default: "Vedette's own"
             )
         ],
         make: { options throws(OptionProblem) in
@@ -52,7 +52,7 @@ public final class DesktopSink: Sink {
 
     /// Returns true once a bubble can be shown, for instance after log-in; false when the task was cancelled before.
     /// Looks after a while, never at once: a daemon that refuses bubbles but answers would be asked without end.
-    public func returned() async -> Bool {
+    public func waitForReceiver() async -> Bool {
         repeat {
             do throws(CancellationError) {
                 try await clock.sleep(until: clock.now().boot.advanced(by: DesktopSink.patrol))

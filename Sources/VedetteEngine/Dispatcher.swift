@@ -132,7 +132,7 @@ public actor Dispatcher {
     public func drainOnce() async {
         repeat { queueLimiter.began() } while await expireExcess()
         isOnce = true
-        outbox.hurried()
+        outbox.drainOnce()
         work()
         await wait {
             let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Dispatcher.mostUnwritten
@@ -173,8 +173,8 @@ public actor Dispatcher {
     func work() {
         guard !isStopping, unwritten.count < Dispatcher.mostUnwritten else { return }
         let now = time.moment(dependencies.clock.now())
-        let (orders, wake) = outbox.orders(at: now.wall)
-        for order in orders {
+        let (actions, wake) = outbox.actions(at: now.wall)
+        for order in actions {
             switch order {
             case .attempt(let delivery): attempt(delivery)
             case .load(let lane, let after): Task { await self.load(lane, after: after) }
@@ -259,12 +259,12 @@ public actor Dispatcher {
     private func probeRecovery(_ name: String) {
         guard recoveryProbes[name] == nil, !isStopping, !isOnce, let sink = sinks[name] else { return }
         recoveryProbes[name] = Task {
-            let isBack = await sink.returned()
+            let isBack = await sink.waitForReceiver()
             // A sink that was changed meanwhile has a probe of its own.
             guard !Task.isCancelled else { return }
             self.recoveryProbes[name] = nil
             guard isBack else { return }
-            self.outbox.returned(sink: name)
+            self.outbox.recovered(sink: name)
             self.work()
         }
     }
@@ -294,8 +294,8 @@ public actor Dispatcher {
         let now = dependencies.clock.now()
         if attempt.state == .dead {
             let id = "msg_" + dependencies.random.identifier(at: now.wall).description
-            attempt.successor = delivery.passedOn(
-                along: policy(of: delivery.message.sink).fallbacks, where: { sinks[$0] != nil }, id: id, at: now.wall)
+            attempt.successor = delivery.fallback(
+                among: policy(of: delivery.message.sink).fallbacks, where: { sinks[$0] != nil }, id: id, at: now.wall)
             if let next = attempt.successor?.message.sink {
                 attempt.reason = (attempt.reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
             }
@@ -341,7 +341,7 @@ public actor Dispatcher {
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
     private func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
-        for lane in Set(successors.map(\.lane)) { outbox.grown(lane) }
+        for lane in Set(successors.map(\.lane)) { outbox.moreCommitted(lane) }
         queueLimiter.pending(successors.count, at: dependencies.clock.now().boot)
         work()
     }

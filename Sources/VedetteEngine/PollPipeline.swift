@@ -136,7 +136,7 @@ final class PollPipeline {
     ) async -> Bool {
         let name = source.source.name
         if result.isGood, rules.interests.await(name, at: now) { return false }
-        if !result.isGood, rules.interests.exist(in: name) { await rules.missed(name) }
+        if !result.isGood, rules.interests.exist(in: name) { await rules.pollFailed(name) }
         source.take(transition.record, at: now)
         source.refreshes = transition.refreshes
         source.lastResult = OnceResult(transition, isBaseline: false)

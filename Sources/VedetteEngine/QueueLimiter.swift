@@ -88,7 +88,7 @@ extension Dispatcher {
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
-        let resting = outbox.resting
+        let resting = outbox.unavailableSinks
         return sinks.keys.map { sink in
             let policy = policy(of: sink)
             return OutboxLimit(

@@ -57,15 +57,15 @@ actor RuleCoordinator {
             $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
         }
         let observation = PollObservation(record, source, isGood: poll.isGood)
-        var step = engine.polled(
-            source.name, record.events, observation, at: time.ruleTime(now), identifier: identifier)
+        var step = engine.evaluatePoll(
+            of: source.name, events: record.events, observation, at: time.ruleTime(now), identifier: identifier)
         if record.isNewBaseline || poll.isFirst {
-            step.add(engine.found(record.writes, of: source, at: time.ruleTime(now), identifier: identifier))
+            step.add(engine.evaluateExisting(record.writes, of: source, at: time.ruleTime(now), identifier: identifier))
         }
         report(step)
         (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
         record.deliveries = step.deliveries.map {
-            failureGrouping.joined($0, server: source.failureGroup, at: now.boot)
+            failureGrouping.grouped($0, server: source.failureGroup, at: now.boot)
         }
         publish(step, source.name)
         return Evaluation(step: step, deliveries: record.deliveries, ticket: commits.submit(record))
@@ -74,13 +74,13 @@ actor RuleCoordinator {
     /// Takes back a step that was not committed: its poll is made again.
     func undo(_ evaluation: Evaluation) {
         engine.undo(evaluation.step)
-        failureGrouping.unsaid(evaluation.deliveries)
+        failureGrouping.undo(evaluation.deliveries)
         publishAll()
     }
 
     /// Notes a poll that was not good and brings no record: what rules remember of its items stays unconfirmed.
-    func missed(_ source: String) {
-        engine.missed(source)
+    func pollFailed(_ source: String) {
+        engine.pollFailed(source)
         interests.set(engine.interest(in: source), of: source)
     }
 
@@ -94,7 +94,7 @@ actor RuleCoordinator {
         let event = Event(
             id: random.identifier(at: now.wall), kind: kind, time: now.wall, source: sink, sourceKind: Event.sink,
             poll: "", error: Event.Problem(failure: kind.word, detail: reason))
-        let step = engine.happened(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+        let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         let deliveries = step.deliveries.map { RuleCoordinator.suppressed($0, about: sink) }
         if let error = await commit(step, events: [event], deliveries: deliveries) {
             dependencies.log.log(.error, "failed to store that the sink '\(sink)' stopped: \(error.detail)")
@@ -124,13 +124,13 @@ actor RuleCoordinator {
     }
 
     /// The next deadline that waits for no poll, in steady time.
-    func nextDeadline() -> Timestamp? { engine.nextTick(at: time.ruleTime(dependencies.clock.now())) }
+    func nextDeadline() -> Timestamp? { engine.nextTimer(at: time.ruleTime(dependencies.clock.now())) }
 
     /// Evaluates every deadline that is due and waits for no poll.
     func evaluateDeadlines() async {
         let now = dependencies.clock.now()
         let random = dependencies.random
-        let step = engine.ticked(at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+        let step = engine.fireTimers(at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         if let error = await commit(step) {
             retryAt = dependencies.clock.now().boot.advanced(by: RuleCoordinator.retryDelay)
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
@@ -141,7 +141,7 @@ actor RuleCoordinator {
     private func setTimer() {
         guard isTimed else { return }
         let now = dependencies.clock.now()
-        guard let next = engine.nextTick(at: time.ruleTime(now)) else { return }
+        guard let next = engine.nextTimer(at: time.ruleTime(now)) else { return }
         let deadline = min(
             max(time.boot(next), retryAt ?? now.boot), now.boot.advanced(by: RuleCoordinator.longestSleep))
         // A timer that fires too early only sets the next one.
@@ -158,7 +158,7 @@ actor RuleCoordinator {
     private func timerFired() async {
         timer = nil
         let now = dependencies.clock.now()
-        let isDue = engine.nextTick(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
+        let isDue = engine.nextTimer(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
         if isDue, retryAt.map({ $0 <= now.boot }) ?? true { await evaluateDeadlines() } else { setTimer() }
     }
 
@@ -171,12 +171,12 @@ actor RuleCoordinator {
         let silences = try await dependencies.journal.silences()
         let failing = Set(records.filter(\.health.isFailing).map(\.name))
         let (now, random) = (dependencies.clock.now(), dependencies.random)
-        let unsure = records.filter { watched[$0.name] == nil || $0.isUncertain(at: now.wall) }.map(\.name)
+        let unconfirmed = records.filter { watched[$0.name] == nil || $0.isUncertain(at: now.wall) }.map(\.name)
         var step = engine.restore(
-            kept, silences: silences, failing: failing, unsure: Set(unsure), at: time.ruleTime(now)
+            kept, silences: silences, failing: failing, unconfirmed: Set(unconfirmed), at: time.ruleTime(now)
         ) { random.identifier(at: now.wall) }
         let known = Set(records.map(\.name)).union(watched.keys)
-        step.add(engine.keep(sources: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+        step.add(engine.forgetSources(except: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         await commitOrLog(step)
         try await findExisting(in: records.filter { $0.snapshot != nil }.compactMap { watched[$0.name] })
     }
@@ -199,28 +199,30 @@ actor RuleCoordinator {
 
     /// What rules remember of a removed source is kept as long as its snapshot, since the source may come back.
     private func pauseUnwatched(_ watched: Set<String>) async throws(JournalError) {
-        let unwatched = engine.sources.subtracting(watched)
+        let unwatched = engine.rememberedSources.subtracting(watched)
         guard !unwatched.isEmpty else { return }
-        for source in unwatched { engine.missed(source) }
+        for source in unwatched { engine.pollFailed(source) }
         let known = try await dependencies.journal.sourceRecords().map(\.name)
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         await commitOrLog(
-            engine.keep(sources: watched.union(known), at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+            engine.forgetSources(except: watched.union(known), at: time.ruleTime(now)) {
+                random.identifier(at: now.wall)
+            })
     }
 
     private func findExisting(in sources: [Source]) async throws(JournalError) {
-        for source in sources where !engine.seekers(of: source.name).isEmpty {
+        for source in sources where !engine.rulesMatchingExisting(in: source.name).isEmpty {
             let items = try await dependencies.journal.items(of: source.name).values.sorted { $0.key < $1.key }
             let (now, random) = (dependencies.clock.now(), dependencies.random)
             await commitOrLog(
-                engine.found(items, of: source, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+                engine.evaluateExisting(items, of: source, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         }
     }
 
     /// Reads the silences again, after a command or a button changed them.
     func silencesChanged() async {
         do throws(JournalError) {
-            engine.silence(try await dependencies.journal.silences())
+            engine.setSilences(try await dependencies.journal.silences())
         } catch {
             dependencies.log.log(.warning, "failed to read silences: \(error.detail)")
         }
@@ -257,10 +259,10 @@ actor RuleCoordinator {
     }
 
     private func report(_ step: RuleEngine.Step) {
-        for (rule, detail) in step.broken {
+        for (rule, detail) in step.failures {
             dependencies.log.log(.error, "failed to evaluate rule '\(rule)': \(detail)")
         }
-        for sentence in step.abandoned { dependencies.log.log(.notice, sentence) }
+        for sentence in step.discarded { dependencies.log.log(.notice, sentence) }
     }
 
     private func publish(_ step: RuleEngine.Step, _ source: String) {

@@ -10,13 +10,13 @@ import VedetteCore
 struct JQShaperTests {
     private let transformer = JQTransformer(path: "/usr/local/bin:/usr/bin:/bin")
 
-    private func shape(_ json: String, _ program: String) async throws -> String {
-        String(decoding: try await transformer.shape(Array(json.utf8), with: program), as: UTF8.self)
+    private func transform(_ json: String, _ program: String) async throws -> String {
+        String(decoding: try await transformer.transform(Array(json.utf8), with: program), as: UTF8.self)
     }
 
     private func error(_ json: String, _ program: String) async -> ReadError? {
         do {
-            _ = try await shape(json, program)
+            _ = try await transform(json, program)
             return nil
         } catch {
             return error as? ReadError
@@ -25,10 +25,10 @@ struct JQShaperTests {
 
     @Test("one output is the value, several are an array, none is an empty one")
     func outputs() async throws {
-        #expect(try await shape(#"{"a": {"b": [1, 2]}}"#, ".a") == #"{"b":[1,2]}"#)
-        #expect(try await shape(#"[{"a": "x\ny"}, {"a": 2}]"#, ".[]") == #"[{"a":"x\ny"},{"a":2}]"#)
-        #expect(try await shape(#"[{"a": 1}]"#, ".[] | select(.a > 1)") == "[]")
-        #expect(try await shape(#"{"a": 1}"#, "-1 + .a | [.]") == "[0]")
+        #expect(try await transform(#"{"a": {"b": [1, 2]}}"#, ".a") == #"{"b":[1,2]}"#)
+        #expect(try await transform(#"[{"a": "x\ny"}, {"a": 2}]"#, ".[]") == #"[{"a":"x\ny"},{"a":2}]"#)
+        #expect(try await transform(#"[{"a": 1}]"#, ".[] | select(.a > 1)") == "[]")
+        #expect(try await transform(#"{"a": 1}"#, "-1 + .a | [.]") == "[0]")
     }
 
     @Test("a program that is wrong is said in jq's words, when it is checked and when it runs")
@@ -56,13 +56,13 @@ struct JQShaperTests {
 
     @Test("it sees no environment, no arguments, and no file")
     func alone() async throws {
-        #expect(try await shape("[]", "[env, $ENV, input_filename]") == #"[{},{},"<stdin>"]"#)
-        #expect(try await shape("[]", "[inputs]") == "[]")
+        #expect(try await transform("[]", "[env, $ENV, input_filename]") == #"[{},{},"<stdin>"]"#)
+        #expect(try await transform("[]", "[inputs]") == "[]")
         for program in [#"include "x"; ."#, " # c\n\timport \"x\" as $d {search: \"/etc\"}; $d", #"module {}; ."#] {
             #expect(await error("[]", program)?.detail.contains("'import'") == true, "\(program)")
             #expect(transformer.problem(of: program) != nil)
         }
-        #expect(try await shape(#"{"import": 1}"#, ".import") == "1")
+        #expect(try await transform(#"{"import": 1}"#, ".import") == "1")
     }
 
     @Test("an endless program ends at a limit of time")
@@ -84,8 +84,8 @@ struct JQShaperTests {
     @Test("a program that does not read its input, and an input larger than any buffer, both work")
     func streams() async throws {
         let long = "[" + String(repeating: "\"0123456789abcdef\",", count: 200_000) + "1]"
-        #expect(try await shape(long, "length | [.]") == "[200001]")
-        #expect(try await shape(long, ".") == long)
+        #expect(try await transform(long, "length | [.]") == "[200001]")
+        #expect(try await transform(long, ".") == long)
         #expect(await error(long, ".[")?.failure == .configuration)
     }
 
@@ -102,7 +102,7 @@ struct JQShaperTests {
         let expected = "the option 'jq' needs the program jq, which is not there; install jq"
         #expect(nowhere.problem(of: ".") == expected)
         await #expect(throws: ReadError(.configuration, expected)) {
-            try await nowhere.shape(Array("[]".utf8), with: ".")
+            try await nowhere.transform(Array("[]".utf8), with: ".")
         }
     }
 

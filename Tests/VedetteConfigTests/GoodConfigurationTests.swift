@@ -52,7 +52,7 @@ let exampleEnvironment = ["LAB": "s3cret-lab", "TOKEN": "s3cret-token", "SLACK":
 /// What a rule says to an event.
 func answer(_ rule: Rule?, _ event: Event) -> String? {
     guard let rule else { return "no rule" }
-    do { return try rule.when.unmet(by: event) } catch { return error.detail }
+    do { return try rule.when.mismatch(with: event) } catch { return error.detail }
 }
 
 func change(_ name: String, _ from: Value, _ to: Value, source: String = "lab-systems") -> Event {

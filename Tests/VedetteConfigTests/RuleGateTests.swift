@@ -47,8 +47,9 @@ struct RuleGateTests {
                 - {after: 30m, notify: [desk: {text: "still {{item.state}}"}]}
               notify: desk
             """)
-        #expect(rule.tags == ["ops", "urgent"] && rule.gates.hold == .seconds(30) && rule.gates.depends == ["gate"])
-        #expect(rule.gates.quiet?.then == .drop && rule.gates.quiet?.windows.map(\.name) == ["night", "weekend"])
+        #expect(
+            rule.tags == ["ops", "urgent"] && rule.gates.pendingFor == .seconds(30) && rule.gates.depends == ["gate"])
+        #expect(rule.gates.quiet?.action == .drop && rule.gates.quiet?.windows.map(\.name) == ["night", "weekend"])
         #expect(rule.gates.quiet?.windows.last?.days == [6, 7])
         #expect(rule.gates.oncePer == "owner")
         #expect(rule.gates.limit == Limit(count: 2, per: .seconds(600), by: .field("owner")))
@@ -68,7 +69,7 @@ struct RuleGateTests {
     @Test("stays seeks what is so already, of the state or of a named field")
     func stays() throws {
         let rule = try rule("- {name: r, when: {source: web, stays: Starting}, for: 30m, notify: desk}")
-        #expect(rule.matchesExisting && rule.gates.hold == .seconds(1800))
+        #expect(rule.matchesExisting && rule.gates.pendingFor == .seconds(1800))
         let named = try self.rule("- {name: r, when: {field: owner, stays: {glob: 'a*'}}, for: 1m, notify: desk}")
         #expect(named.matchesExisting)
         #expect(

@@ -64,9 +64,9 @@ struct DifferPropertyTests {
             for item in items {
                 #expect(model[item.key]?.digest == item.digest)
                 // Of measures the model may be behind, but never on the other side of the bound.
-                let isAbove = Threshold.above(4).holds(item.measures["m"])
+                let isAbove = Threshold.above(4).contains(item.measures["m"])
                 #expect(
-                    item.measures["m"] == nil || Threshold.above(4).holds(model[item.key]?.measures["m"]) == isAbove)
+                    item.measures["m"] == nil || Threshold.above(4).contains(model[item.key]?.measures["m"]) == isAbove)
                 model[item.key] = item
             }
         }

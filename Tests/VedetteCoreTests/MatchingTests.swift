@@ -55,7 +55,7 @@ private func changed(
 }
 
 private func isMet(_ condition: Condition, _ event: Event) -> Bool {
-    (try? condition.unmet(by: event)) == .some(nil)
+    (try? condition.mismatch(with: event)) == .some(nil)
 }
 
 @Suite("Condition")
@@ -121,11 +121,12 @@ struct ConditionTests {
     func reasons() throws {
         let event = changed([FieldChange(field: "state", from: "Queued", to: "Ready")])
         #expect(
-            try Condition.field("state", from: starting, to: nil).unmet(by: event) == "from is 'Queued', not 'Starting'"
+            try Condition.field("state", from: starting, to: nil).mismatch(with: event)
+                == "from is 'Queued', not 'Starting'"
         )
         #expect(
-            try Condition.source(["x"], text: "'x'").unmet(by: event) == "source is 'lab', not 'x'")
-        #expect(try Condition.appears.unmet(by: event) == "it is 'changed', not 'appeared'")
+            try Condition.source(["x"], text: "'x'").mismatch(with: event) == "source is 'lab', not 'x'")
+        #expect(try Condition.appears.mismatch(with: event) == "it is 'changed', not 'appeared'")
     }
 }
 
@@ -147,26 +148,15 @@ struct RuleSetTests {
         ])
         let event = changed([FieldChange(field: "state", from: "a", to: "b")])
         #expect(
-            rules.allVerdicts(on: event).map(\.answer) == [
-                .matched, .unmet("it is 'changed', not 'appeared'"), .matched, .stopped(by: "c"),
+            rules.evaluateAll(event).map(\.result) == [
+                .matched, .unmatched("it is 'changed', not 'appeared'"), .matched, .stopped(by: "c"),
             ])
-        var number = 0
-        let deliveries = rules.deliveries(of: event, at: at(3)) {
-            number += 1
-            return Identifier("\(number)")
-        }
-        #expect(deliveries.map(\.message.id) == ["msg_1", "msg_2"] && deliveries.map(\.message.rule) == ["a", "c"])
-        #expect(deliveries.allSatisfy { $0.due == at(3) && $0.id == 0 })
     }
 
-    @Test("a pattern that hits its limit is an error that is told, not a silent no")
-    func broken() {
+    @Test("a pattern that hits its limit is a failure with its reason, not a mismatch")
+    func failedPattern() {
         let rules = RuleSet([rule("a", .item("key", .regex(BrokenPattern(), text: "x")))])
-        var told: [String] = []
-        let deliveries = rules.deliveries(
-            of: changed(), at: at(0), broken: { told.append("\($0): \($1)") }, identifier: { Identifier("1") })
-        #expect(deliveries.isEmpty && told == ["a: match limit"])
-        #expect(rules.verdicts(on: changed()).map(\.answer) == [.broken("match limit")])
+        #expect(rules.evaluate(changed()).map(\.result) == [.failed("match limit")])
     }
 
     private func condition(_ dice: inout Dice, depth: Int) -> Condition {
@@ -188,7 +178,7 @@ struct RuleSetTests {
         let set = RuleSet(rules)
         for source in (0..<5).map({ "s\($0)" }) {
             let event = changed(kind: .appeared, source: source)
-            let found = set.verdicts(on: event).filter { $0.answer == .matched }.map(\.rule.name)
+            let found = set.evaluate(event).filter { $0.result == .matched }.map(\.rule.name)
             #expect(found == rules.filter { isMet($0.when, event) }.map(\.name))
         }
     }

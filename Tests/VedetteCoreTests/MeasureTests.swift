@@ -70,8 +70,8 @@ struct MeasureTests {
     }
 
     private func unmet(_ condition: Condition, from: Value?, to: Value?) throws -> String? {
-        try condition.unmet(
-            by: Event(
+        try condition.mismatch(
+            with: Event(
                 id: Identifier("e"), kind: .changed, time: at(0), source: "s", sourceKind: "stub", poll: "p",
                 item: Item(key: "1"), changes: [FieldChange(field: "cpu", from: from, to: to)]))
     }
@@ -96,9 +96,9 @@ struct MeasureTests {
         var event = Event(
             id: Identifier("e"), kind: .appeared, time: at(0), source: "s", sourceKind: "stub", poll: "p",
             item: host("501"))
-        #expect(try Condition.field("latency", from: nil, to: .above(500)).unmet(by: event) == nil)
+        #expect(try Condition.field("latency", from: nil, to: .above(500)).mismatch(with: event) == nil)
         event.item = host("499")
-        #expect(try Condition.field("latency", from: nil, to: .above(500)).unmet(by: event) != nil)
+        #expect(try Condition.field("latency", from: nil, to: .above(500)).mismatch(with: event) != nil)
     }
 
     @Test("words, link, time and measures that changed alone are written, one row, and are no event")
@@ -135,7 +135,7 @@ private struct HostKind: ObservingKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page { Page(items: []) }
     func isDown(_ item: Item) -> Bool { item.state == "down" }
-    let ofPageAlone: Set<String> = ["page"]
+    let bodyFields: Set<String> = ["page"]
 }
 
 @Suite("Doubt")

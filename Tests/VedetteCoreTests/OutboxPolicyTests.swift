@@ -19,8 +19,8 @@ private func failed(_ id: Int64, due: Timestamp, at now: Timestamp) -> Attempt {
     Attempt(delivery: id, state: .retry, attempts: 1, due: due, at: now, reason: "503")
 }
 
-private func ids(_ orders: [Outbox.Order]) -> [Int64] {
-    orders.compactMap { if case .attempt(let delivery) = $0 { delivery.id } else { nil } }
+private func ids(_ actions: [Outbox.Action]) -> [Int64] {
+    actions.compactMap { if case .attempt(let delivery) = $0 { delivery.id } else { nil } }
 }
 
 @Suite("Outbox: delivery policy of a sink")
@@ -29,101 +29,101 @@ struct OutboxMannersTests {
     func concurrency() {
         var outbox = outbox { $0.concurrency = 2 }
         for id in 1...5 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        #expect(ids(outbox.orders(at: at(0)).orders) == [1, 2])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [1, 2])
         outbox.attempted(sent(1), in: lane("s1"))
-        #expect(ids(outbox.orders(at: at(0)).orders) == [3])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [3])
     }
 
     @Test("a sink's own rate spreads the attempts of all its lanes, and says when the next one is due")
     func rate() {
         var outbox = outbox { $0.interval = .seconds(3) }
         for id in 1...3 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        let first = outbox.orders(at: at(0))
-        #expect(ids(first.orders) == [1] && first.wake == at(3))
+        let first = outbox.actions(at: at(0))
+        #expect(ids(first.actions) == [1] && first.wake == at(3))
         outbox.attempted(sent(1), in: lane("s1"))
-        #expect(ids(outbox.orders(at: at(2)).orders).isEmpty)
-        #expect(ids(outbox.orders(at: at(3)).orders) == [2])
-        #expect(ids(outbox.orders(at: at(6)).orders) == [3])
+        #expect(ids(outbox.actions(at: at(2)).actions).isEmpty)
+        #expect(ids(outbox.actions(at: at(3)).actions) == [2])
+        #expect(ids(outbox.actions(at: at(6)).actions) == [3])
     }
 
     @Test("manners that change while messages wait hold from the next attempt on")
     func changed() {
         var outbox = outbox { $0.concurrency = 1 }
         for id in 1...3 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        #expect(ids(outbox.orders(at: at(0)).orders) == [1])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [1])
         outbox.apply([:])
-        #expect(ids(outbox.orders(at: at(0)).orders) == [2, 3])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [2, 3])
     }
 
     @Test("parallel: a message that is retried holds up none of its lane, and up to four are under way")
     func parallel() {
         var outbox = outbox { $0.isParallel = true }
         outbox.committed((1...6).map { delivery($0) })
-        #expect(ids(outbox.orders(at: at(0)).orders) == [1, 2, 3, 4])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [1, 2, 3, 4])
         outbox.attempted(failed(1, due: at(60), at: at(0)), in: lane())
         outbox.attempted(sent(2), in: lane())
-        #expect(ids(outbox.orders(at: at(0)).orders) == [5, 6])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [5, 6])
         for id in [3, 4, 5, 6] as [Int64] { outbox.attempted(sent(id), in: lane()) }
-        let rest = outbox.orders(at: at(1))
-        #expect(rest.orders.isEmpty && rest.wake == at(60))
-        #expect(ids(outbox.orders(at: at(60)).orders) == [1])
+        let rest = outbox.actions(at: at(1))
+        #expect(rest.actions.isEmpty && rest.wake == at(60))
+        #expect(ids(outbox.actions(at: at(60)).actions) == [1])
     }
 
     @Test("parallel: a lane with more than is read ahead is read on while some of it waits")
     func parallelReading() {
         var outbox = outbox { $0.isParallel = true }
         outbox.laneFound(lane())
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.loaded([delivery(1)], in: lane())
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(1)), .load(lane(), after: 1)])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(1)), .load(lane(), after: 1)])
         outbox.attempted(failed(1, due: at(60), at: at(0)), in: lane())
         outbox.loaded([delivery(2)], in: lane())
-        #expect(ids(outbox.orders(at: at(0)).orders) == [2])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [2])
     }
 
     @Test("a rate that was corrected holds at once")
     func corrected() {
         var outbox = outbox { $0.interval = .seconds(86_400) }
         for id in 1...2 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        #expect(ids(outbox.orders(at: at(0)).orders) == [1])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [1])
         outbox.apply([:])
-        #expect(ids(outbox.orders(at: at(1)).orders) == [2])
+        #expect(ids(outbox.actions(at: at(1)).actions) == [2])
     }
 
     @Test("what ended while its lane was read is not brought back by the reading")
     func endedWhileRead() {
         var outbox = Outbox()
         outbox.laneFound(lane())
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.ended(delivery(1))
         outbox.loaded([delivery(1), delivery(2)], in: lane())
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane(), after: 0)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane(), after: 0)])
         outbox.loaded([delivery(2)], in: lane())
-        #expect(ids(outbox.orders(at: at(0)).orders) == [2])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [2])
     }
 
     @Test("a successor that is announced before what a poll committed earlier does not hide it")
     func overtaken() {
         var outbox = Outbox()
         outbox.committed([delivery(9)])
-        #expect(ids(outbox.orders(at: at(0)).orders) == [9])
-        outbox.grown(lane())
+        #expect(ids(outbox.actions(at: at(0)).actions) == [9])
+        outbox.moreCommitted(lane())
         outbox.committed([delivery(10)])
         outbox.attempted(sent(9), in: lane())
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane(), after: 9)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane(), after: 9)])
         outbox.loaded([delivery(10), delivery(11)], in: lane())
-        #expect(ids(outbox.orders(at: at(0)).orders) == [10])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [10])
     }
 
     @Test("what ended without an attempt is not attempted any more; what is under way goes on")
     func ended() {
         var outbox = Outbox()
         outbox.committed([delivery(1), delivery(2), delivery(3)])
-        #expect(ids(outbox.orders(at: at(0)).orders) == [1])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [1])
         outbox.ended(delivery(1))
         outbox.ended(delivery(2))
         outbox.attempted(sent(1), in: lane())
-        #expect(ids(outbox.orders(at: at(0)).orders) == [3])
+        #expect(ids(outbox.actions(at: at(0)).actions) == [3])
     }
 }
 
@@ -134,7 +134,7 @@ struct OutboxCircuitTests {
         var outbox = Outbox()
         for id in 1...5 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
         for _ in 0..<2 {
-            for id in ids(outbox.orders(at: at(0)).orders) {
+            for id in ids(outbox.actions(at: at(0)).actions) {
                 outbox.attempted(failed(id, due: at(2), at: at(0)), in: lane("s\(id)"))
             }
         }
@@ -144,13 +144,13 @@ struct OutboxCircuitTests {
     @Test("five failures in a row over several lanes open it: then one attempt at a time asks whether the sink is back")
     func opens() {
         var outbox = dead()
-        #expect(outbox.isOpen("k") && outbox.resting.isEmpty)
-        let waiting = outbox.orders(at: at(3))
-        #expect(waiting.orders.isEmpty && waiting.wake == Timestamp(milliseconds: 3750))
-        let probe = ids(outbox.orders(at: at(4)).orders)
+        #expect(outbox.isOpen("k") && outbox.unavailableSinks.isEmpty)
+        let waiting = outbox.actions(at: at(3))
+        #expect(waiting.actions.isEmpty && waiting.wake == Timestamp(milliseconds: 3750))
+        let probe = ids(outbox.actions(at: at(4)).actions)
         #expect(probe.count == 1)
         outbox.attempted(failed(probe[0], due: at(9), at: at(4)), in: lane("s\(probe[0])"))
-        #expect(outbox.orders(at: at(6)).orders.isEmpty)
+        #expect(outbox.actions(at: at(6)).actions.isEmpty)
     }
 
     @Test("while it is open a dead sink costs one attempt in five minutes, however many lanes wait")
@@ -159,51 +159,51 @@ struct OutboxCircuitTests {
         for id in 1...1000 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
         var attempts = 0
         for second in 0..<7200 as Range<Int64> {
-            for id in ids(outbox.orders(at: at(second)).orders) {
+            for id in ids(outbox.actions(at: at(second)).actions) {
                 attempts += 1
                 outbox.attempted(failed(id, due: at(second + 1), at: at(second)), in: lane("s\(id)"))
             }
         }
         #expect(attempts < 50, "\(attempts)")
-        #expect(outbox.resting == ["k"])
+        #expect(outbox.unavailableSinks == ["k"])
     }
 
     @Test("what was under way when it opened does not lengthen the rest, but a wish of the receiver does")
     func underWay() {
         var outbox = Outbox()
         for id in 1...8 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        let first = ids(outbox.orders(at: at(0)).orders)
+        let first = ids(outbox.actions(at: at(0)).actions)
         outbox.attempted(failed(first[0], due: at(9), at: at(0)), in: lane("s\(first[0])"))
-        let more = ids(outbox.orders(at: at(0)).orders)
+        let more = ids(outbox.actions(at: at(0)).actions)
         for id in first.dropFirst() + more { outbox.attempted(failed(id, due: at(9), at: at(0)), in: lane("s\(id)")) }
-        #expect(outbox.orders(at: at(0)).wake == Timestamp(milliseconds: 3750))
+        #expect(outbox.actions(at: at(0)).wake == Timestamp(milliseconds: 3750))
     }
 
     @Test("a sink whose receiver put one message off while it is thought dead rests as long")
     func asked() {
         var outbox = dead()
-        let probe = ids(outbox.orders(at: at(4)).orders)
+        let probe = ids(outbox.actions(at: at(4)).actions)
         outbox.attempted(
             failed(probe[0], due: at(90), at: at(4)), .retry(reason: "503", after: .seconds(86)),
             in: lane("s\(probe[0])"), random: 0)
-        #expect(outbox.orders(at: at(89)).orders.isEmpty && !outbox.orders(at: at(90)).orders.isEmpty)
+        #expect(outbox.actions(at: at(89)).actions.isEmpty && !outbox.actions(at: at(90)).actions.isEmpty)
     }
 
     @Test("the first success closes it, and what waited goes at once, but for what the receiver itself put off")
     func closes() {
         var outbox = dead()
         outbox.committed([delivery(9, source: "s9")])
-        let probe = ids(outbox.orders(at: at(4)).orders)
+        let probe = ids(outbox.actions(at: at(4)).actions)
         outbox.attempted(
             failed(probe[0], due: at(600), at: at(4)), .retry(reason: "503", after: .seconds(596)),
             in: lane("s\(probe[0])"), random: 0.5)
         // The receiver's wish holds for all.
-        #expect(ids(outbox.orders(at: at(599)).orders).isEmpty)
-        let next = ids(outbox.orders(at: at(600)).orders)
+        #expect(ids(outbox.actions(at: at(599)).actions).isEmpty)
+        let next = ids(outbox.actions(at: at(600)).actions)
         #expect(next.count == 1)
         outbox.attempted(sent(next[0]), in: lane("s\(next[0])"))
         #expect(!outbox.isOpen("k"))
-        #expect(ids(outbox.orders(at: at(600)).orders).count == 4)
+        #expect(ids(outbox.actions(at: at(600)).actions).count == 4)
     }
 
     @Test("a message that its receiver cannot take holds up its own lane alone, however often it fails")
@@ -211,19 +211,19 @@ struct OutboxCircuitTests {
         var outbox = Outbox()
         outbox.committed([delivery(1)])
         for second in 0..<40 as Range<Int64> {
-            for id in ids(outbox.orders(at: at(second)).orders) {
+            for id in ids(outbox.actions(at: at(second)).actions) {
                 outbox.attempted(failed(id, due: at(second + 1), at: at(second)), in: lane())
             }
         }
         outbox.committed((2...9).map { delivery($0, source: "s\($0)") })
-        #expect(!outbox.isOpen("k") && ids(outbox.orders(at: at(40)).orders).count == 4)
+        #expect(!outbox.isOpen("k") && ids(outbox.actions(at: at(40)).actions).count == 4)
     }
 
     @Test("once, a sink that is thought dead is not waited for")
     func once() {
         var outbox = dead()
-        outbox.hurried()
-        _ = outbox.orders(at: at(0))
+        outbox.drainOnce()
+        _ = outbox.actions(at: at(0))
         #expect(outbox.isDrained)
     }
 
@@ -231,14 +231,14 @@ struct OutboxCircuitTests {
     func resumed() {
         var outbox = dead()
         outbox.resumed(sink: "k")
-        #expect(!outbox.isOpen("k") && outbox.orders(at: at(0)).orders.count == 5)
+        #expect(!outbox.isOpen("k") && outbox.actions(at: at(0)).actions.count == 5)
     }
 }
 
 @Suite("Fallbacks")
 struct FallbackTests {
     private func next(_ delivery: Delivery, along fallbacks: [String], known: Set<String>) -> Delivery? {
-        delivery.passedOn(along: fallbacks, where: known.contains, id: "msg_new", at: at(9))
+        delivery.fallback(among: fallbacks, where: known.contains, id: "msg_new", at: at(9))
     }
 
     @Test("a message that died goes to the first fallback there is, as a new message about the same event")

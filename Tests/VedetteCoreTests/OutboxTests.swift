@@ -82,11 +82,11 @@ struct OutboxTests {
     func retryBlocksItsLane() {
         var outbox = Outbox()
         outbox.committed([delivery(1), delivery(2), delivery(3, source: "other")])
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(1)), .attempt(delivery(3, source: "other"))])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(1)), .attempt(delivery(3, source: "other"))])
         outbox.attempted(retry(1, due: at(10)), in: lane)
-        let waiting = outbox.orders(at: at(5))
-        #expect(waiting.orders.isEmpty && waiting.wake == at(10))
-        guard case .attempt(let again)? = outbox.orders(at: at(10)).orders.first else {
+        let waiting = outbox.actions(at: at(5))
+        #expect(waiting.actions.isEmpty && waiting.wake == at(10))
+        guard case .attempt(let again)? = outbox.actions(at: at(10)).actions.first else {
             Issue.record("not tried again")
             return
         }
@@ -97,92 +97,92 @@ struct OutboxTests {
     func perSink() {
         var outbox = Outbox()
         for id in 1...6 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        #expect(outbox.orders(at: at(0)).orders.count == 4)
+        #expect(outbox.actions(at: at(0)).actions.count == 4)
         // More for a lane that already waits must not take another lane's turn.
         outbox.committed([delivery(7, source: "s5"), delivery(8, source: "s5")])
-        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        #expect(outbox.actions(at: at(0)).actions.isEmpty)
         outbox.attempted(sent(1), in: DeliveryLane(source: "s1", sink: "k"))
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(5, source: "s5"))])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(5, source: "s5"))])
         outbox.attempted(sent(2), in: DeliveryLane(source: "s2", sink: "k"))
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(6, source: "s6"))])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(6, source: "s6"))])
     }
 
     @Test("what is committed while the journal is read is neither lost nor repeated")
     func growsWhileLoading() {
         var outbox = Outbox()
         outbox.laneFound(lane)
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
         outbox.committed([delivery(5)])
         outbox.loaded([], in: lane)
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
         outbox.loaded([delivery(5)], in: lane)
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(5))])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(5))])
     }
 
     @Test("a delivery that was read from the journal before it was announced is not repeated")
     func announcedLate() {
         var outbox = Outbox()
         outbox.laneFound(lane)
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.loaded([delivery(5)], in: lane)
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.attempted(sent(5), in: lane)
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 5)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 5)])
         outbox.loaded([], in: lane)
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.committed([delivery(5)])
-        #expect(outbox.orders(at: at(0)).orders.isEmpty && outbox.isDrained)
+        #expect(outbox.actions(at: at(0)).actions.isEmpty && outbox.isDrained)
     }
 
     @Test("a sink resumed while its lane is read or attempted repeats nothing")
     func resumedWhileLoading() {
         var outbox = Outbox()
         outbox.laneFound(lane)
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.resumed(sink: "k")
-        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        #expect(outbox.actions(at: at(0)).actions.isEmpty)
         outbox.loaded([delivery(5)], in: lane)
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
         outbox.loaded([delivery(5)], in: lane)
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(5))])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(5))])
         outbox.resumed(sink: "k")
-        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        #expect(outbox.actions(at: at(0)).actions.isEmpty)
         outbox.attempted(sent(5), in: lane)
-        #expect(outbox.orders(at: at(0)).orders == [.load(lane, after: 0)])
+        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
         outbox.loaded([delivery(5), delivery(6)], in: lane, ended: [5])
-        #expect(outbox.orders(at: at(0)).orders == [.attempt(delivery(6))])
+        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(6))])
     }
 
     @Test("a paused sink rests, others go on; resumed, it starts with the delivery that it refused")
     func paused() {
         var outbox = Outbox()
         outbox.committed([delivery(1), delivery(2), delivery(3, sink: "other")])
-        #expect(outbox.orders(at: at(0)).orders.count == 2)
+        #expect(outbox.actions(at: at(0)).actions.count == 2)
         outbox.attempted(
             Attempt(delivery: 1, state: .paused, attempts: 1, due: at(0), at: at(0), reason: "401"), in: lane)
-        #expect(outbox.orders(at: at(9)).orders.isEmpty)
+        #expect(outbox.actions(at: at(9)).actions.isEmpty)
         outbox.attempted(sent(3), in: DeliveryLane(source: "s", sink: "other"))
-        _ = outbox.orders(at: at(9))
+        _ = outbox.actions(at: at(9))
         #expect(outbox.isDrained)
         outbox.resumed(sink: "k")
-        #expect(outbox.orders(at: at(9)).orders == [.load(lane, after: 0)])
+        #expect(outbox.actions(at: at(9)).actions == [.load(lane, after: 0)])
         outbox.loaded([delivery(1), delivery(2)], in: lane)
-        #expect(outbox.orders(at: at(9)).orders == [.attempt(delivery(1))])
+        #expect(outbox.actions(at: at(9)).actions == [.attempt(delivery(1))])
     }
 
     @Test("a hurried outbox attempts what waits for its time, but not what has just failed")
     func hurried() {
         var outbox = Outbox()
         outbox.laneFound(lane)
-        _ = outbox.orders(at: at(0))
+        _ = outbox.actions(at: at(0))
         outbox.loaded([delivery(1, created: at(50))], in: lane)
-        #expect(outbox.orders(at: at(0)).orders.isEmpty && outbox.isDrained)
-        outbox.hurried()
-        #expect(!outbox.isDrained && outbox.orders(at: at(0)).orders.count == 1)
+        #expect(outbox.actions(at: at(0)).actions.isEmpty && outbox.isDrained)
+        outbox.drainOnce()
+        #expect(!outbox.isDrained && outbox.actions(at: at(0)).actions.count == 1)
         outbox.attempted(retry(1, due: at(90)), in: lane)
-        _ = outbox.orders(at: at(0))
-        outbox.hurried()
-        #expect(outbox.orders(at: at(0)).orders.isEmpty)
+        _ = outbox.actions(at: at(0))
+        outbox.drainOnce()
+        #expect(outbox.actions(at: at(0)).actions.isEmpty)
     }
 }
 
@@ -232,7 +232,7 @@ struct OutboxPropertyTests {
         }
 
         mutating func obey() {
-            for order in outbox.orders(at: at(now)).orders {
+            for order in outbox.actions(at: at(now)).actions {
                 switch order {
                 case .attempt(let delivery):
                     #expect(!inFlight.contains { $0.id == delivery.id }, "twice at once")
@@ -243,7 +243,7 @@ struct OutboxPropertyTests {
                     }
                     inFlight.append(delivery)
                     let ofSink = inFlight.count { $0.lane.sink == delivery.lane.sink }
-                    #expect(ofSink <= DeliveryPolicy.mostAtOnce)
+                    #expect(ofSink <= DeliveryPolicy.maximumConcurrency)
                 case .load(let lane, let after):
                     // The journal is read now; the outbox hears of it later.
                     let page = (journal[lane] ?? []).filter { $0.id > after }.prefix(Outbox.ahead)

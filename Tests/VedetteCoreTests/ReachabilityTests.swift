@@ -150,12 +150,12 @@ struct ChorusTests {
     @Test("within a minute one message speaks for the failures of a server, and the others say which one")
     func oneMessage() {
         var failureGrouping = FailureGrouping()
-        #expect(failureGrouping.joined(delivery("1"), server: "lab", at: boot(0)).state == .pending)
-        let second = failureGrouping.joined(delivery("2", source: "b"), server: "lab", at: boot(59))
+        #expect(failureGrouping.grouped(delivery("1"), server: "lab", at: boot(0)).state == .pending)
+        let second = failureGrouping.grouped(delivery("2", source: "b"), server: "lab", at: boot(59))
         #expect(second.state == .suppressed)
-        #expect(second.reason == "a on lab was said less than a minute before, in msg_1")
-        #expect(failureGrouping.joined(delivery("3"), server: "lab", at: boot(60)).state == .pending)
-        #expect(failureGrouping.joined(delivery("4"), server: "lab", at: boot(61)).state == .suppressed)
+        #expect(second.reason == "a on lab was reported less than a minute before, in msg_1")
+        #expect(failureGrouping.grouped(delivery("3"), server: "lab", at: boot(60)).state == .pending)
+        #expect(failureGrouping.grouped(delivery("4"), server: "lab", at: boot(61)).state == .suppressed)
     }
 
     @Test("other servers, rules, sinks and kinds speak for themselves; events of items always do")
@@ -166,8 +166,8 @@ struct ChorusTests {
             delivery("5", .stale), delivery("6", .suspect), delivery("7", .suspect), delivery("8", .appeared),
             delivery("9", .appeared),
         ]
-        #expect(deliveries.allSatisfy { failureGrouping.joined($0, server: "lab", at: boot(0)).state == .pending })
-        #expect(failureGrouping.joined(delivery("a"), server: "other", at: boot(0)).state == .pending)
+        #expect(deliveries.allSatisfy { failureGrouping.grouped($0, server: "lab", at: boot(0)).state == .pending })
+        #expect(failureGrouping.grouped(delivery("a"), server: "other", at: boot(0)).state == .pending)
     }
 
     @Test("the last word is the truth: after a recovery a new failure is said, and after a failure a recovery")
@@ -175,20 +175,20 @@ struct ChorusTests {
         var failureGrouping = FailureGrouping()
         let kinds: [Event.Kind] = [.failing, .recovered, .failing, .recovered, .stale, .recovered, .stale]
         for (second, kind) in kinds.enumerated() {
-            let said = failureGrouping.joined(delivery("\(second)", kind), server: "lab", at: boot(Int64(second)))
+            let said = failureGrouping.grouped(delivery("\(second)", kind), server: "lab", at: boot(Int64(second)))
             #expect(said.state == .pending, "\(second)")
         }
-        #expect(failureGrouping.joined(delivery("7", .stale), server: "lab", at: boot(7)).state == .suppressed)
-        #expect(failureGrouping.joined(delivery("8", .recovered), server: "other", at: boot(8)).state == .pending)
-        #expect(failureGrouping.joined(delivery("9", .stale), server: "lab", at: boot(9)).state == .suppressed)
+        #expect(failureGrouping.grouped(delivery("7", .stale), server: "lab", at: boot(7)).state == .suppressed)
+        #expect(failureGrouping.grouped(delivery("8", .recovered), server: "other", at: boot(8)).state == .pending)
+        #expect(failureGrouping.grouped(delivery("9", .stale), server: "lab", at: boot(9)).state == .suppressed)
     }
 
     @Test("a message that was not committed speaks for nobody")
     func unsaid() {
         var failureGrouping = FailureGrouping()
-        let first = failureGrouping.joined(delivery("1"), server: "lab", at: boot(0))
-        failureGrouping.unsaid([first])
-        #expect(failureGrouping.joined(delivery("2"), server: "lab", at: boot(1)).state == .pending)
+        let first = failureGrouping.grouped(delivery("1"), server: "lab", at: boot(0))
+        failureGrouping.undo([first])
+        #expect(failureGrouping.grouped(delivery("2"), server: "lab", at: boot(1)).state == .pending)
     }
 
     @Test("the text of the one message names the server")

@@ -123,7 +123,7 @@ struct SchedulingTests {
     }
 
     @Test("what only a person can mend is failing at once", arguments: [Failure.unauthorized, .forbidden, .tlsPin])
-    func needsAPerson(failure: Failure) {
+    func needsPerson(failure: Failure) {
         var health = Health()
         #expect(health.pollFailed(failure, detail: "", fails: 3, at: at(1))?.kind == .failing)
     }

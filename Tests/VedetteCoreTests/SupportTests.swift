@@ -130,7 +130,7 @@ struct EventJSONTests {
         changes: [FieldChange(field: "state", from: "Starting", to: "Ready for use", lasted: 252.4)])
 
     @Test("an event is exactly the contract's object")
-    func shape() {
+    func transform() {
         let expected =
             #"{"specversion":"1.0","id":"0199","source":"/sources/lab-systems","type":"io.vedette.item.changed","#
             + #""subject":"59","time":"2026-11-21T02:00:00.123Z","datacontenttype":"application/json","data":{"#

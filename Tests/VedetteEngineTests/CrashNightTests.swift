@@ -58,10 +58,10 @@ struct CrashNightTests {
         let window = CivilWindow(
             name: "night", start: CivilTimeOfDay(minutes: 150), end: CivilTimeOfDay(minutes: 420))
         return RuleSet([
-            rule("held", down) { $0.hold = .seconds(2700) },
+            rule("held", down) { $0.pendingFor = .seconds(2700) },
             rule("limited", down) { $0.limit = Limit(count: 1, per: .seconds(7200)) },
-            rule("deferred", down) { $0.quiet = Quiet(windows: [window], then: .defer) },
-            rule("gathered", down) { $0.quiet = Quiet(windows: [window], then: .digest) },
+            rule("deferred", down) { $0.quiet = Quiet(windows: [window], action: .defer) },
+            rule("gathered", down) { $0.quiet = Quiet(windows: [window], action: .digest) },
             rule("again", down) { $0.remind = Reminder(every: .seconds(5400)) },
         ])
     }()

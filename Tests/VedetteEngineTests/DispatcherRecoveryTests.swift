@@ -31,7 +31,7 @@ private final class Absent: Sink {
         }
     }
 
-    func returned() async -> Bool {
+    func waitForReceiver() async -> Bool {
         state.withLock { $0.recoveryProbes += 1 }
         defer { state.withLock { $0.recoveryProbes -= 1 } }
         var iterator = returns.makeAsyncIterator()

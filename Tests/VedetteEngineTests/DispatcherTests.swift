@@ -144,7 +144,7 @@ struct CourierTests {
         await world.dispatcher.enqueue(deliveries)
         try await until { world.sink.seen.count >= Dispatcher.mostUnwritten && world.sink.inFlight == 0 }
         for _ in 0..<2000 { await Task.yield() }
-        #expect(world.sink.seen.count <= Dispatcher.mostUnwritten + DeliveryPolicy.mostAtOnce)
+        #expect(world.sink.seen.count <= Dispatcher.mostUnwritten + DeliveryPolicy.maximumConcurrency)
         await world.dispatcher.retry(sink: "k")
         await world.journal.fail()
         try await world.advance(.seconds(60)) { world.sink.seen.count == 700 }

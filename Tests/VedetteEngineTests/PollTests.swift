@@ -303,8 +303,8 @@ struct PollTests {
     @Test(
         "a body passes through the kind's program before it is read; without one to run it, or with a bad one, it fails"
     )
-    func shaping() async throws {
-        let world = World([source("good", LineKind(shaping: "reverse")), source("bad", LineKind(shaping: "?"))])
+    func transforming() async throws {
+        let world = World([source("good", LineKind(jqProgram: "reverse")), source("bad", LineKind(jqProgram: "?"))])
         for name in ["good", "bad"] { world.fetcher.serve(url(name), "ydaeR=1") }
         try await world.watcher.restore()
         _ = await world.watcher.runOnce(force: true)

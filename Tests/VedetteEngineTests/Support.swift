@@ -8,7 +8,7 @@ import VedetteCore
 struct LineKind: SourceKind {
     var mode = ReadingMode.list
     var identity: UInt64 = 1
-    var shaping: String?
+    var jqProgram: String?
     /// Asks for what is newer than the last poll, at another address each time.
     var asksSince = false
     var body: [UInt8]?
@@ -92,7 +92,7 @@ struct StatusKind: ObservingKind {
 
 /// Reverses the body, or refuses it.
 struct FakeShaper: BodyTransformer {
-    func shape(_ body: [UInt8], with program: String) async throws(ReadError) -> [UInt8] {
+    func transform(_ body: [UInt8], with program: String) async throws(ReadError) -> [UInt8] {
         guard program == "reverse" else { throw ReadError(.malformed, "jq does not know '\(program)'") }
         return body.reversed()
     }

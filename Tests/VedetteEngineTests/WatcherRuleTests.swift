@@ -20,7 +20,7 @@ struct WatcherRuleTests {
 
     @Test("for pulls a poll forward, and the good poll at its time lets the message go")
     func hold() async throws {
-        let world = World([source("a", every: .seconds(600))], rules: rule { $0.hold = .seconds(60) })
+        let world = World([source("a", every: .seconds(600))], rules: rule { $0.pendingFor = .seconds(60) })
         world.fetcher.serve(url("a"), "1=up")
         try await world.run {
             try await until { await world.journal.records.count == 1 }
@@ -37,7 +37,7 @@ struct WatcherRuleTests {
 
     @Test("what was held is said by the next run, at its first good poll after the time")
     func restart() async throws {
-        let set = rule { $0.hold = .seconds(60) }
+        let set = rule { $0.pendingFor = .seconds(60) }
         let (journal, clock) = (FakeJournal(), ManualClock())
         let first = World([source("a")], rules: set, journal: journal, clock: clock)
         first.fetcher.serve(url("a"), "1=up")
@@ -90,7 +90,7 @@ struct WatcherRuleTests {
     @Test("an item that is in a value already, when its source is first seen, counts for stays")
     func stays() async throws {
         var gates = Gates()
-        gates.hold = .seconds(60)
+        gates.pendingFor = .seconds(60)
         let set = RuleSet([
             Rule(
                 name: "stuck", when: .field("state", from: nil, to: .oneOf(["Starting"])),
@@ -101,7 +101,7 @@ struct WatcherRuleTests {
         try await world.run {
             try await until { await world.journal.records.count == 1 }
             try await world.advance(.seconds(61)) { world.sink.seen.count == 1 }
-            #expect(await world.journal.memories.keys.map(\.slot) == [.standing])
+            #expect(await world.journal.memories.keys.map(\.slot) == [.active])
             try await world.advance(.seconds(1200)) { world.fetcher.requests.count >= 4 }
         }
         #expect(await world.journal.deliveries.values.map(\.delivery.message.title) == ["1: still Starting"])

@@ -49,7 +49,7 @@ struct WatcherWaitTests {
 
     @Test("a restart keeps the poll that is pulled forward, and makes the one that was missed at once")
     func pulledAfterRestart() async throws {
-        let set = rules { $0.hold = .seconds(60) }
+        let set = rules { $0.pendingFor = .seconds(60) }
         for asleep in [Duration.seconds(5), .seconds(120)] {
             let first = World([source("a", every: .seconds(600))], rules: set)
             try await first.watcher.restore()
@@ -79,7 +79,7 @@ struct WatcherWaitTests {
             try await until { await world.journal.records.count == 1 }
             try await until { await world.watcher.isIdle }
             let stays = Condition.field("state", from: nil, to: .oneOf(["Starting"]))
-            let set = rules(stays, matchesExisting: true) { $0.hold = .seconds(60) }
+            let set = rules(stays, matchesExisting: true) { $0.pendingFor = .seconds(60) }
             try await world.watcher.reload(
                 WatchConfiguration(sources: [source("a", every: .seconds(3600))], rules: set))
             for _ in 0..<300 where world.sink.seen.isEmpty {
@@ -93,7 +93,7 @@ struct WatcherWaitTests {
 
     @Test("the server's Retry-After delays a pulled poll only when it reaches beyond it")
     func retryAfter() async throws {
-        let set = rules { $0.hold = .seconds(60) }
+        let set = rules { $0.pendingFor = .seconds(60) }
         let world = World([source("a", every: .seconds(600))], rules: set)
         try await world.watcher.restore()
         await poll(world, "1=up")
@@ -108,7 +108,7 @@ struct WatcherWaitTests {
 
     @Test("a poll that misses the item confirms nothing of it")
     func missing() async throws {
-        let set = rules { $0.hold = .seconds(60) }
+        let set = rules { $0.pendingFor = .seconds(60) }
         let world = World([source("a")], rules: set)
         try await world.watcher.restore()
         await poll(world, "1=up\n2=up")

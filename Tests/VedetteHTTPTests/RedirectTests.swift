@@ -113,7 +113,7 @@ struct RedirectTests {
     }
 
     @Test("without leave to follow, a redirect is the response, whatever its address looks like")
-    func returned() async throws {
+    func waitForReceiver() async throws {
         let server = try WireServer { _ in .redirect(308, to: "/b") }
         defer { server.close() }
         try await withClient { client in

@@ -135,7 +135,7 @@ struct DeliveryTests {
         _ = try await journal.commit(polls(1...2))
         let first = try #require(try await journal.pending(in: lane, after: 0, limit: 1).first)
         var dead = attempt(1, .dead, reason: "404")
-        dead.successor = first.passedOn(along: ["mail", "desktop"], where: { _ in true }, id: "msg_x", at: stamp(20))
+        dead.successor = first.fallback(among: ["mail", "desktop"], where: { _ in true }, id: "msg_x", at: stamp(20))
         let successors = try await journal.record([dead])
         #expect(successors.map(\.id) == [3] && successors.first?.message.event.seq == first.message.event.seq)
         // An end that comes late has no heirs.

@@ -126,7 +126,7 @@ struct QueryPlanTests {
             [cause], [delivery(1, of: cause), delivery(2, of: event(9, kind: .test))]
         )
         record.endedSilences = [1]
-        let memory = RuleMemory(key: .init(rule: "r", slot: .held, name: "n"), identity: 1, since: stamp(0))
+        let memory = RuleMemory(key: .init(rule: "r", slot: .pending, name: "n"), identity: 1, since: stamp(0))
         record.memories = [memory.key: memory, .init(rule: "r", slot: .once, name: "n"): nil]
         _ = try await journal.commit([record])
         try await journal.touch([DeferredWrite(SourceRecord(name: "source1"))])
@@ -139,7 +139,7 @@ struct QueryPlanTests {
         let pending = try await journal.pending(in: lane, after: 0, limit: 64)
         var attempt = Attempt(
             delivery: pending[0].id, state: .dead, attempts: 1, due: stamp(0), at: stamp(0), reason: "404")
-        attempt.successor = pending[0].passedOn(along: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
+        attempt.successor = pending[0].fallback(among: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
         try await journal.record([attempt])
         for policy in QueueBound.Policy.allCases {
             var limit = OutboxLimit(sink: "sink1", bound: QueueBound())

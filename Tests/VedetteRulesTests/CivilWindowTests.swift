@@ -9,7 +9,7 @@ struct CivilWindowTests {
     private func end(_ window: (String, String), _ zone: String, days: Set<Int> = [], at now: String) -> String? {
         guard let start = CivilTimeOfDay(window.0), let end = CivilTimeOfDay(window.1) else { return "unreadable" }
         let made = CivilWindow(name: "w", start: start, end: end, days: days, zone: zone)
-        return made.end(of: Stage.time(now), ZoneTime())?.rfc3339
+        return made.end(of: RuleHarness.time(now), ZoneTime())?.rfc3339
     }
 
     @Test("a window over midnight ends on the next morning; its start belongs to it, its end does not")
@@ -48,7 +48,7 @@ struct CivilWindowTests {
         #expect(end(("22:00", "07:00"), "Europe/Vienna", at: "2026-10-25T01:15:00Z") == "2026-10-25T06:00:00.000Z")
     }
 
-    @Test("zones far from UTC and with halves of hours are right")
+    @Test("zones far from UTC and with half hours are right")
     func zones() {
         #expect(end(("09:00", "17:00"), "Asia/Kolkata", at: "2026-11-21T03:30:00Z") == "2026-11-21T11:30:00.000Z")
         #expect(end(("09:00", "17:00"), "Pacific/Kiritimati", at: "2026-11-20T19:00:00Z") == "2026-11-21T03:00:00.000Z")
@@ -59,23 +59,23 @@ struct CivilWindowTests {
     func next() throws {
         let nine = try #require(CivilTimeOfDay("9:00", zone: "Europe/Vienna"))
         let civil = ZoneTime()
-        #expect(nine.next(after: Stage.time("2026-03-28T08:00:00Z"), civil).rfc3339 == "2026-03-29T07:00:00.000Z")
-        #expect(nine.next(after: Stage.time("2026-10-24T07:00:00Z"), civil).rfc3339 == "2026-10-25T08:00:00.000Z")
-        #expect(nine.next(after: Stage.time("2026-11-21T07:59:00Z"), civil).rfc3339 == "2026-11-21T08:00:00.000Z")
+        #expect(nine.next(after: RuleHarness.time("2026-03-28T08:00:00Z"), civil).rfc3339 == "2026-03-29T07:00:00.000Z")
+        #expect(nine.next(after: RuleHarness.time("2026-10-24T07:00:00Z"), civil).rfc3339 == "2026-10-25T08:00:00.000Z")
+        #expect(nine.next(after: RuleHarness.time("2026-11-21T07:59:00Z"), civil).rfc3339 == "2026-11-21T08:00:00.000Z")
     }
 
     @Test(
         "what is no time of day is refused", arguments: ["", "7", "25:00", "24:01", "7:5", "07:60", "-1:00", "7:00pm"])
     func malformed(text: String) { #expect(CivilTimeOfDay(text) == nil) }
 
-    @Test("at every minute of a year the window and its end agree")
+    @Test("at every minute of a year a window and its end agree")
     func everyMinute() {
         let civil = ZoneTime()
         let window = CivilWindow(
             name: "w", start: CivilTimeOfDay(minutes: 22 * 60), end: CivilTimeOfDay(minutes: 7 * 60),
             zone: "Europe/Vienna")
-        var now = Stage.time("2026-03-25T00:00:00Z")
-        let last = Stage.time("2026-04-02T00:00:00Z")
+        var now = RuleHarness.time("2026-03-25T00:00:00Z")
+        let last = RuleHarness.time("2026-04-02T00:00:00Z")
         while now < last {
             if let end = window.end(of: now, civil) {
                 #expect(end > now && end.seconds(since: now) <= 9 * 3600)

@@ -8,9 +8,9 @@ struct DeltaTests {
     private func isMet(_ delta: String, _ from: Value?, _ to: Value?) throws -> Bool {
         let by = try #require(Delta(delta))
         let event = Event(
-            id: Identifier("e"), kind: .changed, time: Stage.noon, source: "lab", sourceKind: "json", poll: "p",
+            id: Identifier("e"), kind: .changed, time: RuleHarness.noon, source: "lab", sourceKind: "json", poll: "p",
             item: Item(key: "a"), changes: [FieldChange(field: "n", from: from, to: to)])
-        return try Condition.by("n", by).unmet(by: event) == nil
+        return try Condition.by("n", by).mismatch(with: event) == nil
     }
 
     @Test(
@@ -26,16 +26,18 @@ struct DeltaTests {
         #expect(try isMet(delta, .text(from), .text(to)) == expected)
     }
 
-    @Test("what is no number, or absent, did not move")
+    @Test("a value that is absent or no number does not match")
     func noNumbers() throws {
         #expect(try !isMet("1", nil, "5"))
         #expect(try !isMet("1", "x", "5"))
         #expect(try !isMet("1", "5", nil))
     }
 
-    @Test("what is no step is refused", arguments: ["", "+", "-", "%", "0", "-0", "5 %", "%5", "1e999", "--5", "nan"])
+    @Test(
+        "a text that is no step is refused",
+        arguments: ["", "+", "-", "%", "0", "-0", "5 %", "%5", "1e999", "--5", "nan"])
     func malformed(text: String) { #expect(Delta(text) == nil) }
 
-    @Test("it reads as it is written", arguments: ["10", "5%", "+5%", "-0.5"])
+    @Test("the description is the text as it is written", arguments: ["10", "5%", "+5%", "-0.5"])
     func description(text: String) { #expect(Delta(text)?.description == text) }
 }

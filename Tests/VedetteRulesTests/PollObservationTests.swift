@@ -3,129 +3,129 @@
 import Testing
 import VedetteCore
 
-@Suite("What polls say of what is remembered")
-struct SightingTests {
-    private let held = Rule.when(.becomes("down")) { $0.hold = .seconds(60) }
+@Suite("Polls confirm and end matches")
+struct PollObservationTests {
+    private let held = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
     private let again = Rule.when(.becomes("down")) { $0.remind = Reminder(every: .seconds(600)) }
 
-    @Test("a poll that does not show the item confirms nothing of it; the next one that does, does")
+    @Test("a poll that does not show an item does not confirm its match; the next one that shows it does")
     func missing() {
-        var stage = Stage(held)
-        stage.item("a", "down", was: "up")
-        stage.pass(.seconds(60))
-        stage.poll(missing: ["a"])
-        #expect(stage.said.isEmpty)
-        #expect(stage.engine.awaits("lab", at: stage.now), "the next poll is told, whatever it brings")
-        var gone = stage
-        stage.poll()
-        #expect(stage.said == ["out: a: up → down"])
+        var harness = RuleHarness(held)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.poll(missing: ["a"])
+        #expect(harness.sent.isEmpty)
+        #expect(harness.engine.needsPoll(of: "lab", at: harness.now), "the next poll is told, whatever it brings")
+        var gone = harness
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
         gone.gone("a", "down")
         gone.poll()
-        #expect(gone.said.isEmpty && gone.rows.isEmpty)
+        #expect(gone.sent.isEmpty && gone.rows.isEmpty)
     }
 
-    @Test("time says nothing of an item that the last poll did not show")
+    @Test("no reminder is sent about an item that the last poll did not show")
     func missingAndTime() {
-        var stage = Stage(again)
-        stage.item("a", "down", was: "up")
-        stage.poll(missing: ["a"])
-        stage.pass(.seconds(1200))
-        #expect(stage.said.count == 1)
-        stage.poll()
-        #expect(stage.said == ["out: a: up → down", "out: a: still down"])
-        #expect(!stage.engine.awaits("lab", at: stage.now))
+        var harness = RuleHarness(again)
+        harness.item("a", "down", was: "up")
+        harness.poll(missing: ["a"])
+        harness.pass(.seconds(1200))
+        #expect(harness.sent.count == 1)
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down", "out: a: still down"])
+        #expect(!harness.engine.needsPoll(of: "lab", at: harness.now))
     }
 
-    @Test("what is gone may be missing: a rule of disappearance is confirmed without the item")
+    @Test("a match of 'disappears' is confirmed by a poll without the item")
     func disappears() {
-        var stage = Stage(Rule.when(.disappears) { $0.hold = .seconds(60) })
-        stage.gone("a")
-        stage.pass(.seconds(60))
-        stage.poll(missing: ["a"])
-        #expect(stage.said == ["out: a is gone"])
+        var harness = RuleHarness(Rule.when(.disappears) { $0.pendingFor = .seconds(60) })
+        harness.gone("a")
+        harness.pass(.seconds(60))
+        harness.poll(missing: ["a"])
+        #expect(harness.sent == ["out: a is gone"])
     }
 
-    @Test("failures pause judgement: nothing is said of an item until a good poll tells")
+    @Test("after a failed poll nothing is sent about an item until a good poll")
     func failures() {
         let window = CivilWindow(
             name: "w", start: CivilTimeOfDay(minutes: 720), end: CivilTimeOfDay(minutes: 725), zone: "UTC")
-        let quiet = Rule.when(.becomes("down"), name: "q") { $0.quiet = Quiet(windows: [window], then: .defer) }
+        let quiet = Rule.when(.becomes("down"), name: "q") { $0.quiet = Quiet(windows: [window], action: .defer) }
         let source = Rule.when(.sourceState([.failing]), name: "s") { $0.remind = Reminder(every: .seconds(600)) }
-        var stage = Stage(again, quiet, source)
-        stage.item("a", "down", was: "up")
-        stage.item("b", "down", was: "up")
-        stage.source(.failing)
-        stage.poll(isGood: false)
-        stage.pass(.seconds(3000))
-        #expect(stage.said.filter { !$0.contains("lab") } == ["out: a: up → down", "out: b: up → down"])
-        #expect(stage.said.count { $0.contains("lab: still so") } == 5, "of the source itself it knows enough")
-        stage.source(.recovered)
-        stage.item("b", "up", was: "down")
-        stage.poll()
-        #expect(stage.said.suffix(2) == ["out: a: up → down", "out: a: still down"])
-        stage.pass(.seconds(600))
-        #expect(stage.said.last == "out: a: still down", "from then on time is enough again")
+        var harness = RuleHarness(again, quiet, source)
+        harness.item("a", "down", was: "up")
+        harness.item("b", "down", was: "up")
+        harness.source(.failing)
+        harness.poll(isGood: false)
+        harness.pass(.seconds(3000))
+        #expect(harness.sent.filter { !$0.contains("lab") } == ["out: a: up → down", "out: b: up → down"])
+        #expect(harness.sent.count { $0.contains("lab: still so") } == 5, "of the source itself it knows enough")
+        harness.source(.recovered)
+        harness.item("b", "up", was: "down")
+        harness.poll()
+        #expect(harness.sent.suffix(2) == ["out: a: up → down", "out: a: still down"])
+        harness.pass(.seconds(600))
+        #expect(harness.sent.last == "out: a: still down", "from then on time is enough again")
     }
 
-    @Test("a new baseline ends what is remembered of items that are not in it, and shows the others as they are")
+    @Test("a new baseline ends the matches of items that are not in it, and updates the others")
     func baseline() {
-        var stage = Stage(held, Rule.when(.disappears, name: "d") { $0.hold = .seconds(60) })
-        for key in ["a", "b", "c"] { stage.item(key, "down", was: "up") }
-        for key in ["x", "y"] { stage.gone(key) }
-        stage.poll(baseline: [("b", "up"), ("c", "down"), ("x", "back")])
+        var harness = RuleHarness(held, Rule.when(.disappears, name: "d") { $0.pendingFor = .seconds(60) })
+        for key in ["a", "b", "c"] { harness.item(key, "down", was: "up") }
+        for key in ["x", "y"] { harness.gone(key) }
+        harness.poll(baseline: [("b", "up"), ("c", "down"), ("x", "back")])
         #expect(
-            stage.unsaid == [
-                "x is gone: no longer so after 0 s", "a: up → down: its source was read anew without it",
+            harness.suppressed == [
+                "x is gone: no longer so after 0 s", "a: up → down: it is not in the new baseline of its source",
                 "b: up → down: no longer so after 0 s",
             ])
-        stage.pass(.seconds(60))
-        stage.poll()
-        #expect(stage.said == ["out: y is gone", "out: c: up → down"])
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent == ["out: y is gone", "out: c: up → down"])
     }
 
-    @Test("an item that leaves without an event leaves nothing behind")
+    @Test("an item that leaves without an event is forgotten")
     func forgotten() {
-        var stage = Stage(again)
-        for key in ["a", "b"] { stage.item(key, "down", was: "up") }
-        stage.poll(forgotten: ["a"])
-        stage.pass(.seconds(600))
-        #expect(stage.said.suffix(1) == ["out: b: still down"])
-        #expect(stage.rows.count == 1)
+        var harness = RuleHarness(again)
+        for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+        harness.poll(forgotten: ["a"])
+        harness.pass(.seconds(600))
+        #expect(harness.sent.suffix(1) == ["out: b: still down"])
+        #expect(harness.rows.count == 1)
     }
 
-    @Test("a doubt about a source is over with the next good poll")
+    @Test("a good poll ends a match of 'suspect'")
     func doubt() {
-        var stage = Stage(Rule.when(.sourceState([.suspect])) { $0.remind = Reminder(every: .seconds(600)) })
-        let event = stage.event(.suspect)
-        stage.poll(events: [event])
-        #expect(stage.rows.count == 1, "the poll that brought it does not end it")
-        stage.poll()
-        stage.pass(.seconds(3600))
-        #expect(stage.said.count == 1)
+        var harness = RuleHarness(Rule.when(.sourceState([.suspect])) { $0.remind = Reminder(every: .seconds(600)) })
+        let event = harness.event(.suspect)
+        harness.poll(events: [event])
+        #expect(harness.rows.count == 1, "the poll that brought it does not end it")
+        harness.poll()
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 1)
     }
 
-    @Test("what is remembered of a source that is gone for good is forgotten, and the reason is kept")
+    @Test("the memory about a source that is gone is discarded with the reason")
     func goneSource() {
-        var stage = Stage(held)
-        stage.item("a", "down", was: "up")
-        stage.item("b", "down", was: "up", source: "web")
-        stage.keep(sources: ["web"])
-        #expect(stage.rows.keys.map(\.name) == ["web\u{1F}b"])
-        #expect(stage.unsaid == ["a: up → down: the source 'lab' is gone while it was held back"])
+        var harness = RuleHarness(held)
+        harness.item("a", "down", was: "up")
+        harness.item("b", "down", was: "up", source: "web")
+        harness.forgetSources(except: ["web"])
+        #expect(harness.rows.keys.map(\.name) == ["web\u{1F}b"])
+        #expect(harness.suppressed == ["a: up → down: the source 'lab' is gone while it was held back"])
     }
 
-    @Test("a rule that is changed or removed does not say what it held, and explain can tell")
+    @Test("what a changed or removed rule withheld is suppressed with the reason")
     func changedRule() {
-        var stage = Stage(held)
-        stage.item("a", "down", was: "up")
+        var harness = RuleHarness(held)
+        harness.item("a", "down", was: "up")
         var other = held
         (other.identity, other.notify) = (2, [Rule.NotificationTarget(sink: "other")])
-        var restarted = stage
-        stage.reload(other)
-        #expect(stage.unsaid == ["a: up → down: its rule was changed or removed while it was held back"])
-        #expect(stage.unsaidTo == ["out"])
+        var restarted = harness
+        harness.reload(other)
+        #expect(harness.suppressed == ["a: up → down: its rule was changed or removed while it was held back"])
+        #expect(harness.suppressedSinks == ["out"])
         restarted.restart(with: RuleSet([]))
-        #expect(restarted.unsaid == stage.unsaid && restarted.unsaidTo == ["nobody"])
-        #expect(stage.rows.isEmpty && restarted.rows.isEmpty)
+        #expect(restarted.suppressed == harness.suppressed && restarted.suppressedSinks == ["nobody"])
+        #expect(harness.rows.isEmpty && restarted.rows.isEmpty)
     }
 }

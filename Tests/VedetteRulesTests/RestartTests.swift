@@ -7,13 +7,13 @@ import VedetteText
 @Suite("A restart changes no outcome")
 struct RestartTests {
     private static let rules: [Rule] = [
-        .when(.becomes("down"), name: "held") { $0.hold = .seconds(90) },
+        .when(.becomes("down"), name: "held") { $0.pendingFor = .seconds(90) },
         .when(.becomes("down"), name: "limited") { $0.limit = Limit(count: 2, per: .seconds(300)) },
         .when(.becomes("down"), name: "night") {
             let window = CivilWindow(
                 name: "night", start: CivilTimeOfDay(minutes: 12 * 60 + 5), end: CivilTimeOfDay(minutes: 12 * 60 + 12),
                 zone: "UTC")
-            $0.quiet = Quiet(windows: [window], then: .defer)
+            $0.quiet = Quiet(windows: [window], action: .defer)
         },
         .when(.appears, name: "gathered") { $0.digest = DigestPlan(release: .every(.seconds(200)), by: .item) },
         .when(.becomes("down"), name: "again") { $0.remind = Reminder(every: .seconds(170)) },
@@ -37,24 +37,25 @@ struct RestartTests {
     }
 
     private func play(_ steps: [Step], restartAfter: Set<Int>) -> [String] {
-        var stage = Stage()
-        stage.engine = RuleEngine(RuleSet(Self.rules), civil: ZoneTime())
+        var harness = RuleHarness()
+        harness.engine = RuleEngine(RuleSet(Self.rules), civil: ZoneTime())
         var states: [String: String] = [:]
         for (i, step) in steps.enumerated() {
             switch step {
             case .change(let key, let state):
-                if states[key] != state { stage.item(key, state, was: states[key]) }
+                if states[key] != state { harness.item(key, state, was: states[key]) }
                 states[key] = state
-            case .poll: stage.poll()
-            case .pass(let seconds): stage.pass(.seconds(seconds))
+            case .poll: harness.poll()
+            case .pass(let seconds): harness.pass(.seconds(seconds))
             }
-            if restartAfter.contains(i) { stage.restart() }
+            if restartAfter.contains(i) { harness.restart() }
         }
-        stage.pass(.seconds(3600))
-        return stage.said
+        harness.pass(.seconds(3600))
+        return harness.sent
     }
 
-    @Test("events, polls and time in any order are the same with a restart after any of them", arguments: 0..<40)
+    @Test(
+        "events, polls and time in any order have the same outcome with a restart after any of them", arguments: 0..<40)
     func anywhere(seed: Int) {
         var random = Seeded(UInt64(seed) + 1)
         let steps = steps(&random)
@@ -65,18 +66,18 @@ struct RestartTests {
         #expect(play(steps, restartAfter: Set(steps.indices)) == expected)
     }
 
-    @Test("a step whose commit failed leaves nothing behind")
+    @Test("undo removes everything that a step changed")
     func undone() {
-        var stage = Stage(Rule.when(.becomes("down")) { $0.hold = .seconds(90) })
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(90) })
         let event = Event(
-            id: Identifier("e"), kind: .changed, time: stage.now.wall, source: "lab", sourceKind: "json", poll: "p",
+            id: Identifier("e"), kind: .changed, time: harness.now.wall, source: "lab", sourceKind: "json", poll: "p",
             item: Item(key: "a", state: "down"),
             changes: [FieldChange(field: "state", from: "up", to: "down")])
-        let step = stage.engine.happened(event, at: stage.now) { Identifier("x") }
-        #expect(stage.engine.remembered.count == 1)
-        stage.engine.undo(step)
-        #expect(stage.engine.remembered.isEmpty)
-        #expect(stage.engine.nextPull(of: "lab") == nil)
+        let step = harness.engine.evaluate(event, at: harness.now) { Identifier("x") }
+        #expect(harness.engine.remembered.count == 1)
+        harness.engine.undo(step)
+        #expect(harness.engine.remembered.isEmpty)
+        #expect(harness.engine.nextConfirmation(of: "lab") == nil)
     }
 }
 

@@ -16,7 +16,8 @@ struct RuleIndexTests {
             fields: ["tags": .list(["x", keys.randomElement(using: &random) ?? "a"])])
         let from = states.randomElement(using: &random) ?? "up"
         return Event(
-            id: Identifier("e"), kind: kind, time: Stage.noon, source: Bool.random(using: &random) ? "lab" : "web",
+            id: Identifier("e"), kind: kind, time: RuleHarness.noon,
+            source: Bool.random(using: &random) ? "lab" : "web",
             sourceKind: "json", poll: "p", item: kind.isAboutItem ? item : nil,
             changes: kind == .changed ? [FieldChange(field: "state", from: .text(from), to: .text(state))] : [])
     }
@@ -40,20 +41,20 @@ struct RuleIndexTests {
         }
     }
 
-    @Test("finds every rule that a look at all of them finds, in the same order", arguments: 0..<60)
+    @Test("finds every rule that a full scan finds, in the same order", arguments: 0..<60)
     func complete(seed: Int) {
         var random = Seeded(UInt64(seed) + 7)
         let rules = (0..<40).map { Rule.when(Self.condition(&random), name: "r\($0)") }
         let set = RuleSet(rules)
         for _ in 0..<50 {
             let event = Self.event(&random)
-            let all = set.allVerdicts(on: event).filter { $0.answer == .matched }.map(\.rule.name)
-            let found = set.verdicts(on: event).filter { $0.answer == .matched }.map(\.rule.name)
+            let all = set.evaluateAll(event).filter { $0.result == .matched }.map(\.rule.name)
+            let found = set.evaluate(event).filter { $0.result == .matched }.map(\.rule.name)
             #expect(found == all)
         }
     }
 
-    @Test("asks only the rules about the item, the value or the source of an event")
+    @Test("evaluates only the rules about the item, the value or the source of an event")
     func narrow() {
         let rules =
             (0..<1000).map {
@@ -62,9 +63,9 @@ struct RuleIndexTests {
                     name: "i\($0)")
             } + (0..<1000).map { Rule.when(.all([.source(["lab"], text: ""), .becomes("s\($0)")]), name: "s\($0)") }
         let event = Event(
-            id: Identifier("e"), kind: .changed, time: Stage.noon, source: "lab", sourceKind: "json", poll: "p",
+            id: Identifier("e"), kind: .changed, time: RuleHarness.noon, source: "lab", sourceKind: "json", poll: "p",
             item: Item(key: "k5", state: "down"),
             changes: [FieldChange(field: "state", from: "up", to: "down")])
-        #expect(RuleSet(rules).verdicts(on: event).map(\.rule.name) == ["i5"])
+        #expect(RuleSet(rules).evaluate(event).map(\.rule.name) == ["i5"])
     }
 }

@@ -4,21 +4,21 @@ import Synchronization
 import VedetteCore
 import VedetteText
 
-/// Rules at work without a journal: time is moved by hand, and what was said is kept.
-struct Stage {
+/// Runs a rule engine without a journal. Time is moved by hand, and deliveries are recorded.
+struct RuleHarness {
     var engine: RuleEngine
     var now: RuleTime
-    /// `sink: title`, in the order in which it was said.
-    var said: [String] = []
-    /// `title: reason`
-    var unsaid: [String] = []
-    /// What the journal would hold.
+    /// The pending deliveries as `sink: title (+withheld)`, in their order.
+    var sent: [String] = []
+    /// The suppressed deliveries as `title: reason`.
+    var suppressed: [String] = []
+    /// The rows that the journal would hold.
     var rows: [RuleMemory.Key: RuleMemory] = [:]
-    /// The last event that was spoken of.
+    /// The event of the last pending delivery.
     var last: Event?
-    /// The sinks that were not spoken to.
-    var unsaidTo: [String] = []
-    /// What the last step wrote.
+    /// The sinks of the suppressed deliveries.
+    var suppressedSinks: [String] = []
+    /// The rows that the last step wrote.
     var written: [RuleMemory.Key] = []
     private let numbers = Numbers()
     private var seq: Int64 = 0
@@ -33,7 +33,7 @@ struct Stage {
 
     static func time(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? Timestamp(milliseconds: 0) }
 
-    // MARK: What happens
+    // MARK: Events and polls
 
     @discardableResult
     mutating func item(
@@ -44,7 +44,7 @@ struct Stage {
         return happen(was == nil ? .appeared : .changed, source: source, item, changes)
     }
 
-    /// Another field than the state changed.
+    /// Changes another field than the state.
     mutating func field(_ key: String, _ field: String, _ value: String, was: String, state: String) {
         let item = Item(key: key, title: key, state: state, fields: [field: .text(value)])
         happen(.changed, source: "lab", item, [FieldChange(field: field, from: .text(was), to: .text(value))])
@@ -63,13 +63,13 @@ struct Stage {
     @discardableResult
     private mutating func happen(_ kind: Event.Kind, source: String, _ item: Item?, _ changes: [FieldChange]) -> Event {
         let event = event(kind, source: source, item, changes)
-        take(happens(event))
+        take(evaluate(event))
         return event
     }
 
-    /// An event that is not committed.
-    mutating func happens(_ event: Event) -> RuleEngine.Step {
-        engine.happened(event, at: now, identifier: numbers.next)
+    /// Evaluates an event without committing the step.
+    mutating func evaluate(_ event: Event) -> RuleEngine.Step {
+        engine.evaluate(event, at: now, identifier: numbers.next)
     }
 
     mutating func event(_ kind: Event.Kind, _ source: String = "lab") -> Event { event(kind, source: source, nil, []) }
@@ -86,17 +86,17 @@ struct Stage {
             item: item, changes: changes)
     }
 
-    /// An item that is there already.
+    /// Evaluates an item that was there before the rule.
     mutating func find(_ key: String, _ state: String, since: Duration) {
         let item = Item(key: key, title: key, state: state)
         let stored = StoredItem(item, digest: item.digest, stateSince: now.wall.advanced(by: since))
         let source = Source(
             name: "lab", kindName: "json", kind: NoKind(), server: Server(name: ""), url: "https://lab.example.org",
             pace: PollInterval(every: .seconds(60)))
-        take(engine.found([stored], of: source, at: now, identifier: numbers.next))
+        take(engine.evaluateExisting([stored], of: source, at: now, identifier: numbers.next))
     }
 
-    /// A poll, after its events: a good one, unless it is said.
+    /// Evaluates a poll.
     mutating func poll(
         _ source: String = "lab", events: [Event] = [], isGood: Bool = true, missing: Set<String> = [],
         forgotten: Set<String> = [], baseline: [(key: String, state: String)]? = nil
@@ -107,21 +107,25 @@ struct Stage {
             let item = Item(key: key, title: key, state: state)
             return StoredItem(item, digest: item.digest, stateSince: now.wall)
         }
-        take(engine.polled(source, events, seen, at: now, identifier: numbers.next))
+        take(engine.evaluatePoll(of: source, events: events, seen, at: now, identifier: numbers.next))
     }
 
-    /// A good poll that is not committed.
-    mutating func polled() -> RuleEngine.Step { engine.polled("lab", at: now, identifier: numbers.next) }
+    /// Evaluates a good poll without committing the step.
+    mutating func evaluatePoll() -> RuleEngine.Step {
+        engine.evaluatePoll(of: "lab", at: now, identifier: numbers.next)
+    }
 
-    /// What the journal's pruning and the files no longer know.
-    mutating func keep(sources: Set<String>) { take(engine.keep(sources: sources, at: now, identifier: numbers.next)) }
+    /// Discards what is remembered of other sources.
+    mutating func forgetSources(except known: Set<String>) {
+        take(engine.forgetSources(except: known, at: now, identifier: numbers.next))
+    }
 
-    /// Time passes on both clocks; what is due on the way is due at its own time.
+    /// Moves both clocks, and fires each timer on the way at its own time.
     mutating func pass(_ duration: Duration) {
         let end = now.steady.advanced(by: duration)
-        while let next = engine.nextTick(at: now), next <= end {
+        while let next = engine.nextTimer(at: now), next <= end {
             move(to: max(next, now.steady))
-            take(engine.ticked(at: now, identifier: numbers.next))
+            take(engine.fireTimers(at: now, identifier: numbers.next))
         }
         move(to: end)
     }
@@ -132,23 +136,23 @@ struct Stage {
         now.steady = steady
     }
 
-    /// The wall clock is set anew; the boot-time clock hears nothing of it.
+    /// Sets the wall clock; the steady clock does not move.
     mutating func wallJumps(by duration: Duration) { now.wall = now.wall.advanced(by: duration) }
 
-    /// The program is down for so long.
+    /// Moves both clocks without firing timers, as while the program is down.
     mutating func sleep(_ duration: Duration) {
         now = RuleTime(steady: now.steady.advanced(by: duration), wall: now.wall.advanced(by: duration))
     }
 
-    /// The program dies and starts again with what the journal holds.
-    mutating func restart(with rules: RuleSet? = nil, unsure: Set<String> = []) {
+    /// Starts a new engine with the rows of the journal.
+    mutating func restart(with rules: RuleSet? = nil, unconfirmed: Set<String> = []) {
         let (old, silences) = (engine.rules, engine.silences)
         engine = RuleEngine(rules ?? old, civil: ZoneTime())
         now.steady = now.wall
         let kept = Array(rows.values)
         take(
             engine.restore(
-                kept, silences: silences, failing: [], unsure: unsure, at: now, identifier: numbers.next))
+                kept, silences: silences, failing: [], unconfirmed: unconfirmed, at: now, identifier: numbers.next))
     }
 
     mutating func reload(_ rules: Rule...) { take(engine.reload(RuleSet(rules), at: now, identifier: numbers.next)) }
@@ -157,16 +161,17 @@ struct Stage {
         written = Array(step.changes.keys)
         for delivery in step.deliveries {
             if delivery.state == .suppressed {
-                unsaidTo.append(delivery.message.sink)
-                unsaid.append("\(delivery.message.title): \(delivery.reason ?? "")")
+                suppressedSinks.append(delivery.message.sink)
+                suppressed.append("\(delivery.message.title): \(delivery.reason ?? "")")
             } else {
-                let held = delivery.message.suppressed
+                let withheld = delivery.message.suppressed
                 last = delivery.message.event
-                said.append("\(delivery.message.sink): \(delivery.message.title)" + (held > 0 ? " (+\(held))" : ""))
+                let count = withheld > 0 ? " (+\(withheld))" : ""
+                sent.append("\(delivery.message.sink): \(delivery.message.title)\(count)")
             }
         }
         for (key, row) in step.changes {
-            // Through the journal's own form, so that nothing lives in memory alone.
+            // Through JSON, so that a property which is not stored is missed after a restart.
             rows[key] = row.flatMap { RuleMemory(key: key, json: $0.json) }
         }
     }

@@ -47,12 +47,12 @@ struct DesktopTests {
     }
 
     @Test("who waits for a desktop is told when there is one: no bus, no daemon, and then both")
-    func returned() async throws {
+    func waitForReceiver() async throws {
         let clock = TurnClock()
         let sink = DesktopSink(clock: clock)
         #expect(await sink.deliver(.of()).isRetry)
         let answer = Answer()
-        let waiting = Task { answer.take(await sink.returned()) }
+        let waiting = Task { answer.take(await sink.waitForReceiver()) }
         /// Lets it look for the next time, and waits until it has.
         func look(_ number: Int) async {
             while clock.sleeps < number, answer.given == nil { await Task.yield() }
@@ -76,7 +76,7 @@ struct DesktopTests {
     @Test("who waits for a desktop may be told to stop")
     func returnCancelled() async {
         let patient = DesktopSink(clock: TurnClock())
-        let waiting = Task { await patient.returned() }
+        let waiting = Task { await patient.waitForReceiver() }
         waiting.cancel()
         #expect(await !waiting.value)
     }

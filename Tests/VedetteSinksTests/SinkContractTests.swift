@@ -26,7 +26,7 @@ struct SinkContractTests {
         #expect(page.hasPrefix("# The \(name) sink\n"))
         for option in Self.all.first(where: { $0.name == name })?.options ?? [] {
             #expect(page.contains("| `\(option.name)` |"), "\(name): \(option.name)")
-            if let standard = option.standard, !standard.contains(" ") {
+            if let standard = option.documentedDefault, !standard.contains(" ") {
                 #expect(page.contains("`\(standard)`"), "\(name): \(option.name)")
             }
         }

@@ -23,7 +23,7 @@ struct SinkKindsTests {
             #expect(Set(entry.options.map(\.name)).count == entry.options.count)
             for option in entry.options {
                 #expect(option.summary.hasSuffix("."), "\(entry.name).\(option.name)")
-                #expect(!(option.isRequired && option.standard != nil), "\(entry.name).\(option.name)")
+                #expect(!(option.isRequired && option.documentedDefault != nil), "\(entry.name).\(option.name)")
             }
         }
     }

@@ -108,6 +108,6 @@ struct JSONVerdictTests {
             #expect(try Fixture.kind("json", [name: value]).identity != plain, "\(name)")
         }
         #expect(try Fixture.kind("json", ["title": .list([.text("x")])]).identity == plain)
-        #expect(try Fixture.kind("json", ["jq": .text(".x")]).shaping == ".x")
+        #expect(try Fixture.kind("json", ["jq": .text(".x")]).jqProgram == ".x")
     }
 }

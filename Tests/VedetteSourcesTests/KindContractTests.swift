@@ -49,7 +49,7 @@ struct KindContractTests {
     func defaults(_ name: String) throws {
         let rows = try Self.rows(name)
         for option in SourceKinds.all.first(where: { $0.name == name })?.options ?? [] {
-            guard let standard = option.standard else { continue }
+            guard let standard = option.documentedDefault else { continue }
             let row = rows.first { $0.names.contains(option.name) }?.text ?? ""
             // A value is quoted in the page; of words about it at least those stand there that are values.
             let values =

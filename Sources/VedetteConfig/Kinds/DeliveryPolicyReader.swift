@@ -20,7 +20,7 @@ struct DeliveryPolicyReader {
             policy.giveUp = time
         }
         if let count = map["concurrency"].flatMap({
-            scalars.integer($0, "'concurrency'", in: 1...DeliveryPolicy.mostAtOnce)
+            scalars.integer($0, "'concurrency'", in: 1...DeliveryPolicy.maximumConcurrency)
         }) {
             policy.concurrency = count
         }

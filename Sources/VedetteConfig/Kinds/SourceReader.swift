@@ -28,7 +28,7 @@ struct SourceReader {
                 remedies: SourceReader.remedies, findings)
         else { return nil }
         let server = server(map)
-        let pace = pace(map, standard: kind.every)
+        let pace = pace(map, default: kind.every)
         let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
         let first = choice(map, "first", Source.First.allCases) ?? .baseline
         let empty = choice(map, "empty", Source.Empty.allCases) ?? .suspect
@@ -61,9 +61,9 @@ extension SourceReader {
     /// The fastest pace that is taken.
     private static let least = Duration.milliseconds(100)
 
-    private func pace(_ map: MapReader, standard: Duration) -> PollInterval {
+    private func pace(_ map: MapReader, default: Duration) -> PollInterval {
         let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.least) }
-        var pace = PollInterval(every: every ?? standard, isExplicit: map.has("every"))
+        var pace = PollInterval(every: every ?? `default`, isExplicit: map.has("every"))
         guard let node = map["while"], let inner = MapReader(node, "'while'", keys: ConfigurationKeys.pace, findings)
         else {
             return pace

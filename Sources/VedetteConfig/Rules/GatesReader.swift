@@ -14,7 +14,7 @@ struct GatesReader {
 
     func gates(_ map: MapReader) -> Gates {
         var gates = Gates()
-        gates.hold = map["for"].flatMap { scalars.duration($0, "'for'") } ?? .zero
+        gates.pendingFor = map["for"].flatMap { scalars.duration($0, "'for'") } ?? .zero
         gates.depends = map["depends"].flatMap(depends) ?? []
         gates.quiet = map["quiet"].flatMap(quiet)
         gates.oncePer = map["once_per"].flatMap { field($0, "'once_per'") }
@@ -22,7 +22,7 @@ struct GatesReader {
         gates.limit = map["limit"].flatMap(limit)
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
-        if gates.digest != nil || gates.quiet?.then == .digest, gates.remind != nil || !gates.escalate.isEmpty {
+        if gates.digest != nil || gates.quiet?.action == .digest, gates.remind != nil || !gates.escalate.isEmpty {
             let other = map.has("remind") ? "remind" : "escalate"
             findings.error(
                 map.key(other), "'\(other)' needs one event to speak of, and 'digest' makes several one; keep one")
@@ -48,7 +48,8 @@ struct GatesReader {
     private func quiet(_ node: YAMLNode) -> Quiet? {
         guard let map = MapReader(node, "'quiet'", keys: ConfigurationKeys.quiet, findings) else { return nil }
         let then = map["then"].flatMap {
-            scalars.choice($0, "'then'", among: Quiet.Then.allCases.map(\.rawValue)).flatMap(Quiet.Then.init(rawValue:))
+            scalars.choice($0, "'then'", among: Quiet.Action.allCases.map(\.rawValue)).flatMap(
+                Quiet.Action.init(rawValue:))
         }
         guard let node = map["during"], let nodes = scalars.oneOrMany(node, "'during'") else { return nil }
         let during = nodes.flatMap { node -> [CivilWindow] in
@@ -57,7 +58,7 @@ struct GatesReader {
             findings.error(node.place, MapReader.unknown("window", name, among: Array(windows.keys)))
             return []
         }
-        return Quiet(windows: during, then: then ?? .defer)
+        return Quiet(windows: during, action: then ?? .defer)
     }
 
     private func limit(_ node: YAMLNode) -> Limit? {

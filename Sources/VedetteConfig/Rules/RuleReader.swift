@@ -32,7 +32,7 @@ struct RuleReader {
         let gates = gates(map, inner)
         let tests = map["tests"].map { RuleTestReader(scope: inner, sinks: sinks, findings: findings).tests($0) } ?? []
         guard let name, let nameNode, let when else { return nil }
-        if when.matchesExisting, gates.hold == .zero {
+        if when.matchesExisting, gates.pendingFor == .zero {
             findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
         }
         var rule = Rule(

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a sink is thought dead. While it is, one attempt at a time asks whether it is back, so that the messages of a
-/// thousand sources do not each find it out for themselves. (The circuit breaker of M. Nygard, *Release It!*, 2007.)
+/// Tracks whether a sink's receiver is down. While the circuit is open, one attempt at a time probes the receiver, instead
+/// of one per source. (The circuit breaker of M. Nygard, *Release It!*, 2007.)
 struct CircuitBreaker: Sendable {
-    /// So many attempts in a row must fail.
+    /// Failed attempts in a row that open the circuit.
     static let threshold = 5
+    /// The first pause after the circuit opened; each further one doubles.
     static let first = Duration.seconds(5)
+    /// The longest pause.
     static let longest = Duration.seconds(300)
 
-    /// In a row.
+    /// Failed attempts in a row.
     private var failures = 0
     private var openings = 0
     private var lane: DeliveryLane?
-    /// One lane alone may have a message that the receiver cannot take; it waits by itself.
+    /// Whether more than one lane failed. One lane alone may have a message that the receiver cannot take.
     private var isShared = false
-    /// No attempt before; of an open circuit.
-    private(set) var restsUntil: Timestamp?
+    /// When the next probe may start; nil while the circuit is closed.
+    private(set) var openUntil: Timestamp?
 
-    var isOpen: Bool { restsUntil != nil }
-    /// It has been open for long: minutes, not a hiccup.
+    var isOpen: Bool { openUntil != nil }
+    /// Whether it has been open for minutes.
     var isLasting: Bool { openings > 6 }
 
+    /// Records a failed attempt.
     /// - Parameters:
-    ///   - asked: before this time the receiver wants none.
-    ///   - chance: 0..<1.
-    mutating func failed(_ name: DeliveryLane, at now: Timestamp, asked: Timestamp?, random: Double) {
-        if let rest = restsUntil, rest > now {
-            // Under way when it opened: no news, but perhaps a wish.
-            restsUntil = max(rest, asked ?? rest)
+    ///   - retryAfter: the time before which the receiver wants no attempt.
+    ///   - random: 0..<1.
+    mutating func failed(_ name: DeliveryLane, at now: Timestamp, retryAfter: Timestamp?, random: Double) {
+        if let until = openUntil, until > now {
+            // The attempt was in flight when the circuit opened; only its Retry-After counts.
+            openUntil = max(until, retryAfter ?? until)
             return
         }
         failures += 1
@@ -35,13 +38,13 @@ struct CircuitBreaker: Sendable {
         guard isShared, failures >= CircuitBreaker.threshold else { return }
         let doubled = CircuitBreaker.first * (1 << min(openings, 6))
         openings += 1
-        let most = min(doubled, CircuitBreaker.longest)
-        restsUntil = max(now.advanced(by: most * (0.5 + random / 2)), asked ?? now)
+        let pause = min(doubled, CircuitBreaker.longest)
+        openUntil = max(now.advanced(by: pause * (0.5 + random / 2)), retryAfter ?? now)
     }
 
-    /// The receiver answered.
-    /// - Returns: whether it was thought dead.
-    mutating func answered() -> Bool {
+    /// Records that the receiver answered.
+    /// - Returns: whether the circuit was open.
+    mutating func succeeded() -> Bool {
         let wasOpen = isOpen
         self = CircuitBreaker()
         return wasOpen

@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a sink is treated, whatever its kind.
+/// The settings that every sink has, whatever its kind.
 public struct DeliveryPolicy: Sendable, Hashable {
-    /// At most so many of one sink in flight (I7).
-    public static let mostAtOnce = 4
+    /// The largest `concurrency` (I7).
+    public static let maximumConcurrency = 4
 
-    /// Attempts in flight at once, 1 to `mostAtOnce`.
-    public var concurrency = mostAtOnce
-    /// At least so long from the start of one attempt to the start of the next.
+    /// Attempts in flight at once, 1 to `maximumConcurrency`.
+    public var concurrency = maximumConcurrency
+    /// The least time from the start of one attempt to the start of the next.
     public var interval = Duration.zero
-    /// Messages of one source need not arrive in order (I6), so one that is retried holds up none.
+    /// Whether messages of one source may arrive out of order (I6), so that a retry delays none of them.
     public var isParallel = false
+    /// The bound of its pending messages.
     public var queue = QueueBound()
-    /// What was not delivered within this time is dead.
+    /// A message that was not delivered within this time is dead.
     public var giveUp = Duration.seconds(72 * 3600)
-    /// Who gets what died here: the first; what dies there too, the next.
+    /// The sinks that get what died here: first the first one; what dies there too, the next.
     public var fallbacks: [String] = []
 
+    /// Creates the usual settings.
     public init() {}
 }
 
-/// How much may be owed to one sink.
+/// How much may be pending for one sink.
 public struct QueueBound: Sendable, Hashable {
-    /// Which messages die when it is exceeded.
+    /// Which messages die when the bound is exceeded.
     public enum Policy: String, Sendable, Hashable, CaseIterable {
+        /// The oldest ones.
         case dropOldest = "drop_oldest"
+        /// The newest ones.
         case dropNewest = "drop_newest"
     }
 
+    /// Messages.
     public var count = 250_000
-    /// Of texts and events.
+    /// Bytes of texts and events.
     public var bytes: Int64 = 500_000_000
+    /// Which messages die when the bound is exceeded.
     public var policy = Policy.dropOldest
 
+    /// Creates the usual bound.
     public init() {}
 }

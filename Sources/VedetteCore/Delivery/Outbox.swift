@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which delivery is attempted next: per lane in order, per sink within its manners. Knows lanes and their first
-/// deliveries only; the rest waits in the journal. Every step costs the lanes it touches, not the lanes there are.
+/// Decides which delivery is attempted next: in order per lane, within the policy of each sink. It holds the lanes and
+/// their first deliveries; the rest is in the journal. A step costs time for the lanes that it touches, not for all.
 public struct Outbox: Sendable {
     /// Deliveries read ahead per lane.
     public static let ahead = 64
 
-    public enum Order: Sendable, Hashable {
+    /// What the dispatcher has to do.
+    public enum Action: Sendable, Hashable {
+        /// Attempt this delivery now.
         case attempt(Delivery)
         /// Read the lane's next deliveries, those with an id above `after`.
         case load(DeliveryLane, after: Int64)
@@ -14,14 +16,13 @@ public struct Outbox: Sendable {
 
     private var lanes: [DeliveryLane: OutboxLane] = [:]
     private var sinks: [String: OutboxSink] = [:]
-    /// Lanes whose turn must be judged.
+    /// Lanes to look at.
     private var ready: [DeliveryLane] = []
-    /// Sinks with a lane or a place more since the last orders.
+    /// Sinks that got a lane or capacity since the last actions.
     private var touched = Set<String>()
-    /// Lanes whose first delivery, and sinks whose next attempt, waits for its time; an entry that its lane or sink no
-    /// longer names is stale.
+    /// Lanes and sinks that wait for a time. An entry is stale when its lane or sink has another time.
     private var later = Heap<Later>()
-    /// Nothing waits for its time: what cannot be attempted now is left.
+    /// Whether nothing is attempted later: what cannot be attempted now is left (`run --once`).
     private var isOnce = false
 
     private struct Later: Comparable, Sendable {
@@ -33,22 +34,26 @@ public struct Outbox: Sendable {
         static func < (a: Later, b: Later) -> Bool { a.due < b.due }
     }
 
-    /// - Parameter manners: of the sinks that have some of their own.
+    /// Creates an outbox without deliveries.
+    /// - Parameter policy: the policies of sinks that do not have the usual one.
     public init(policy: [String: DeliveryPolicy] = [:]) { apply(policy) }
 
-    /// Nothing is owed but what waits for its time or for a person.
+    /// Whether nothing can be attempted now: all that is pending waits for its time or for a person.
     public var isDrained: Bool {
         lanes.allSatisfy { name, lane in
             lane.isEmpty && !lane.isBusy || !lane.isBusy && !lane.isLoading && isHeld(lane, name.sink)
         }
     }
 
-    /// Sinks that take nothing: they wait for a person, or have been thought dead for minutes.
-    public var resting: Set<String> { Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isLasting }.keys) }
+    /// Sinks that take no messages: paused ones, and those whose circuit has been open for minutes.
+    public var unavailableSinks: Set<String> {
+        Set(sinks.filter { $0.value.isPaused || $0.value.circuit.isLasting }.keys)
+    }
 
-    /// It is thought dead: one attempt at a time.
+    /// Returns whether the sink's circuit is open.
     func isOpen(_ sink: String) -> Bool { sinks[sink]?.circuit.isOpen == true }
 
+    /// Returns whether the sink waits for a person.
     public func isPaused(_ sink: String) -> Bool { sinks[sink]?.isPaused == true }
 
     private func isHeld(_ lane: OutboxLane, _ sink: String) -> Bool {
@@ -56,9 +61,9 @@ public struct Outbox: Sendable {
         return lane.waitsUntil != nil || sink?.isPaused == true || isOnce && sink?.circuit.isOpen == true
     }
 
-    // MARK: What happened
+    // MARK: Events
 
-    /// Other manners; a sink that is not named has the usual ones.
+    /// Replaces the policies; a sink that is not named has the usual one.
     public mutating func apply(_ policy: [String: DeliveryPolicy]) {
         for name in Set(sinks.keys).union(policy.keys) {
             sinks[name, default: OutboxSink()].policy = policy[name] ?? DeliveryPolicy()
@@ -66,58 +71,59 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Of a start, or when a person revived a delivery: a lane with deliveries owed in the journal.
+    /// Adds a lane with pending deliveries in the journal, at a start or when a person revived a delivery.
     public mutating func laneFound(_ name: DeliveryLane) {
         lanes[name, default: OutboxLane()].reread()
-        judge(name)
+        markReady(name)
     }
 
-    /// The journal owes more in that lane than was announced.
-    public mutating func grown(_ name: DeliveryLane) {
-        lanes[name, default: OutboxLane()].mustLoad()
-        judge(name)
+    /// Records that the journal has more deliveries in that lane than were announced.
+    public mutating func moreCommitted(_ name: DeliveryLane) {
+        lanes[name, default: OutboxLane()].setHasMore()
+        markReady(name)
     }
 
-    /// New deliveries were committed, in order.
+    /// Adds deliveries that were committed, in their order.
     public mutating func committed(_ deliveries: [Delivery]) {
         for delivery in deliveries {
             lanes[delivery.lane, default: OutboxLane()].committed(delivery)
-            judge(delivery.lane)
+            markReady(delivery.lane)
         }
     }
 
-    /// - Parameter ended: deliveries that the journal still calls owed although their end is only not written yet.
+    /// Adds deliveries that were read from the journal.
+    /// - Parameter ended: deliveries whose end is not written yet, so that the journal still has them as pending.
     public mutating func loaded(_ deliveries: [Delivery], in name: DeliveryLane, ended: Set<Int64> = []) {
         lanes[name]?.loaded(deliveries, ended: ended)
-        judge(name)
+        markReady(name)
     }
 
-    /// The journal could not be read: the lane asks again at its next turn.
+    /// Records that the journal could not be read; the lane is loaded again at its next turn.
     public mutating func loadFailed(in name: DeliveryLane) {
         lanes[name]?.loadFailed()
-        judge(name)
+        markReady(name)
     }
 
-    /// What came of an attempt; the delivery goes, or stays in its lane.
-    /// - Parameter chance: 0..<1.
+    /// Records the outcome of an attempt. The delivery leaves its lane, or stays for a retry.
+    /// - Parameter random: 0..<1.
     public mutating func attempted(_ attempt: Attempt, _ outcome: Outcome, in name: DeliveryLane, random: Double) {
-        var rest: Duration?
-        if case .retry(_, let after?) = outcome { rest = min(after, RetryPolicy.longest) }
+        var retryAfter: Duration?
+        if case .retry(_, let after?) = outcome { retryAfter = min(after, RetryPolicy.longest) }
         touched.insert(name.sink)
-        lanes[name]?.attempted(attempt, isPutOff: rest != nil)
-        judge(name)
+        lanes[name]?.attempted(attempt, isPostponed: retryAfter != nil)
+        markReady(name)
         sinks[name.sink]?.inFlight -= 1
         switch outcome {
         case .retry:
-            let asked = rest.map { attempt.at.advanced(by: $0) }
-            sinks[name.sink]?.circuit.failed(name, at: attempt.at, asked: asked, random: random)
+            let until = retryAfter.map { attempt.at.advanced(by: $0) }
+            sinks[name.sink]?.circuit.failed(name, at: attempt.at, retryAfter: until, random: random)
         case .paused, .disabled: sinks[name.sink]?.isPaused = true
-        case .delivered, .rejected: if sinks[name.sink]?.circuit.answered() == true { receiverIsBack(name.sink) }
+        case .delivered, .rejected: if sinks[name.sink]?.circuit.succeeded() == true { receiverIsBack(name.sink) }
         }
     }
 
-    /// The sink itself says that its receiver is back.
-    public mutating func returned(sink: String) {
+    /// Records that the sink saw its receiver return: closes the circuit, and makes retries due.
+    public mutating func recovered(sink: String) {
         sinks[sink]?.circuit = CircuitBreaker()
         touched.insert(sink)
         receiverIsBack(sink)
@@ -126,17 +132,17 @@ public struct Outbox: Sendable {
     private mutating func receiverIsBack(_ sink: String) {
         for name in lanes.keys where name.sink == sink {
             lanes[name]?.receiverIsBack()
-            judge(name)
+            markReady(name)
         }
     }
 
-    /// A delivery that is not under way ended without an attempt.
+    /// Removes a delivery that ended without an attempt and is not in flight.
     public mutating func ended(_ delivery: Delivery) {
         lanes[delivery.lane]?.ended(delivery.id)
-        judge(delivery.lane)
+        markReady(delivery.lane)
     }
 
-    /// A person said `outbox retry`, or the sink was changed: what it is owed is read anew.
+    /// Resumes a paused sink after `outbox retry` or a change of its configuration, and reads its deliveries again.
     public mutating func resumed(sink: String) {
         sinks[sink]?.isPaused = false
         sinks[sink]?.circuit = CircuitBreaker()
@@ -144,41 +150,41 @@ public struct Outbox: Sendable {
         reread(sink: sink)
     }
 
-    /// What the journal owes it was changed by a person.
+    /// Reads the sink's deliveries again, because a person changed them.
     public mutating func reread(sink: String) {
         for name in lanes.keys where name.sink == sink {
             lanes[name]?.reread()
-            judge(name)
+            markReady(name)
         }
     }
 
-    /// What waits for its time is due now, but for what was attempted here and failed; from now on nothing waits.
-    public mutating func hurried() {
+    /// Makes every delivery due now, except those that were attempted and failed. From now on nothing waits for a time.
+    public mutating func drainOnce() {
         isOnce = true
         for name in lanes.keys {
-            lanes[name]?.hurried()
-            judge(name)
+            lanes[name]?.makeDue()
+            markReady(name)
         }
     }
 
-    // MARK: What to do
+    // MARK: Actions
 
-    /// What to do now, and when to ask again.
-    public mutating func orders(at now: Timestamp) -> (orders: [Order], wake: Timestamp?) {
+    /// Returns what to do now, and when to ask again.
+    public mutating func actions(at now: Timestamp) -> (actions: [Action], wake: Timestamp?) {
         while let next = later.least, isStale(next) || next.due <= now {
             _ = later.popLeast()
             if !isStale(next) { wake(next) }
         }
-        var orders: [Order] = []
+        var actions: [Action] = []
         while !ready.isEmpty || !touched.isEmpty {
             let turns = ready
             ready = []
-            for name in turns { if let load = turn(of: name, at: now) { orders.append(load) } }
+            for name in turns { if let load = turn(of: name, at: now) { actions.append(load) } }
             let names = touched
             touched = []
-            for sink in names { fill(sink, at: now, into: &orders) }
+            for sink in names { fill(sink, at: now, into: &actions) }
         }
-        return (orders, later.least?.due)
+        return (actions, later.least?.due)
     }
 
     private func isStale(_ entry: Later) -> Bool {
@@ -190,20 +196,20 @@ public struct Outbox: Sendable {
         if let source = entry.source {
             let name = DeliveryLane(source: source, sink: entry.sink)
             lanes[name]?.waitsUntil = nil
-            judge(name)
+            markReady(name)
         } else {
             sinks[entry.sink]?.wakesAt = nil
             touched.insert(entry.sink)
         }
     }
 
-    private mutating func judge(_ name: DeliveryLane) {
+    private mutating func markReady(_ name: DeliveryLane) {
         guard lanes[name]?.isReady == false else { return }
         lanes[name]?.isReady = true
         ready.append(name)
     }
 
-    private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Order? {
+    private mutating func turn(of name: DeliveryLane, at now: Timestamp) -> Action? {
         lanes[name]?.isReady = false
         guard let lane = lanes[name], !lane.isLoading, sinks[name.sink]?.isPaused != true else { return nil }
         let inOrder = !isParallel(name.sink)
@@ -238,24 +244,24 @@ public struct Outbox: Sendable {
         if !isOnce { later.push(Later(due: due, sink: name.sink, source: name.source)) }
     }
 
-    /// Gives the sink's free places to its queue.
-    private mutating func fill(_ sink: String, at now: Timestamp, into orders: inout [Order]) {
-        while let state = sinks[sink], state.hasQueue, state.hasPlace {
-            if let rest = state.rest(at: now) { return sleep(sink, until: rest) }
+    /// Starts attempts of the sink's queue while it has capacity.
+    private mutating func fill(_ sink: String, at now: Timestamp, into actions: inout [Action]) {
+        while let state = sinks[sink], state.hasQueue, state.hasCapacity {
+            if let start = state.nextStart(at: now) { return sleep(sink, until: start) }
             guard let name = sinks[sink]?.dequeue() else { return }
             lanes[name]?.isQueued = false
             guard let next = attempt(of: name, inOrder: !state.policy.isParallel, at: now) else { continue }
             sinks[sink]?.started(at: now)
-            orders.append(.attempt(next))
-            if state.policy.isParallel { judge(name) }
+            actions.append(.attempt(next))
+            if state.policy.isParallel { markReady(name) }
         }
     }
 
-    private mutating func sleep(_ sink: String, until rest: Timestamp) {
-        // Once, nobody waits until a sink that is thought dead may be asked again.
-        guard let state = sinks[sink], state.wakesAt != rest, !(isOnce && state.circuit.isOpen) else { return }
-        sinks[sink]?.wakesAt = rest
-        later.push(Later(due: rest, sink: sink, source: nil))
+    private mutating func sleep(_ sink: String, until start: Timestamp) {
+        // `run --once` does not wait for an open circuit.
+        guard let state = sinks[sink], state.wakesAt != start, !(isOnce && state.circuit.isOpen) else { return }
+        sinks[sink]?.wakesAt = start
+        later.push(Later(due: start, sink: sink, source: nil))
     }
 
     private mutating func attempt(of name: DeliveryLane, inOrder: Bool, at now: Timestamp) -> Delivery? {

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an outbox knows of one lane: its first deliveries, and whether the journal holds more.
+/// The outbox's state of one lane: its first deliveries, and whether the journal has more.
 struct OutboxLane: Sendable {
     private(set) var waiting: [Delivery] = []
-    /// More is in the journal than `waiting` holds.
+    /// Whether the journal has more than `waiting`.
     private(set) var hasMore = false
-    /// The highest id that stood in `waiting`.
+    /// The highest id that was ever in `waiting`.
     private(set) var lastSeen: Int64 = 0
-    /// A commit may be read from the journal before it is announced. A lane that was ever loaded is kept, so that its
-    /// `lastSeen` tells such a delivery from a new one.
+    /// Whether the lane was ever loaded. A commit can be read from the journal before it is announced; such a lane is kept,
+    /// so that its `lastSeen` tells a known delivery from a new one.
     private(set) var wasLoaded = false
-    /// Of `waiting`, those under way; one at most where order matters.
+    /// Ids of `waiting` with an attempt in flight; at most one where order matters.
     private var inFlight = Set<Int64>()
-    /// Of `waiting`, those that were attempted here and stay owed.
+    /// Ids of `waiting` that were attempted and are still pending.
     private var failed = Set<Int64>()
-    /// Of `waiting`, those that the receiver itself put off.
-    private var putOff = Set<Int64>()
+    /// Ids of `waiting` that have a Retry-After of the receiver.
+    private var postponed = Set<Int64>()
     var isLoading = false
-    /// Stands in the outbox's list of lanes to judge.
+    /// Whether it is in the outbox's list of lanes to look at.
     var isReady = false
-    /// Stands in its sink's queue.
+    /// Whether it is in its sink's queue.
     var isQueued = false
-    /// When its next delivery is due, while it waits for that.
+    /// When its next delivery is due; nil while it does not wait for that.
     var waitsUntil: Timestamp?
-    /// Something was committed while the journal was read: the reading may have missed it.
+    /// Whether a delivery was committed while the journal was read; the read may have missed it.
     private var hasGrown = false
     private var mustReread = false
 
     var isBusy: Bool { !inFlight.isEmpty }
     var isEmpty: Bool { waiting.isEmpty && !hasMore && !isLoading }
 
-    /// The delivery whose turn is next, whenever it is due; none while order wants the one under way to end first.
+    /// Returns the next delivery, due or not; nil while the order requires that the one in flight ends first.
     func next(inOrder: Bool) -> Delivery? {
         if inOrder { return isBusy ? nil : waiting.first }
         return waiting.lazy.filter { !inFlight.contains($0.id) }.min { $0.due < $1.due }
@@ -38,14 +38,14 @@ struct OutboxLane: Sendable {
 
     mutating func started(_ id: Int64) { inFlight.insert(id) }
 
-    mutating func mustLoad() {
+    mutating func setHasMore() {
         hasMore = true
         hasGrown = isLoading
     }
 
     mutating func committed(_ delivery: Delivery) {
         if hasMore || isLoading || waiting.count >= Outbox.ahead {
-            mustLoad()
+            setHasMore()
         } else if delivery.id > lastSeen {
             waiting.append(delivery)
             lastSeen = delivery.id
@@ -68,13 +68,14 @@ struct OutboxLane: Sendable {
         if mustReread { reread() }
     }
 
-    /// - Parameter isPutOff: the receiver itself said when.
-    mutating func attempted(_ attempt: Attempt, isPutOff: Bool) {
+    /// Records what came of an attempt.
+    /// - Parameter isPostponed: whether the receiver sent a Retry-After.
+    mutating func attempted(_ attempt: Attempt, isPostponed: Bool) {
         inFlight.remove(attempt.delivery)
         if let at = waiting.firstIndex(where: { $0.id == attempt.delivery }) {
             if attempt.state.isPending {
                 failed.insert(attempt.delivery)
-                if isPutOff { putOff.insert(attempt.delivery) } else { putOff.remove(attempt.delivery) }
+                if isPostponed { postponed.insert(attempt.delivery) } else { postponed.remove(attempt.delivery) }
                 waiting[at].attempts = attempt.attempts
                 waiting[at].due = attempt.due
                 waiting[at].reason = attempt.reason
@@ -85,9 +86,9 @@ struct OutboxLane: Sendable {
         if mustReread { reread() }
     }
 
-    /// It ended without an attempt.
+    /// Removes a delivery that ended without an attempt.
     mutating func ended(_ id: Int64) {
-        // What is being read may bring it back.
+        // The read in progress may return it again.
         if isLoading { mustReread = true }
         if let at = waiting.firstIndex(where: { $0.id == id }), !inFlight.contains(id) { forget(at) }
     }
@@ -95,25 +96,25 @@ struct OutboxLane: Sendable {
     private mutating func forget(_ at: Int) {
         let id = waiting.remove(at: at).id
         failed.remove(id)
-        putOff.remove(id)
+        postponed.remove(id)
     }
 
-    /// Forgets what it holds and reads the journal from its start: now, or when what is under way ends.
+    /// Forgets everything and reads the journal from the start: now, or when attempts and reads in progress have ended.
     mutating func reread() {
         mustReread = isBusy || isLoading
         if mustReread { return }
-        (waiting, lastSeen, hasMore, hasGrown, failed, putOff) = ([], 0, true, false, [], [])
+        (waiting, lastSeen, hasMore, hasGrown, failed, postponed) = ([], 0, true, false, [], [])
         waitsUntil = nil
     }
 
-    /// What waits for its time is due now, but for what was attempted here and failed.
-    mutating func hurried() { hurry { [failed] in !failed.contains($0.id) } }
+    /// Makes every delivery due now, except those that were attempted and failed.
+    mutating func makeDue() { makeDue { [failed] in !failed.contains($0.id) } }
 
-    /// The receiver is back: what it did not put off itself is due now.
-    mutating func receiverIsBack() { hurry { [putOff] in $0.attempts > 0 && !putOff.contains($0.id) } }
+    /// Makes retries due now, except those with a Retry-After: the receiver is back.
+    mutating func receiverIsBack() { makeDue { [postponed] in $0.attempts > 0 && !postponed.contains($0.id) } }
 
-    private mutating func hurry(_ isMeant: (Delivery) -> Bool) {
-        for at in waiting.indices where isMeant(waiting[at]) {
+    private mutating func makeDue(_ isIncluded: (Delivery) -> Bool) {
+        for at in waiting.indices where isIncluded(waiting[at]) {
             waiting[at].due = Timestamp(milliseconds: .min)
             waitsUntil = nil
         }

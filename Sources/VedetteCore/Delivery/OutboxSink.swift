@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an outbox knows of one sink: its places, its pace, and whether it takes anything at all.
+/// The outbox's state of one sink: attempts in flight, rate, circuit, and the lanes that wait for it.
 struct OutboxSink: Sendable {
     var policy = DeliveryPolicy()
+    /// Attempts in flight.
     var inFlight = 0
-    /// Until a person acts.
+    /// Whether it takes nothing until a person acts.
     var isPaused = false
-    /// Lanes that may attempt now and want a place, the longest waiting first, from `head` on.
+    /// Lanes with a delivery that is due, the longest waiting first, from `head` on.
     private var queue: [DeliveryLane] = []
     private var head = 0
     var circuit = CircuitBreaker()
     private var lastStart: Timestamp?
-    /// The outbox looks at it again at this time.
+    /// When the outbox looks at it again.
     var wakesAt: Timestamp?
 
-    var hasPlace: Bool { !isPaused && inFlight < (circuit.isOpen ? 1 : policy.concurrency) }
+    var hasCapacity: Bool { !isPaused && inFlight < (circuit.isOpen ? 1 : policy.concurrency) }
 
-    /// Before this time no attempt starts; nil when one may start now.
-    func rest(at now: Timestamp) -> Timestamp? {
-        let turn = lastStart.map { $0.advanced(by: policy.interval) }
-        let until = [circuit.restsUntil, turn].compactMap { $0 }.max()
+    /// Returns when the next attempt may start; nil when one may start now.
+    func nextStart(at now: Timestamp) -> Timestamp? {
+        let rate = lastStart.map { $0.advanced(by: policy.interval) }
+        let until = [circuit.openUntil, rate].compactMap { $0 }.max()
         return until.flatMap { $0 > now ? $0 : nil }
     }
 

@@ -2,14 +2,18 @@
 
 /// How a delivery is retried: full jitter over 5 s doubling to 1 h, until `giveUp` after its creation.
 public struct RetryPolicy: Sendable, Hashable {
+    /// The upper bound of the first delay.
     public static let first = Duration.seconds(5)
+    /// The upper bound of every delay.
     public static let longest = Duration.seconds(3600)
+    /// The time after its creation at which a delivery is dead.
     public var giveUp: Duration
 
+    /// Creates a policy.
     public init(giveUp: Duration = DeliveryPolicy().giveUp) { self.giveUp = giveUp }
 
-    /// What an outcome makes of a delivery.
-    /// - Parameter chance: 0..<1.
+    /// Returns the attempt to record: the delivery's next state, and when it is due again.
+    /// - Parameter random: 0..<1.
     public func attempt(_ delivery: Delivery, _ outcome: Outcome, at now: Timestamp, random: Double) -> Attempt {
         let attempts = delivery.attempts + 1
         func ended(_ state: DeliveryState, _ reason: String?, due: Timestamp? = nil) -> Attempt {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of a message for which the rule wrote none.
+/// Renders the title and text of a message for which the rule has no template.
 public enum MessageFormatter {
-    /// `prod-1: Starting → Ready for use`
+    /// Returns the title: `prod-1: Starting → Ready for use`.
     public static func title(of event: Event) -> String {
         let name = event.item.map { $0.title ?? $0.key } ?? event.source
         switch event.kind {
@@ -29,7 +29,7 @@ public enum MessageFormatter {
         }
     }
 
-    /// One line more: what else is worth knowing.
+    /// Returns the text: a second line with source, duration or cause; empty when there is none.
     public static func text(of event: Event) -> String {
         if event.kind == .digest { return event.summary.map(digest) ?? "" }
         if let problem = event.error {
@@ -45,20 +45,20 @@ public enum MessageFormatter {
         return parts.joined(separator: " · ")
     }
 
-    /// A line on each, as far as they are kept.
+    /// A line for each event that the digest kept, and the number of the others.
     private static func digest(_ summary: Event.Summary) -> String {
         let more = summary.count - summary.lines.count
         return (summary.lines + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n")
     }
 
-    /// The change a person wants first: the state's, else the first.
+    /// Returns the change that the title shows: that of the state, else the first.
     public static func mainChange(of event: Event) -> FieldChange? {
         event.changes.first { $0.field == "state" } ?? event.changes.first
     }
 
     private static func text(_ value: Value?) -> String { value?.description ?? "none" }
 
-    /// The two largest units: `4 min 12 s`, `2 d 3 h`.
+    /// Returns a duration in its two largest units: `4 min 12 s`, `2 d 3 h`.
     public static func duration(seconds: Double) -> String {
         let whole = Int64(seconds.isNaN ? 0 : min(max(0, seconds.rounded()), 1e15))
         if whole == 0, seconds > 0 { return "under 1 s" }
@@ -73,18 +73,22 @@ public enum MessageFormatter {
 
 /// The names that a template can use.
 public enum TemplateNames {
+    /// Names that every message has.
     public static let fixed = [
         "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
         "change.field", "change.from", "change.to", "change.lasted",
         "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
         "suppressed", "digest.count", "digest.lines",
     ]
-    /// Item names that every kind has.
+    /// Names of an item that every kind has.
     public static let item = ["item.key", "item.title", "item.name", "item.state", "item.url", "item.time"]
 }
 
 extension Event {
-    /// - Parameter field: the field that the rule speaks of; its change is `change`.
+    /// Returns the values of the template names for this event.
+    /// - Parameters:
+    ///   - field: the field that the rule is about; its change is `change`.
+    ///   - suppressed: messages that were withheld before this one.
     public func templateContext(rule: String, field: String?, suppressed: Int = 0) -> TemplateContext {
         let change = field.flatMap { self.change(of: $0) } ?? MessageFormatter.mainChange(of: self)
         return TemplateContext { name in

@@ -2,14 +2,22 @@
 
 /// A date and time of day in UTC, proleptic Gregorian calendar.
 public struct CivilDate: Sendable, Hashable {
+    /// -9999…9999.
     public var year: Int
+    /// 1…12.
     public var month: Int
+    /// 1…31.
     public var day: Int
+    /// 0…23.
     public var hour: Int
+    /// 0…59.
     public var minute: Int
+    /// 0…60; 60 is a leap second.
     public var second: Int
+    /// 0…999.
     public var millisecond: Int
 
+    /// Creates a date; `timestamp` tells whether it exists.
     public init(
         year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, millisecond: Int = 0
     ) {
@@ -17,6 +25,7 @@ public struct CivilDate: Sendable, Hashable {
         (self.hour, self.minute, self.second, self.millisecond) = (hour, minute, second, millisecond)
     }
 
+    /// The date of a time.
     public init(_ time: Timestamp) {
         let (days, rest) = time.milliseconds.flooredQuotient(86_400_000)
         // Days are counted from 0000-03-01 in eras of 400 years, so that the leap day is a year's last day.
@@ -34,7 +43,7 @@ public struct CivilDate: Sendable, Hashable {
         (second, millisecond) = (ms / 1000 % 60, ms % 1000)
     }
 
-    /// Nil for a day that no calendar has. Second 60 (a leap second) counts as the next minute's 0.
+    /// The time of the date; nil when the date does not exist. Second 60 (a leap second) counts as second 0 of the next minute.
     public var timestamp: Timestamp? {
         guard (1...12).contains(month), (1...CivilDate.days(in: month, of: year)).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second), (-9999...9999).contains(year)
@@ -62,7 +71,7 @@ extension Timestamp {
     public var rfc3339: String {
         let d = CivilDate(self)
         guard (0...9999).contains(d.year) else { return "\(d.year)-\(d.month)-\(d.day)" }
-        // Written for every item that is stored: byte by byte, since joining texts took a twentieth of a feed's reading.
+        // Called for every item that is stored; joining strings took a twentieth of the time to read a feed.
         return String(unsafeUninitializedCapacity: 24) { out in
             out.initialize(repeating: UInt8(ascii: "0"))
             func put(_ number: Int, endingAt end: Int) {
@@ -88,7 +97,7 @@ extension Timestamp {
         }
     }
 
-    /// Reads an RFC 3339 date-time; the space that RFC 3339 §5.6 allows in place of `T` too. Nil if it is none.
+    /// Reads an RFC 3339 date-time, also with the space that §5.6 allows in place of `T`. Returns nil for any other text.
     public init?(rfc3339 text: some StringProtocol) {
         var scanner = DigitScanner(Array(text.utf8))
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
@@ -132,7 +141,7 @@ struct DigitScanner {
         return true
     }
 
-    /// Milliseconds of a fraction of any length; nil without a digit.
+    /// Reads a fraction of any length as milliseconds; nil without a digit.
     mutating func fraction() -> Int? {
         var (value, scale, count) = (0, 100, 0)
         while at < bytes.count, (48...57).contains(bytes[at]) {
@@ -142,7 +151,7 @@ struct DigitScanner {
         return count == 0 ? nil : value
     }
 
-    /// Minutes east of UTC: `Z`, `+02:00`, `-0530`.
+    /// Reads `Z`, `+02:00` or `-0530` as minutes east of UTC.
     mutating func zone() -> Int? {
         if skip("Z", "z") { return 0 }
         let sign = skip("+") ? 1 : skip("-") ? -1 : 0

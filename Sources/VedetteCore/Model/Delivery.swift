@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages of one source to one sink go out in order, so they wait in one lane.
+/// A source and a sink. Messages of one lane are sent in order (I6).
 public struct DeliveryLane: Sendable, Hashable {
+    /// The source's name.
     public var source: String
+    /// The sink's name.
     public var sink: String
 
+    /// Creates a lane.
     public init(source: String, sink: String) { (self.source, self.sink) = (source, sink) }
 }
 
-/// One message for one sink.
+/// One message to one sink, and where it stands.
 public struct Delivery: Sendable, Hashable {
-    /// The journal's number: the order of release. 0 until it is committed.
+    /// The row id in the journal, which gives the order in a lane; 0 until it is committed.
     public var id: Int64
+    /// What is delivered.
     public var message: Message
+    /// When the rule made it.
     public var created: Timestamp
     /// Attempts so far.
     public var attempts: Int
-    /// Not before this wall time.
+    /// The wall time before which no attempt starts.
     public var due: Timestamp
-    /// What came of the last attempt, or why it is suppressed.
+    /// Why the last attempt failed, or why it is suppressed.
     public var reason: String?
-    /// As it is committed: `pending`, or `suppressed` by a gate of its rule.
+    /// The state in which it is committed: `pending`, or `suppressed` by a gate of its rule.
     public var state: DeliveryState
-    /// Of a message that died elsewhere and was passed on: the sinks that follow when it dies here too.
+    /// The fallbacks that follow when it dies here too; nil for a message that no other sink failed to deliver.
     public var chain: [String]?
 
+    /// Creates a delivery.
     public init(
         id: Int64 = 0, message: Message, created: Timestamp, attempts: Int = 0, due: Timestamp, reason: String? = nil,
         state: DeliveryState = .pending
@@ -34,14 +40,16 @@ public struct Delivery: Sendable, Hashable {
         self.state = state
     }
 
+    /// The lane that it is in.
     public var lane: DeliveryLane { DeliveryLane(source: message.event.source, sink: message.sink) }
 
-    /// The same message for the next sink of its chain, when it died here; nil at the end of the chain.
+    /// Returns the delivery of the same message to the next fallback, after it died here; nil when there is none.
     /// - Parameters:
-    ///   - fallbacks: of its own sink.
-    ///   - id: of the new message: another receiver knows nothing of this one.
-    public func passedOn(
-        along fallbacks: [String], where isKnown: (String) -> Bool, id: String, at now: Timestamp
+    ///   - fallbacks: the fallbacks of its own sink.
+    ///   - isKnown: whether a sink of that name is configured.
+    ///   - id: the id of the new message, since another receiver does not know the old one.
+    public func fallback(
+        among fallbacks: [String], where isKnown: (String) -> Bool, id: String, at now: Timestamp
     ) -> Delivery? {
         let chain = chain ?? fallbacks
         guard let next = chain.firstIndex(where: isKnown) else { return nil }
@@ -54,17 +62,22 @@ public struct Delivery: Sendable, Hashable {
     }
 }
 
-/// Where a delivery stands. The last three are ends: it is never attempted again by itself.
+/// The state of a delivery. The last three are final: it is not attempted again.
 public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
+    /// Waits for its first attempt.
     case pending
     /// Waits for `due` after a failed attempt.
     case retry
-    /// Its sink rests until a person acts.
+    /// Waits until a person resumes its sink.
     case paused
+    /// The receiver has it.
     case sent
+    /// It was given up, or the receiver refused it.
     case dead
+    /// A gate of its rule ended it.
     case suppressed
 
+    /// Whether it has yet to be delivered.
     public var isPending: Bool {
         switch self {
         case .pending, .retry, .paused: true
@@ -78,18 +91,24 @@ public struct Attempt: Sendable, Hashable {
     /// Failed attempts that the journal keeps per delivery, the newest.
     public static let kept = 32
 
+    /// The row id of the delivery.
     public var delivery: Int64
+    /// The delivery's state after the attempt.
     public var state: DeliveryState
+    /// Attempts including this one.
     public var attempts: Int
-    /// For `retry`: when the next one is due.
+    /// When the next attempt is due, for `retry`.
     public var due: Timestamp
+    /// When the attempt ended.
     public var at: Timestamp
+    /// Why it failed.
     public var reason: String?
-    /// False for an end without an attempt, as by a bound.
+    /// Whether a request was made; false for an end by a bound of the queue.
     public var wasMade = true
-    /// Of a death: the message for another sink, committed with it.
+    /// For a delivery that died: the message to a fallback, committed with it.
     public var successor: Delivery?
 
+    /// Creates an attempt.
     public init(
         delivery: Int64, state: DeliveryState, attempts: Int, due: Timestamp, at: Timestamp, reason: String?
     ) {

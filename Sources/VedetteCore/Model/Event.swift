@@ -2,30 +2,40 @@
 
 /// One difference between two snapshots, or a change in a source's own health.
 public struct Event: Sendable, Hashable {
+    /// The type of an event, as CloudEvents have it. The raw values never change.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// An item is new.
         case appeared = "io.vedette.item.appeared"
+        /// Fields of an item changed.
         case changed = "io.vedette.item.changed"
+        /// An item is gone from a list.
         case disappeared = "io.vedette.item.disappeared"
+        /// Polls of a source fail.
         case failing = "io.vedette.source.failing"
+        /// A poll was good after `failing` or `stale`.
         case recovered = "io.vedette.source.recovered"
+        /// A source had no good poll for long.
         case stale = "io.vedette.source.stale"
+        /// A source's list is implausible, and its snapshot is kept.
         case suspect = "io.vedette.source.suspect"
-        /// No source can be reached; about the watcher itself.
+        /// No source can be reached.
         case offline = "io.vedette.watcher.offline"
+        /// A source can be reached again.
         case online = "io.vedette.watcher.online"
-        /// A `stays` rule's time has passed; of a rule, never journalled as an event of its own.
+        /// The time of a `stays` rule has passed. Made by a rule, never stored as an event of its own.
         case elapsed = "io.vedette.rule.elapsed"
-        /// Several events in one message; of a rule.
+        /// Several events in one message. Made by a rule.
         case digest = "io.vedette.rule.digest"
-        /// It is still so; of a rule.
+        /// A match is still true. Made by a rule.
         case reminder = "io.vedette.rule.reminder"
-        /// A sink refuses us: it rests until a person acts.
+        /// A sink refuses our messages, and is paused until a person acts.
         case paused = "io.vedette.sink.paused"
-        /// A sink is gone for good; as paused.
+        /// A sink is gone for good, and is paused until a person acts.
         case disabled = "io.vedette.sink.disabled"
-        /// A test message of `vedette send`; never journalled.
+        /// A test message of `vedette send`; never stored.
         case test = "io.vedette.sink.test"
 
+        /// Whether the event is about an item.
         public var isAboutItem: Bool {
             switch self {
             case .appeared, .changed, .disappeared: true
@@ -33,65 +43,78 @@ public struct Event: Sendable, Hashable {
             }
         }
 
-        /// About the machine that watches: such an event names no configured source.
+        /// Whether the event is about the watcher itself, so that it names no configured source.
         public var isAboutWatcher: Bool { self == .offline || self == .online }
 
-        /// About a sink: `source` is its name.
+        /// Whether the event is about a sink; then `source` is the sink's name.
         public var isAboutSink: Bool { self == .paused || self == .disabled }
 
         /// The last word of the type: `changed`.
         public var word: String { String(rawValue.split(separator: ".").last ?? "") }
     }
 
+    /// Never changes, not over retries or restarts (I4).
     public var id: Identifier
-    /// Grows by one per event in one journal; 0 until it is committed.
+    /// The number of the event in its journal, one higher than the event before; 0 until it is committed.
     public var seq: Int64
+    /// The type.
     public var kind: Kind
+    /// When the poll that found it ended.
     public var time: Timestamp
+    /// The source's name, or that of a sink.
     public var source: String
+    /// The name of the source's kind.
     public var sourceKind: String
+    /// The id of the poll; empty when no poll found it.
     public var poll: String
-    /// Of an item event: as it is now, or for `disappeared` as it was last seen.
+    /// The item as it is now, or for `disappeared` as it was last seen; nil when the event is not about an item.
     public var item: Item?
+    /// The fields that changed.
     public var changes: [FieldChange]
-    /// Of a source event: the failure's name and what happened.
+    /// The failure; nil when the event is not about one.
     public var error: Problem?
-    /// Of a rule's message without one event of its own.
+    /// What a rule's message is about when it has no event of its own.
     public var summary: Summary?
 
-    /// What `source` and `sourceKind` of an event about the watcher itself say.
+    /// `source` and `sourceKind` of an event about the watcher itself.
     public static let watcher = "watcher"
 
-    /// What `sourceKind` of an event about a sink says.
+    /// `sourceKind` of an event about a sink.
     public static let sink = "sink"
 
-    /// What a rule's message speaks of.
+    /// The events that a rule's message is about.
     public struct Summary: Sendable, Hashable {
-        /// Ids of its events, the first ones.
+        /// The ids of the first events.
         public var events: [String]
-        /// How many there are.
+        /// The number of all events.
         public var count: Int
-        /// A line on each, the first ones.
+        /// A line for each of the first events.
         public var lines: [String]
-        /// Of `elapsed` and `reminder`: seconds since it became so.
+        /// Seconds since the match became true, for `elapsed` and `reminder`.
         public var stood: Double?
 
+        /// Creates a summary.
         public init(events: [String] = [], count: Int = 1, lines: [String] = [], stood: Double? = nil) {
             (self.events, self.count, self.lines, self.stood) = (events, count, lines, stood)
         }
     }
 
+    /// A failure.
     public struct Problem: Sendable, Hashable {
+        /// The name of its class: a raw value of `Failure` for a source.
         public var failure: String
+        /// What happened, in one sentence.
         public var detail: String
-        /// The configured server that the source is on, for several sources share one; nil for a source of its own.
+        /// The configured server of the source; nil when the source has a URL of its own.
         public var server: String?
 
+        /// Creates a problem.
         public init(failure: String, detail: String, server: String? = nil) {
             (self.failure, self.detail, self.server) = (failure, detail, server)
         }
     }
 
+    /// Creates an event.
     public init(
         id: Identifier, seq: Int64 = 0, kind: Kind, time: Timestamp, source: String, sourceKind: String, poll: String,
         item: Item? = nil, changes: [FieldChange] = [], error: Problem? = nil

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Event {
-    /// The CloudEvents 1.0 envelope of design §5: the same object in `stdout`, `tail --json`, webhooks and `replay`.
+    /// The event as a CloudEvents 1.0 object, the same in `stdout`, `tail --json`, webhooks and `replay`.
     public var json: JSON {
         .members([
             "specversion": .string("1.0"),
             "id": .string(id.description),
             "source": .string(origin),
             "type": .string(kind.rawValue),
-            // CloudEvents 1.0.2: never empty.
+            // CloudEvents 1.0.2 §3.1.1: never empty.
             "subject": item.flatMap { $0.key.isEmpty ? nil : .string($0.key) },
             "time": .string(time.rfc3339),
             "datacontenttype": .string("application/json"),
@@ -30,13 +30,13 @@ extension Event {
         ])
     }
 
-    /// CloudEvents' `source`.
+    /// The CloudEvents attribute `source`, a URI reference.
     private var origin: String {
         if kind.isAboutWatcher { return "/watcher" }
         return (kind.isAboutSink ? "/sinks/" : "/sources/") + WebURL.encoded(source)
     }
 
-    /// Reads an event back from its own JSON; nil when it is none.
+    /// Reads an event from its JSON; returns nil when it is not one.
     public init?(json: JSON) {
         guard let id = json["id"]?.string, let kind = json["type"]?.string.flatMap(Kind.init(rawValue:)),
             let time = json["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }), let data = json["data"],
@@ -76,6 +76,7 @@ extension Event.Summary {
 }
 
 extension Item {
+    /// The item as a JSON object; absent values are left out.
     public var json: JSON {
         .members([
             "key": .string(key),
@@ -89,6 +90,7 @@ extension Item {
         ])
     }
 
+    /// Reads an item from its JSON; returns nil without a key.
     public init?(json: JSON) {
         guard let key = json["key"]?.string else { return nil }
         self.init(
@@ -110,6 +112,7 @@ extension Fields {
 }
 
 extension Value {
+    /// A string, or an array of strings.
     public var json: JSON {
         switch self {
         case .text(let text): .string(text)
@@ -117,6 +120,7 @@ extension Value {
         }
     }
 
+    /// Reads a value from its JSON; returns nil for null and objects.
     public init?(json: JSON) {
         switch json {
         case .string(let text), .number(let text): self = .text(text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a poll failed or a request came to nothing. The names are part of the events (`data.error`) and never change.
+/// Why a poll or a request failed. The raw values are in events (`data.error.class`) and never change.
 public enum Failure: String, Sendable, Hashable, CaseIterable {
     // The network
     case resolve
@@ -8,7 +8,7 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case timeout
     case closed
     case network
-    // TLS (RFC 8446); a pin is judged in the handshake, before any request is sent
+    // TLS (RFC 8446); a pin is checked in the handshake, before any request is sent
     case tlsUntrusted = "tls-untrusted"
     case tlsPin = "tls-pin"
     case tlsExpired = "tls-expired"
@@ -20,7 +20,7 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case encoding
     case tooLarge = "too-large"
     case redirect
-    /// A stranger's address leads into a private network (RFC 6890); nothing was sent there.
+    /// A public server's redirect or link leads into a private network (RFC 6890); no request was sent there.
     case privateAddress = "private-address"
     case `protocol`
     case cancelled
@@ -37,26 +37,26 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case wrongType = "wrong-type"
     case malformed
     case shape
-    /// The body itself says that the request failed, whatever the HTTP status.
+    /// The body reports an error, whatever the HTTP status.
     case bodyStatus = "body-status"
     // The reading
     case pageGap = "page-gap"
-    /// Every key is another than before, and nothing else says which item is which.
+    /// Every key is new, and nothing tells which item is which.
     case keysChanged = "keys-changed"
-    // Ourselves
+    // The watcher
     case configuration
     /// The memory for response bodies is used up (I8).
     case memory
 
-    /// Failures that will not mend by waiting: one is enough to say `failing`.
-    public var needsAPerson: Bool {
+    /// Whether only a person can end it, so that one failed poll makes the source `failing`.
+    public var needsPerson: Bool {
         switch self {
         case .unauthorized, .forbidden, .tlsPin: true
         default: false
         }
     }
 
-    /// The failure that a status stands for; nil for a success.
+    /// Classifies an HTTP status; returns nil for a success.
     public init?(status: Int) {
         switch status {
         case 200..<300: return nil

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a field holds: text as the server wrote it, or a list of texts.
+/// The value of a field: a text as the server wrote it, or a list of texts.
 public enum Value: Sendable, Hashable, ExpressibleByStringLiteral {
+    /// One text.
     case text(String)
+    /// Several texts.
     case list([String])
 
+    /// Creates a text.
     public init(stringLiteral text: String) { self = .text(text) }
 
-    /// How the value reads in a template, a comparison or a terminal.
+    /// The value as text for templates, comparisons and terminals; a list is joined by `, `.
     public var description: String {
         switch self {
         case .text(let text): text
@@ -16,31 +19,40 @@ public enum Value: Sendable, Hashable, ExpressibleByStringLiteral {
     }
 }
 
-/// Named values in order of name: a handful, so a search is a walk.
+/// Named values, sorted by name. There are few, so a search is linear.
 public struct Fields: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral {
+    /// A name and its value.
     public struct Field: Sendable, Hashable {
+        /// The name.
         public let name: String
+        /// The value.
         public let value: Value
     }
 
     private var fields: [Field] = []
 
+    /// Creates an empty collection.
     public init() {}
 
+    /// Creates a collection; of two equal names the last counts.
     public init(dictionaryLiteral elements: (String, Value)...) {
         for (name, value) in elements { self[name] = value }
     }
 
+    /// Whether there are no values.
     public var isEmpty: Bool { fields.isEmpty }
 
+    /// Reserves room for this number of values.
     public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
+    /// Iterates in the order of the names.
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
+    /// The value of a name; nil for none.
     public subscript(name: String) -> Value? {
         get { fields.first { $0.name == name }?.value }
         set {
-            // A reader that goes by name adds each behind the last.
+            // Readers add values in order of name, so that most are appended.
             if let newValue, fields.last.map({ $0.name < name }) ?? true {
                 fields.append(Field(name: name, value: newValue))
                 return
@@ -64,20 +76,22 @@ public struct Fields: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiter
 public struct Item: Sendable, Hashable {
     /// What makes it the same item at the next poll.
     public var key: String
+    /// The title; nil for none.
     public var title: String?
-    /// The field that a source calls its state.
+    /// The value of the field that is the item's state.
     public var state: String?
-    /// Where a person looks at it.
+    /// The address of a page about it, for people.
     public var url: String?
-    /// When the server says it was last changed, else published. It orders a window; it is never compared.
+    /// When it was last changed, else published, by the server. It orders a window and is never compared.
     public var time: Timestamp?
-    /// Compared from poll to poll, as title and state are.
+    /// Values that are compared from poll to poll, as title and state are.
     public var fields: Fields
-    /// Stored and shown, never compared: the server's words, measures, counters.
+    /// Values that are stored and shown but never compared: the server's texts, counters.
     public var notes: Fields
     /// Numbers that are stored and shown, and compared only with the bounds that rules name: latency, days left.
     public var measures: Fields
 
+    /// Creates an item.
     public init(
         key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,
         fields: Fields = Fields(), notes: Fields = Fields(), measures: Fields = Fields()
@@ -86,7 +100,8 @@ public struct Item: Sendable, Hashable {
         (self.time, self.fields, self.notes, self.measures) = (time, fields, notes, measures)
     }
 
-    /// `key`, `title`, `state`, `url`, else the field, the measure or the note of that name. What `item.X` means everywhere.
+    /// The value that `item.NAME` means in rules and templates: `key`, `title`, `state`, `url`, else the field, the measure or
+    /// the note of that name.
     public subscript(name: String) -> Value? {
         switch name {
         case "key": .text(key)
@@ -98,7 +113,8 @@ public struct Item: Sendable, Hashable {
         }
     }
 
-    /// A digest of all that is compared. Equal digests mean "no change" without decoding the stored item.
+    /// A digest of everything that is compared. Equal digests mean that nothing changed, so that the stored item need not be
+    /// decoded.
     public var digest: UInt64 {
         var digest = Digest()
         digest.add(title ?? "\u{0}")
@@ -118,12 +134,16 @@ public struct Item: Sendable, Hashable {
 
 /// One difference of one field between two good observations of an item; nil means absent.
 public struct FieldChange: Sendable, Hashable {
+    /// The field's name.
     public var field: String
+    /// The value in the last good observation.
     public var from: Value?
+    /// The value now.
     public var to: Value?
-    /// Seconds that `from` had lasted, where known.
+    /// Seconds for which the item had `from`; nil when unknown.
     public var lasted: Double?
 
+    /// Creates a change.
     public init(field: String, from: Value?, to: Value?, lasted: Double? = nil) {
         (self.field, self.from, self.to, self.lasted) = (field, from, to, lasted)
     }

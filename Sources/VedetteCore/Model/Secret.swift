@@ -2,21 +2,23 @@
 
 import Synchronization
 
-/// A password, token or secret URL. It never describes itself; it can be read anew once from where it came (a rotated
-/// credential after a 401).
+/// A password, token or secret URL. Its descriptions never show it. `refresh` reads it again from its origin, for instance
+/// after a 401 when it was rotated.
 public final class Secret: Sendable, CustomStringConvertible, CustomReflectable {
     private let current: Mutex<String>
     private let resolve: @Sendable () -> String?
 
-    /// - Parameter resolve: reads the secret again; nil keeps the old one. It may block: call `refresh` off the poll path.
+    /// Creates a secret.
+    /// - Parameter resolve: reads the secret again; nil keeps the old one. It may block, so call `refresh` off the poll path.
     public init(_ value: String, resolve: @escaping @Sendable () -> String? = { nil }) {
         current = Mutex(value)
         self.resolve = resolve
     }
 
+    /// The secret itself.
     public var value: String { current.withLock { $0 } }
 
-    /// True when the secret is another one now.
+    /// Reads the secret again. Returns whether it changed. Blocks.
     public func refresh() -> Bool {
         guard let fresh = resolve() else { return false }
         return current.withLock { current in
@@ -25,6 +27,8 @@ public final class Secret: Sendable, CustomStringConvertible, CustomReflectable 
         }
     }
 
+    /// Always `[secret]`.
     public var description: String { "[secret]" }
+    /// Empty, so that a dump shows nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

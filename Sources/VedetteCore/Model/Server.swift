@@ -2,20 +2,28 @@
 
 /// Connection settings shared by sources: base URL, credentials, TLS, headers, rate.
 public struct Server: Sendable {
+    /// The name in the configuration; empty for a source with a URL of its own.
     public var name: String
     /// The base that a source's `path` is resolved against.
     public var url: String?
+    /// How requests are authenticated; nil for not at all.
     public var credentials: Credentials?
+    /// How the server's certificate is verified.
     public var tls: TLSPolicy
+    /// Headers of every request; they replace those of the kind.
     public var headers: [Header]
+    /// The User-Agent; nil for the usual one.
     public var userAgent: String?
+    /// The proxy.
     public var proxy: Proxy
+    /// How long cookies live.
     public var cookies: CookiePolicy
-    /// What all requests to one origin share.
+    /// Limits that all requests to one origin share.
     public var originLimits: OriginLimits
-    /// Redirects, next pages and links may lead from a public host to a private address.
+    /// Whether redirects, next pages and links may lead from a public host to a private address.
     public var allowsPrivate: Bool
 
+    /// Creates a server.
     public init(
         name: String, url: String? = nil, credentials: Credentials? = nil, tls: TLSPolicy = .init(),
         headers: [Header] = [], userAgent: String? = nil, proxy: Proxy = .environment, cookies: CookiePolicy = .memory,
@@ -28,7 +36,7 @@ public struct Server: Sendable {
     }
 }
 
-/// How a request says who asks. It goes to the origin it was given for and to no other (I9).
+/// How a request is authenticated. Credentials go to the origin they were given for and to no other (I9).
 public enum Credentials: Sendable {
     /// RFC 7617.
     case basic(user: String, password: Secret)
@@ -36,13 +44,15 @@ public enum Credentials: Sendable {
     case digest(user: String, password: Secret)
     /// RFC 6750 §2.1.
     case bearer(Secret)
-    /// A parameter of the query, added as the request goes out: no log, event or snapshot sees it.
+    /// A query parameter that is added when the request is sent, so that no log, event or snapshot has it.
     case query(name: String, value: Secret)
     /// OAuth 2 client credentials (RFC 6749 §4.4).
     case grant(ClientGrant)
 
+    /// Creates credentials for basic authentication.
     public init(user: String, password: Secret) { self = .basic(user: user, password: password) }
 
+    /// The user's name; nil for schemes without one.
     public var user: String? {
         switch self {
         case .basic(let user, _), .digest(let user, _): user
@@ -50,7 +60,7 @@ public enum Credentials: Sendable {
         }
     }
 
-    /// The secret part, whatever the scheme calls it.
+    /// The secret, whatever the scheme calls it.
     public var password: Secret {
         switch self {
         case .basic(_, let secret), .digest(_, let secret), .bearer(let secret), .query(_, let secret): secret
@@ -59,19 +69,22 @@ public enum Credentials: Sendable {
     }
 }
 
-/// What a token is asked for with (RFC 6749 §4.4).
+/// A request for an OAuth 2 token by client credentials (RFC 6749 §4.4).
 public struct ClientGrant: Sendable {
-    /// Absolute, of the token endpoint.
+    /// The absolute URL of the token endpoint.
     public var url: String
+    /// The client's id.
     public var client: String
+    /// The client's secret.
     public var secret: Secret
-    /// Separated by blanks (RFC 6749 §3.3).
+    /// The scopes, separated by spaces (RFC 6749 §3.3).
     public var scope: String?
-    /// Of servers that ask for it.
+    /// The audience, which some servers require.
     public var audience: String?
-    /// The client's id and secret go in the body instead of basic authentication (RFC 6749 §2.3.1).
+    /// Whether id and secret are sent in the body instead of by basic authentication (RFC 6749 §2.3.1).
     public var inBody: Bool
 
+    /// Creates a request.
     public init(
         url: String, client: String, secret: Secret, scope: String? = nil, audience: String? = nil,
         inBody: Bool = false
@@ -81,9 +94,9 @@ public struct ClientGrant: Sendable {
     }
 }
 
-/// How the server's certificate is judged, and which one it is shown.
+/// How a server's certificate is verified, and which client certificate is sent.
 public struct TLSPolicy: Sendable, Hashable {
-    /// The oldest version that is spoken.
+    /// A version of the protocol.
     public enum Version: String, Sendable, Hashable, CaseIterable {
         case v1_0 = "1.0"
         case v1_1 = "1.1"
@@ -93,17 +106,19 @@ public struct TLSPolicy: Sendable, Hashable {
 
     /// A PEM file that replaces the system's certificate authorities.
     public var ca: String?
-    /// `sha256//` and the base64 SHA-256 of the public key; several with `;`. It replaces the check of chain, name and
-    /// date, so a self-signed appliance is trusted by its key alone.
+    /// `sha256//` and the base64 SHA-256 of the public key; several with `;`. It replaces the verification of chain, name
+    /// and date, so that a self-signed appliance is trusted by its key alone.
     public var pin: String?
-    /// No check at all.
+    /// Whether nothing is verified.
     public var insecure: Bool
-    /// A PEM file with our own certificate, and its key where `key` names no other file.
+    /// A PEM file with the client certificate, and its key where `key` names no other file.
     public var certificate: String?
     /// A PEM file with the key of `certificate`.
     public var key: String?
+    /// The oldest version that is accepted.
     public var minimum: Version
 
+    /// Creates a policy.
     public init(
         ca: String? = nil, pin: String? = nil, insecure: Bool = false, certificate: String? = nil, key: String? = nil,
         minimum: Version = .v1_2
@@ -114,66 +129,78 @@ public struct TLSPolicy: Sendable, Hashable {
 }
 
 extension TLSPolicy {
-    /// What holds on another origin: nothing that was said of the first, but no older version than asked for.
+    /// The policy for another origin, after a redirect: the usual verification, but no older version than this one accepts.
     public var elsewhere: TLSPolicy { TLSPolicy(minimum: minimum == .v1_3 ? .v1_3 : .v1_2) }
 }
 
-/// Who carries the request.
+/// How requests reach the server.
 public enum Proxy: Sendable {
     /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them.
     case environment
+    /// Directly.
     case none
-    /// An `http`, `https`, `socks4a` or `socks5h` URL without credentials, and those.
+    /// An `http`, `https`, `socks4a` or `socks5h` URL without credentials, and the credentials.
     case url(String, user: String?, password: Secret?)
 }
 
 /// How long a server's cookies live.
 public enum CookiePolicy: String, Sendable, Hashable, CaseIterable {
+    /// They are not kept.
     case none
     /// Until the watcher ends.
     case memory
-    /// Over restarts, in the journal: a session's cookie is a credential, so this must be asked for.
+    /// Over restarts, in the journal. A session cookie is a credential, so this is not the default.
     case journal
 }
 
-/// How one origin is treated, whichever sources ask it: the strictest word holds.
+/// Limits of one origin. Of several servers with the same origin the strictest limits hold.
 public struct OriginLimits: Sendable, Hashable {
-    /// Requests in flight; nil for the usual 8.
+    /// Requests in flight; nil for 8.
     public var concurrency: Int?
-    /// From the start of one request to the start of the next.
+    /// The least time from the start of one request to the start of the next.
     public var interval: Duration?
 
+    /// Creates limits.
     public init(concurrency: Int? = nil, interval: Duration? = nil) {
         (self.concurrency, self.interval) = (concurrency, interval)
     }
 }
 
-/// A request header. A secret one goes to its own origin only and is never printed.
+/// A request header. A secret one is sent to its own origin only and never printed.
 public struct Header: Sendable {
+    /// The value.
     public enum Content: Sendable {
+        /// May be logged.
         case plain(String)
+        /// Must not be logged.
         case secret(Secret)
     }
 
+    /// The name, in any case.
     public var name: String
+    /// The value.
     public var content: Content
-    /// The user gave it to a server: it is for that server's origin, whatever its name.
+    /// Whether the user gave it to a server; then it is sent to that server's origin only, whatever its name.
     public var isOwn = false
 
+    /// Creates a header that may be logged.
     public init(_ name: String, _ value: String) { (self.name, content) = (name, .plain(value)) }
+    /// Creates a secret header.
     public init(_ name: String, _ secret: Secret) { (self.name, content) = (name, .secret(secret)) }
 
+    /// Whether the value must not be logged.
     public var isSecret: Bool {
         if case .secret = content { true } else { false }
     }
 
-    /// The same as a server's own.
+    /// The same header, given to a server by the user.
     public var own: Header {
         var header = self
         header.isOwn = true
         return header
     }
 
+    /// The value as it is sent.
     public var value: String {
         switch content {
         case .plain(let value): value

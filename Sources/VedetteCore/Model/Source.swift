@@ -1,40 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that is polled, as it is configured.
+/// A source as it is configured.
 public struct Source: Sendable {
-    /// What the first good poll does with what it finds.
+    /// What the first good poll does with the items that it finds.
     public enum First: String, Sendable, CaseIterable {
-        case baseline, announce
+        /// They become the snapshot without events.
+        case baseline
+        /// Each makes an event.
+        case announce
     }
 
     /// What an empty list means after a list that had items.
     public enum Empty: String, Sendable, CaseIterable {
-        case suspect, valid
+        /// The snapshot is kept until further polls agree.
+        case suspect
+        /// The items are gone.
+        case valid
     }
 
+    /// The name, unique over all files.
     public var name: String
+    /// The name of the kind.
     public var kindName: String
+    /// How it is requested and read.
     public var kind: any SourceKind
-    /// For a source with a URL of its own, a server without a name.
+    /// The connection settings; for a source with a URL of its own, a server without a name.
     public var server: Server
-    /// Absolute.
+    /// The absolute URL.
     public var url: String
+    /// How often it is polled.
     public var pace: PollInterval
     /// Consecutive failed polls that make it `failing`.
     public var fails: Int
+    /// What the first good poll does with the items that it finds.
     public var first: First
+    /// What an empty list means after a list that had items.
     public var empty: Empty
 
+    /// Creates a source.
     public init(
         name: String, kindName: String, kind: any SourceKind, server: Server, url: String, pace: PollInterval,
-        fails: Int = 3,
-        first: First = .baseline, empty: Empty = .suspect
+        fails: Int = 3, first: First = .baseline, empty: Empty = .suspect
     ) {
         (self.name, self.kindName, self.kind, self.server, self.url) = (name, kindName, kind, server, url)
         (self.pace, self.fails, self.first, self.empty) = (pace, fails, first, empty)
     }
 
-    /// What makes the items of two polls comparable at all: URL, kind, items and key.
+    /// A digest of URL, kind, items and key. Polls with another identity cannot be compared.
     public var identity: UInt64 {
         var digest = Digest()
         digest.add(url)
@@ -46,13 +58,16 @@ public struct Source: Sendable {
 
 /// How often a source is polled.
 public struct PollInterval: Sendable, Hashable {
+    /// The interval between polls.
     public var every: Duration
-    /// True when the user wrote it: then it beats what the server says of freshness.
+    /// Whether the user wrote it; then the server's freshness does not change it.
     public var isExplicit: Bool
-    /// While any item is in one of these states, `whileEvery` holds instead.
+    /// States that change the interval to `whileEvery` while any item is in one of them.
     public var whileStates: [String]
+    /// The interval while any item is in one of `whileStates`; nil for none.
     public var whileEvery: Duration?
 
+    /// Creates an interval.
     public init(every: Duration, isExplicit: Bool = true, whileStates: [String] = [], whileEvery: Duration? = nil) {
         (self.every, self.isExplicit) = (every, isExplicit)
         (self.whileStates, self.whileEvery) = (whileStates, whileEvery)

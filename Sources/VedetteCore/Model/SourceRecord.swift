@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is remembered of a source between polls: the head of its snapshot, its health and when it is due. Its items are
-/// `StoredItem`s of their own.
+/// The state of a source between polls: the head of its snapshot, its health, and when it is due. Its items are separate
+/// rows (`StoredItem`).
 public struct SourceRecord: Sendable, Hashable {
+    /// The source's name.
     public var name: String
+    /// The head of the last good observation; nil before the first.
     public var snapshot: SnapshotHead?
+    /// Consecutive failures and their causes.
     public var health = Health()
     /// When the next poll is due, as wall time.
     public var due: Timestamp?
-    /// The server asked for silence until then (Retry-After).
+    /// The wall time before which the server wants no request (Retry-After).
     public var notBefore: Timestamp?
 
+    /// The record of a source that was never polled.
     public init(name: String) { self.name = name }
 
-    /// The wall clock was set: what is measured from a stored time goes on as if nothing had happened.
+    /// Moves the stored times after the wall clock was set, so that intervals keep their length.
     public mutating func wallClockJumped(by jump: Duration) {
         due = due?.advanced(by: jump)
         notBefore = notBefore?.advanced(by: jump)
@@ -25,62 +29,72 @@ public struct SourceRecord: Sendable, Hashable {
 
 /// The head of the last good observation.
 public struct SnapshotHead: Sendable, Hashable {
+    /// `Source.identity` when it was read.
     public var identity: UInt64
+    /// `SourceKind.fingerprints` when it was read.
     public var fingerprints: [String: UInt64]
-    /// Of the response it was read from: they are sent only while this snapshot stands.
+    /// The validators of the response that it was read from.
     public var validators = Validators()
-    /// Of the first page's body as received; nil when the poll had several pages.
+    /// The digest of the body as received; nil when the poll had several pages.
     public var digest: UInt64?
-    /// Of the request that validators and digest are about: another request is asked without them.
+    /// The digest of the request that `validators` and `digest` belong to; they are not used with another request.
     public var asked: UInt64?
+    /// When the last good poll ended.
     public var goodAt: Timestamp
-    /// Items present, the remembered ones apart.
+    /// Items present, without those that are only remembered.
     public var count = 0
-    /// Items of a list that were absent from one good poll: a second one makes them `disappeared`.
+    /// Items of a list that were absent from one good poll. A second one makes them `disappeared`.
     public var pendingAbsences = 0
-    /// It was read as a list, also when its kind is a window whose document said that it was whole.
+    /// Whether it was read as a list: also a window whose document says that it is complete.
     public var isWhole = false
-    /// It began anew because every key had changed; said once.
+    /// Whether it is a new baseline because every key had changed; reported once.
     public var hasOtherKeys = false
     /// The newest item time ever seen.
     public var newest: Timestamp?
-    /// The oldest item time of the observation: what lies before it slid back into a window.
+    /// The oldest item time of the observation. An unknown item before it is old: it reappeared in the window.
     public var oldest: Timestamp?
-    /// A list that turned empty, not believed yet.
+    /// Set while a list that turned empty awaits confirmation.
     public var emptiness: Emptiness?
-    /// How many present items are in each state: what `while` and `status` ask for.
+    /// The number of present items by state, for `while` and `status`.
     public var states: [String: Int] = [:]
 
+    /// The polls that found a list empty.
     public struct Emptiness: Sendable, Hashable {
+        /// Consecutive polls.
         public var polls: Int
+        /// The time of the first of them.
         public var since: Timestamp
 
+        /// Creates a count.
         public init(polls: Int, since: Timestamp) { (self.polls, self.since) = (polls, since) }
 
-        /// A person has said that it is true.
+        /// A person accepted the empty list.
         public static let accepted = Emptiness(polls: .max / 2, since: Timestamp(milliseconds: 0))
     }
 
+    /// Creates the head of a snapshot without items.
     public init(identity: UInt64, fingerprints: [String: UInt64], goodAt: Timestamp) {
         (self.identity, self.fingerprints, self.goodAt) = (identity, fingerprints, goodAt)
     }
 }
 
-/// An item of a snapshot as the journal keeps it: decoded only when one of its digests differs.
+/// An item of a snapshot as the journal keeps it. It is decoded only when one of its digests differs.
 public struct StoredItem: Sendable, Hashable {
+    /// `Item.key`.
     public var key: String
-    /// Of what is compared.
+    /// `Item.digest`, of what is compared.
     public var digest: UInt64
-    /// Of what is only shown: a difference is written and is no event.
+    /// `Item.shownDigest`, of what is only shown. A difference is stored and makes no event.
     public var shown: UInt64
-    /// Since when it has been absent; nil while it is present. Of a list: waiting for the second good poll. Of a window:
-    /// remembered, so that its return is no news.
+    /// When it was first absent; nil while it is present. An absent item of a list awaits the second good poll; one of a
+    /// window is remembered, so that its return makes no event.
     public var absentSince: Timestamp?
-    /// Since when it has had its state.
+    /// When it got its state.
     public var stateSince: Timestamp
     /// `Item.json`.
     public var body: [UInt8]
 
+    /// Creates a row.
     public init(
         key: String, digest: UInt64, shown: UInt64, absentSince: Timestamp?, stateSince: Timestamp, body: [UInt8]
     ) {
@@ -88,18 +102,19 @@ public struct StoredItem: Sendable, Hashable {
         (self.stateSince, self.body) = (stateSince, body)
     }
 
+    /// Encodes a present item.
     public init(_ item: Item, digest: UInt64, stateSince: Timestamp) {
         self.init(
             key: item.key, digest: digest, shown: item.shownDigest, absentSince: nil, stateSince: stateSince,
             body: item.json.bytes)
     }
 
-    /// Nil when the row is not what this program wrote.
+    /// The decoded item; nil when this program did not write the row.
     public var item: Item? { (try? JSON(parsing: body)).flatMap(Item.init(json:)) }
 }
 
 extension Item {
-    /// A digest of what is shown and not compared: url, time, notes and measures.
+    /// A digest of what is shown but not compared: url, time, notes and measures.
     public var shownDigest: UInt64 {
         var digest = Digest()
         digest.add(url ?? "\u{0}")

@@ -12,7 +12,7 @@ extension ObservingKind {
         }
     }
 
-    public var ofPageAlone: Set<String> { [] }
+    public var bodyFields: Set<String> { [] }
 
     /// What is down has no latency and no certificate: the last measures stand, or each outage would make them cross
     /// every bound anew. So do the fields that only the page itself tells, or its outage and its recovery would each be
@@ -24,7 +24,7 @@ extension ObservingKind {
             for measure in last.measures where item.measures[measure.name] == nil {
                 item.measures[measure.name] = measure.value
             }
-            for name in ofPageAlone where item.fields[name] == nil { item.fields[name] = last.fields[name] }
+            for name in bodyFields where item.fields[name] == nil { item.fields[name] = last.fields[name] }
             return item
         }
     }

@@ -22,7 +22,7 @@ public struct Health: Sendable, Hashable {
         lastPollAt = now
         failingSince = failingSince ?? now
         problem = Event.Problem(failure: failure.rawValue, detail: detail)
-        guard !isFailing, failures >= (failure.needsAPerson ? 1 : fails) else { return nil }
+        guard !isFailing, failures >= (failure.needsPerson ? 1 : fails) else { return nil }
         isFailing = true
         return DraftEvent(.failing, error: problem)
     }

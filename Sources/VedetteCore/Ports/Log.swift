@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the shells say what a person running the watcher should know.
+/// The log of the watcher, for the person who runs it.
 public protocol Log: Sendable {
+    /// Writes one line. The message is made only when the level is shown.
     func log(_ level: LogLevel, _ message: @autoclosure () -> String)
 }
 
+/// The severity of a log line, in ascending order.
 public enum LogLevel: Int, Sendable, Comparable {
-    case debug, info, notice, warning, error
+    /// For developers.
+    case debug
+    /// Normal operation, not shown by default.
+    case info
+    /// Normal operation that a person wants to see.
+    case notice
+    /// Something that may need attention.
+    case warning
+    /// Something that failed.
+    case error
 
+    /// Orders by severity.
     public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }

@@ -2,122 +2,156 @@
 
 /// One option of a kind, as data: validation, suggestions, documentation and the schema all come from it.
 public struct OptionSpec: Sendable {
+    /// The key in the configuration.
     public var name: String
+    /// The type of the value.
     public var type: OptionType
     /// One sentence for the documentation.
     public var summary: String
+    /// Whether it must be given.
     public var isRequired: Bool
-    /// As it is written in the documentation; nil when absence has no stand-in.
-    public var standard: String?
+    /// The default as the documentation has it; nil for none. The kind itself applies it.
+    public var documentedDefault: String?
 
+    /// Creates a specification.
     public init(
-        _ name: String, _ type: OptionType, _ summary: String, required: Bool = false, standard: String? = nil
+        _ name: String, _ type: OptionType, _ summary: String, required: Bool = false, default: String? = nil
     ) {
         (self.name, self.type, self.summary) = (name, type, summary)
-        (isRequired, self.standard) = (required, standard)
+        (isRequired, documentedDefault) = (required, `default`)
     }
 }
 
+/// The type of an option's value.
 public indirect enum OptionType: Sendable, Hashable {
+    /// Any text.
     case text
+    /// `true` or `false`.
     case flag
+    /// A whole number in this range.
     case integer(ClosedRange<Int>)
+    /// A duration as `15s`.
     case duration
+    /// One of these words.
     case choice([String])
-    /// May be a literal only in a private file; else `env`, `file`, `credential` or `command`.
+    /// A secret: a literal only in a private file, else `env`, `file`, `credential` or `command`.
     case secret
-    /// A literal anywhere, or a secret: an address that may hold a token.
+    /// A literal in any file, or a secret: an address that may contain a token.
     case textOrSecret
-    /// One, or a list of them; read as a list.
+    /// One value, or a list of them; read as a list.
     case oneOrMany(OptionType)
+    /// A list.
     case list(OptionType)
-    /// Names of the user's choice.
+    /// A map with names of the user's choice.
     case map(OptionType)
-    /// A template whose names are checked.
+    /// A template whose names are validated.
     case template
-    /// A template; or a map or list, whose texts are templates and whose plain `true`, `1.5` and `null` are that:
-    /// maps and lists of `.template` and `.json`.
+    /// A template; or a map or list of templates, in which a plain `true`, `1.5` or `null` is that JSON value. Read as maps
+    /// and lists of `.template` and `.json`.
     case body
     /// Request headers: name to text or secret.
     case headers
-    /// The map `tls:` of a server: how its certificate is judged, and which one it is shown.
+    /// The map `tls:`, as that of a server.
     case tls
-    /// A map or list as the JSON value that it stands for: a plain `true`, `1.5` or `null` is that, a quoted one a text.
-    /// A single value is a text.
+    /// A map or list as JSON, in which a plain `true`, `1.5` or `null` is that value and a quoted one a text. A single value
+    /// is a text.
     case json
 }
 
+/// The value of an option; the cases are those of `OptionType`.
 public indirect enum OptionValue: Sendable {
+    /// `text`, `choice` and a literal `textOrSecret`.
     case text(String)
+    /// `flag`.
     case flag(Bool)
+    /// `integer`.
     case integer(Int)
+    /// `duration`.
     case duration(Duration)
+    /// `secret` and `textOrSecret`.
     case secret(Secret)
+    /// `list`, `oneOrMany` and `body`.
     case list([OptionValue])
+    /// `map` and `body`, in the order in which it is written.
     case map([(name: String, value: OptionValue)])
+    /// `template` and `body`.
     case template(any Template)
+    /// `headers`.
     case headers([Header])
+    /// `tls`.
     case tls(TLSPolicy)
+    /// `json` and `body`.
     case json(JSON)
 }
 
-/// The options of one source or sink, already checked against the kind's specifications.
+/// The options of one source or sink, validated against the kind's specifications.
 public struct Options: Sendable {
     private let values: [String: OptionValue]
 
+    /// Creates options.
     public init(_ values: [String: OptionValue] = [:]) { self.values = values }
 
+    /// The value of an option; nil when it is not given.
     public subscript(name: String) -> OptionValue? { values[name] }
 
+    /// Returns the text of an option; nil when it is not given.
     public func text(_ name: String) -> String? {
         if case .text(let text) = values[name] { text } else { nil }
     }
 
+    /// Returns the flag of an option; nil when it is not given.
     public func flag(_ name: String) -> Bool? {
         if case .flag(let flag) = values[name] { flag } else { nil }
     }
 
+    /// Returns the number of an option; nil when it is not given.
     public func integer(_ name: String) -> Int? {
         if case .integer(let integer) = values[name] { integer } else { nil }
     }
 
+    /// Returns the duration of an option; nil when it is not given.
     public func duration(_ name: String) -> Duration? {
         if case .duration(let duration) = values[name] { duration } else { nil }
     }
 
+    /// Returns the secret of an option; nil when it is not given.
     public func secret(_ name: String) -> Secret? {
         if case .secret(let secret) = values[name] { secret } else { nil }
     }
 
+    /// Returns the template of an option; nil when it is not given.
     public func template(_ name: String) -> (any Template)? {
         if case .template(let template) = values[name] { template } else { nil }
     }
 
+    /// Returns the JSON value of an option; nil when it is not given.
     public func json(_ name: String) -> JSON? {
         if case .json(let json) = values[name] { json } else { nil }
     }
 
+    /// Returns the headers of an option; none when it is not given.
     public func headers(_ name: String) -> [Header] {
         if case .headers(let headers) = values[name] { headers } else { [] }
     }
 
-    /// The usual judgement where nothing is said.
+    /// Returns the TLS policy of an option; the usual one when it is not given.
     public func tls(_ name: String) -> TLSPolicy {
         if case .tls(let policy) = values[name] { policy } else { TLSPolicy() }
     }
 
+    /// Returns the texts of a list; none when it is not given.
     public func texts(_ name: String) -> [String] {
         guard case .list(let list) = values[name] else { return [] }
         return list.compactMap { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    /// A map of texts or of lists of texts, in the order in which it was written.
+    /// Returns a map of texts or of lists of texts, in the order in which it is written.
     public func lists(_ name: String) -> [(name: String, values: [String])] {
         guard case .map(let map) = values[name] else { return [] }
         return map.map { entry in (entry.name, Options(["": entry.value]).texts("")) }
     }
 
-    /// A map of texts, in the order in which it was written.
+    /// Returns a map of texts, in the order in which it is written.
     public func map(_ name: String) -> [(name: String, value: String)] {
         guard case .map(let map) = values[name] else { return [] }
         return map.compactMap { entry in
@@ -126,25 +160,31 @@ public struct Options: Sendable {
     }
 }
 
-/// An option whose value a kind refuses; the configuration adds file, line and column.
+/// An option that a kind refuses. The configuration adds file, line and column.
 public struct OptionProblem: Error, Sendable, Hashable {
-    /// The option, and inside a map or list the place in it: `["codes", "RM01901"]`, `["items"]`.
+    /// The option, then keys or elements inside it: `["codes", "RM01901"]`, `["items"]`.
     public var path: [String]
     /// What is wrong and the remedy, as the end of `file:line:column: `.
     public var detail: String
 
+    /// Creates a problem.
     public init(_ path: String..., detail: String) { (self.path, self.detail) = (path, detail) }
 }
 
 /// A row of the table of source kinds.
 public struct SourceKindEntry: Sendable {
+    /// The value of `kind`.
     public var name: String
+    /// One sentence for the documentation.
     public var summary: String
+    /// The options of the kind.
     public var options: [OptionSpec]
-    /// `every` when the source says none.
+    /// The default of `every`.
     public var every: Duration
+    /// Validates the options and makes the kind.
     public var make: @Sendable (Options) throws(OptionProblem) -> any SourceKind
 
+    /// Creates a row.
     public init(
         name: String, summary: String, options: [OptionSpec], every: Duration = .seconds(60),
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any SourceKind
@@ -153,17 +193,20 @@ public struct SourceKindEntry: Sendable {
     }
 }
 
-/// What a sink is given to work with.
+/// The ports that a sink can use.
 public struct SinkServices: Sendable {
+    /// Sends HTTP requests.
     public var fetcher: any Fetcher
+    /// Reads the clocks.
     public var clock: any Clock
     /// The User-Agent of this program.
     public var userAgent: String
-    /// For sinks with buttons; nil where no watcher lives to heed it, as for a single test message.
+    /// Takes silences from buttons; nil without a watcher, as for a single test message.
     public var silencer: (any Silencer)?
-    /// For mail; nil where there is none, as in tests of other sinks.
+    /// Sends mail; nil where it is not needed, as in tests of other sinks.
     public var mail: (any MailCarrier)?
 
+    /// Creates the services.
     public init(
         fetcher: any Fetcher, clock: any Clock, userAgent: String, silencer: (any Silencer)? = nil,
         mail: (any MailCarrier)? = nil
@@ -175,16 +218,21 @@ public struct SinkServices: Sendable {
 
 /// A row of the table of sink kinds.
 public struct SinkKindEntry: Sendable {
+    /// Makes the sink of a name.
     public typealias Factory = @Sendable (_ name: String, SinkServices) -> any Sink
 
+    /// The value of `kind`.
     public var name: String
+    /// One sentence for the documentation.
     public var summary: String
+    /// The options of the kind.
     public var options: [OptionSpec]
-    /// Whether it shows a message's title and text; else it passes on the event itself, and a rule may write none for it.
+    /// Whether it shows a message's title and text. Other kinds pass the event on, and a rule may not give texts for them.
     public var showsTexts: Bool
-    /// Judges the options; what it returns makes the sink when the watcher starts.
+    /// Validates the options. The factory that it returns makes the sink when the watcher starts.
     public var make: @Sendable (Options) throws(OptionProblem) -> Factory
 
+    /// Creates a row.
     public init(
         name: String, summary: String, options: [OptionSpec], showsTexts: Bool = true,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> Factory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes what the receiver of a message asks not to hear of again, for instance by a button of a bubble.
+/// Takes silences from the receiver of a message, for instance from a button of a desktop notification.
 public protocol Silencer: Sendable {
-    /// Returns at once and cannot fail here: who asks has nobody to tell. What became of it is the watcher's to log.
+    /// Adds a silence. Returns at once; a failure is logged by the watcher, since the caller cannot show it.
     func silence(_ silence: Silence)
 }

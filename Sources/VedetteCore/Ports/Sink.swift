@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a message goes. It neither throws nor retries: it says what came of one attempt.
+/// A receiver of messages. It neither throws nor retries; it returns the outcome of one attempt.
 public protocol Sink: Sendable {
+    /// Makes one attempt to deliver a message.
     func deliver(_ message: Message) async -> Outcome
-    /// Waits until a receiver that was not there is back, so that what is owed need not wait for the end of its growing
-    /// delay. False when nothing tells that, or the task was cancelled. Asked after a `.retry`, once at a time.
-    func returned() async -> Bool
-    /// Lets go of connections, threads, bubbles. Called once, after the last delivery.
+    /// Waits until a receiver that was away is back, so that pending deliveries skip the rest of their backoff. Returns
+    /// false when the sink cannot tell, or when the task was cancelled. Called after a `.retry`, once at a time.
+    func waitForReceiver() async -> Bool
+    /// Closes connections, threads and notifications. Called once, after the last delivery.
     func close() async
 }
 
 extension Sink {
-    public func returned() async -> Bool { false }
+    /// Returns false: most receivers do not tell when they are back.
+    public func waitForReceiver() async -> Bool { false }
+    /// Does nothing.
     public func close() async {}
 }
 
-/// What one rule says to one sink about one cause. Its id is the receiver's idempotency key and never changes.
+/// A message of one rule to one sink about one cause. Its id is the receiver's idempotency key and never changes (I4).
 public struct Message: Sendable, Hashable {
     /// `msg_` and a UUIDv7: no dot, as Standard Webhooks asks.
     public var id: String
+    /// The rule's name.
     public var rule: String
+    /// The sink's name.
     public var sink: String
-    /// The event it speaks of.
+    /// The event that it is about.
     public var event: Event
+    /// The title.
     public var title: String
-    /// May be empty.
+    /// The text; may be empty.
     public var text: String
+    /// How urgent it is.
     public var priority: Priority
-    /// Words that a sink may show as labels.
+    /// Labels that a sink may show.
     public var tags: [String] = []
-    /// How many messages before it were held back and are not said.
+    /// Earlier messages that were withheld and that this one counts.
     public var suppressed = 0
 
+    /// Creates a message.
     public init(
         id: String, rule: String, sink: String, event: Event, title: String, text: String, priority: Priority = .normal
     ) {
@@ -40,19 +48,26 @@ public struct Message: Sendable, Hashable {
     }
 }
 
+/// How urgent a message is. Each sink maps it to what its receiver has.
 public enum Priority: String, Sendable, Hashable, CaseIterable {
-    case low, normal, high
+    /// May be missed.
+    case low
+    /// The usual one.
+    case normal
+    /// Should interrupt.
+    case high
 }
 
-/// What came of one attempt to deliver.
+/// The outcome of one attempt to deliver.
 public enum Outcome: Sendable, Hashable {
+    /// The receiver has the message.
     case delivered
-    /// Try again, not before the given time from now (the receiver's Retry-After).
+    /// The attempt should be repeated, not sooner than `after` (the receiver's Retry-After).
     case retry(reason: String, after: Duration?)
-    /// Never will be.
+    /// The receiver will never accept this message.
     case rejected(reason: String)
-    /// The receiver refuses us (401, 403): the sink rests until a person acts; the delivery stays owed.
+    /// The receiver refuses us (401, 403). The sink is paused until a person acts; the delivery stays pending.
     case paused(reason: String)
-    /// The receiver is gone for good (410): as paused, and said louder.
+    /// The receiver is gone for good (410). Treated as `paused`, with an event of its own.
     case disabled(reason: String)
 }

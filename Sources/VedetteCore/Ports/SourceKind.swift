@@ -1,105 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a source asks and reads. A kind does no I/O: it builds a request and reads a response; politeness, limits,
-/// redirects, retries and paging exist once, elsewhere.
+/// How a source is requested and read. A kind does no I/O: it builds a request and reads a response. Limits, redirects,
+/// retries and paging exist once, in the engine and the fetcher.
 public protocol SourceKind: Sendable {
-    /// Whether what is absent is gone.
+    /// Whether an absent item is gone.
     var mode: ReadingMode { get }
-    /// A digest of the options that say which items there are and what keys them. Another identity makes the next poll
-    /// a new baseline.
+    /// A digest of the options that define the items and their keys. Another identity makes the next poll a new baseline.
     var identity: UInt64 { get }
-    /// Per compared field, a digest of the options it is read with; a field that is not listed counts as 0. A field whose
-    /// fingerprint differs from the snapshot's starts as baseline: a new option is no change of the item.
+    /// A digest of the options that each compared field is read with; 0 for a field that is not listed. A field whose
+    /// fingerprint differs from the snapshot's gets a new baseline, since a new option is no change of the item.
     var fingerprints: [String: UInt64] { get }
-    /// The fields and notes that its items may have, beside key, title, state and url; rules and templates are checked
-    /// against them. Nil when only the server knows.
+    /// The fields and notes that its items may have besides key, title, state and url, for the validation of rules and
+    /// templates. Nil when only the server knows.
     var fieldNames: [String]? { get }
-    /// The first page's request.
+    /// Builds the request for the first page.
     /// - Parameter base: the source's absolute URL.
     func request(base: String, context: PollContext) -> RequestTemplate
     /// Reads one complete page. The body may be changed (a JSON reader appends padding).
     func read(_ page: inout PageBody) throws(ReadError) -> Page
-    /// A `jq` program that every body passes through before it is read; nil for none.
-    var shaping: String? { get }
-    /// Resources that an item names and that tell more of it.
-    /// - Parameter all: every one that there is, for a person who looks at this item; else those that its options ask for.
+    /// A `jq` program that transforms every body before it is read; nil for none.
+    var jqProgram: String? { get }
+    /// Returns the resources that an item links to and that have further values of it.
+    /// - Parameter all: whether to return every link, for a person who looks at the item, or only those of its options.
     func links(of item: Item, base: String, all: Bool) -> [ItemLink]
-    /// What a linked resource says: notes of the item.
+    /// Reads a linked resource as notes of the item.
     func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields
 }
 
 extension SourceKind {
-    public var shaping: String? { nil }
+    /// No program.
+    public var jqProgram: String? { nil }
+    /// No links.
     public func links(of item: Item, base: String, all: Bool) -> [ItemLink] { [] }
+    /// No notes.
     public func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields { [:] }
 }
 
-/// A kind that observes the response itself: refusal and 500 are its states, not failures. Its mode is a list.
+/// A kind whose item is the response itself: a refused connection and a status 500 are states, not failures. Its mode is
+/// `list`.
 public protocol ObservingKind: SourceKind {
-    /// Never a failure: what there was to see is an item.
-    func observe(_ seen: Observed, _ context: ObservationContext) -> Page
-    /// Whether an item's state is bad news, which is believed only after as many polls in a row as the source's `fails`.
+    /// Reads a response or a failure as an item.
+    func observe(_ observed: Observed, _ context: ObservationContext) -> Page
+    /// Returns whether an item's state is `down`, which is confirmed only after `fails` polls in a row.
     func isDown(_ item: Item) -> Bool
-    /// Fields that an item which is down does not have, since an error page says nothing of them: the last ones stand.
-    var ofPageAlone: Set<String> { get }
+    /// Fields that come from the body. While an item is down they keep their last values, since an error page has none.
+    var bodyFields: Set<String> { get }
 }
 
+/// What an `ObservingKind` reads.
 public enum Observed: Sendable {
+    /// A response of any status.
     case response(Response)
+    /// No response.
     case failed(FetchError)
 }
 
+/// Where and when something was observed.
 public struct ObservationContext: Sendable {
     /// The source's absolute URL.
     public var url: String
+    /// The time of the observation.
     public var now: Timestamp
 
+    /// Creates a context.
     public init(url: String, now: Timestamp) { (self.url, self.now) = (url, now) }
 }
 
-/// A resource that an item names. Equal addresses are asked once and kept for `lifetime`.
+/// A resource that an item links to. Equal addresses are requested once and cached for `lifetime`.
 public struct ItemLink: Sendable, Hashable {
-    /// What it is to the item: `owner`.
+    /// The relation to the item: `owner`.
     public var name: String
-    /// Absolute.
+    /// The absolute address.
     public var url: String
-    /// How long what it said is believed; zero for one poll.
+    /// How long it is cached; zero for one poll.
     public var lifetime: Duration
 
+    /// Creates a link.
     public init(_ name: String, url: String, lifetime: Duration = .seconds(3600)) {
         (self.name, self.url, self.lifetime) = (name, url, lifetime)
     }
 }
 
+/// What the absence of an item means.
 public enum ReadingMode: String, Sendable, Hashable {
-    /// Complete: what is absent is gone.
+    /// The items are complete; an absent one is gone.
     case list
-    /// The newest part: absence means nothing.
+    /// The items are the newest part; absence means nothing.
     case window
 }
 
-/// What a kind may want to know of the last good poll.
+/// What a kind can use from the last good poll to build a request.
 public struct PollContext: Sendable {
     /// The newest item time seen so far; nil before the first good poll.
     public var newest: Timestamp?
+    /// The time of the request.
     public var now: Timestamp
 
+    /// Creates a context.
     public init(newest: Timestamp? = nil, now: Timestamp = Timestamp(milliseconds: 0)) {
         (self.newest, self.now) = (newest, now)
     }
 }
 
-/// The kind's share of a request; the source's server adds credentials, TLS and its own headers, which win.
+/// The part of a request that the kind determines. The server adds credentials, TLS and its headers, which replace those of
+/// the kind.
 public struct RequestTemplate: Sendable {
+    /// The method.
     public var method: String
+    /// The absolute URL.
     public var url: String
+    /// The headers.
     public var headers: [Header]
+    /// The body; nil for none.
     public var body: [UInt8]?
-    /// 0: a redirect is the answer.
+    /// Redirects to follow; with 0 a redirect is the response.
     public var redirects: Int
     /// See `Request.inspectsConnection`.
     public var inspectsConnection: Bool
 
+    /// Creates a request.
     public init(
         method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil, redirects: Int = 5,
         inspectsConnection: Bool = false
@@ -109,16 +128,20 @@ public struct RequestTemplate: Sendable {
     }
 }
 
+/// A complete page of a response.
 public struct PageBody: Sendable {
+    /// The body, decoded.
     public var bytes: [UInt8]
+    /// The headers of the response.
     public var headers: ResponseHeaders
-    /// The page's own address, for relative links.
+    /// The address of the page, for relative links.
     public var url: String
     /// 1 for the first page of a poll.
     public var number: Int
-    /// When it was received, for what a document says of the time of day (RSS `skipHours`).
+    /// When it was received, for documents that depend on the time of day (RSS `skipHours`).
     public var receivedAt: Timestamp
 
+    /// Creates a page.
     public init(
         bytes: [UInt8], headers: ResponseHeaders = .init(), url: String, number: Int = 1,
         receivedAt: Timestamp = Timestamp(milliseconds: 0)
@@ -128,21 +151,23 @@ public struct PageBody: Sendable {
     }
 }
 
-/// What one page holds, in document order.
+/// What one page contains.
 public struct Page: Sendable {
+    /// The items, in document order.
     public var items: [Item]
-    /// Nil when this is the last.
+    /// The next page; nil when this is the last.
     public var next: NextPage?
-    /// Illnesses that were mended, as `status` shows them.
+    /// Faults of the document that were repaired, for `status`.
     public var warnings: [String]
-    /// How long the document says it stays fresh (RSS `ttl`); it slows the default `every` only.
+    /// How long the document is fresh by its own account (RSS `ttl`); it slows only the default `every`.
     public var freshFor: Duration?
-    /// A window's document says that it is whole (RFC 5005 `fh:complete`): what is absent is gone.
+    /// Whether the document of a window says that it is complete (RFC 5005 `fh:complete`); then an absent item is gone.
     public var isComplete: Bool
-    /// Of a window: the request asked only for what changed after this time. What is older was not left out, and so has
-    /// not gone.
+    /// The time after which the request asked for changes; older items are absent without being gone. Nil for no such
+    /// request.
     public var since: Timestamp?
 
+    /// Creates a page.
     public init(
         items: [Item], next: NextPage? = nil, warnings: [String] = [], freshFor: Duration? = nil,
         isComplete: Bool = false, since: Timestamp? = nil
@@ -152,22 +177,26 @@ public struct Page: Sendable {
     }
 }
 
-/// Where a reading goes on.
+/// The request for the next page.
 public struct NextPage: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// Absolute.
+    /// The absolute address.
     public var url: String
-    /// Of a request with a body: the first page's with another cursor. Nil sends the first page's again.
+    /// The body with the next cursor; nil repeats the first page's body.
     public var body: [UInt8]?
 
+    /// Creates a request.
     public init(_ url: String, body: [UInt8]? = nil) { (self.url, self.body) = (url, body) }
+    /// A page without a body of its own.
     public init(stringLiteral url: String) { self.init(url) }
 }
 
-/// A response that could not be read: the poll failed.
+/// A response that could not be read, so that the poll failed.
 public struct ReadError: Error, Sendable, Hashable {
+    /// The class.
     public var failure: Failure
-    /// One clear sentence.
+    /// What is wrong, in one sentence.
     public var detail: String
 
+    /// Creates an error.
     public init(_ failure: Failure, _ detail: String) { (self.failure, self.detail) = (failure, detail) }
 }

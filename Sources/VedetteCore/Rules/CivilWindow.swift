@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a time zone's clocks show; the tz database stands behind it.
+/// Converts between UTC and local time, by the tz database.
 public protocol CivilTime: Sendable {
-    /// Seconds east of UTC at that time.
+    /// Returns the offset of local time from UTC, in seconds; positive east of Greenwich.
     /// - Parameter zone: a tz database name; nil for the machine's own.
     func offset(at time: Timestamp, in zone: String?) -> Int
 }
 
 /// A time of day, in minutes since midnight.
 public struct CivilTimeOfDay: Sendable, Hashable, Comparable {
+    /// Minutes since midnight, 0…1440; 1440 is the next day's midnight.
     public var minutes: Int
+    /// A tz database name; nil for the machine's own zone.
     public var zone: String?
 
-    /// - Parameter minutes: 0…1440; 1440 is the next day's midnight.
+    /// Creates a time of day.
+    /// - Parameter minutes: 0…1440.
     public init(minutes: Int, zone: String? = nil) { (self.minutes, self.zone) = (minutes, zone) }
 
-    /// `7:30`, `07:30` and `24:00`; nil for anything else.
+    /// Reads `7:30`, `07:30` and `24:00`; returns nil for anything else.
     public init?(_ text: String, zone: String? = nil) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count == 2, (1...2).contains(parts[0].utf8.count),
@@ -25,9 +28,10 @@ public struct CivilTimeOfDay: Sendable, Hashable, Comparable {
         self.init(minutes: hour * 60 + minute, zone: zone)
     }
 
+    /// Orders times within one day, whatever their zones.
     public static func < (a: CivilTimeOfDay, b: CivilTimeOfDay) -> Bool { a.minutes < b.minutes }
 
-    /// The first time after `now` at which the clocks show it.
+    /// Returns the first time after `now` at which local clocks show this time of day.
     public func next(after now: Timestamp, _ civil: any CivilTime) -> Timestamp {
         let today = CivilDay(now, zone, civil)
         for day in [today.advanced(by: -1), today, today.advanced(by: 1)] {
@@ -38,24 +42,30 @@ public struct CivilTimeOfDay: Sendable, Hashable, Comparable {
     }
 }
 
-/// A span of the day, on some days of the week: `22:00-07:00` ends on the next morning.
+/// A span of the day, on some days of the week. `22:00-07:00` ends on the next morning.
 public struct CivilWindow: Sendable, Hashable {
+    /// The name under `windows:` in the configuration.
     public var name: String
+    /// The first moment inside the window.
     public var start: CivilTimeOfDay
+    /// The first moment after the window; not later than `start` when it ends on the next day.
     public var end: CivilTimeOfDay
-    /// On which days it starts, 1 for Monday to 7 for Sunday (ISO 8601); empty for all.
+    /// The days on which it starts, 1 for Monday to 7 for Sunday (ISO 8601); empty for all.
     public var days: Set<Int>
+    /// A tz database name; nil for the machine's own zone.
     public var zone: String?
 
+    /// Creates a window.
     public init(
         name: String, start: CivilTimeOfDay, end: CivilTimeOfDay, days: Set<Int> = [], zone: String? = nil
     ) {
         (self.name, self.start, self.end, self.days, self.zone) = (name, start, end, days, zone)
     }
 
-    /// When the span that `now` lies in ends; nil when it lies in none. The start belongs to it, the end does not.
+    /// Returns when the window that contains `now` ends, or nil when none does. The start is inside, the end is outside.
     ///
-    /// Each span has one start and one end: an hour that the clocks show twice (the end of summer time) reopens nothing.
+    /// Each window has one start and one end, so an hour that the clocks show twice (the end of summer time) does not
+    /// open it again.
     public func end(of now: Timestamp, _ civil: any CivilTime) -> Timestamp? {
         let today = CivilDay(now, zone, civil)
         var latest: Timestamp?
@@ -68,7 +78,7 @@ public struct CivilWindow: Sendable, Hashable {
     }
 }
 
-/// A day of a calendar on the wall, counted from 1970-01-01.
+/// A local calendar day, counted from 1970-01-01.
 private struct CivilDay {
     private let number: Int64
     private static let length: Int64 = 86_400_000
@@ -82,17 +92,17 @@ private struct CivilDay {
 
     func advanced(by days: Int64) -> CivilDay { CivilDay(number: number + days) }
 
-    /// 1 for Monday to 7 for Sunday: 1970-01-01 was a Thursday.
+    /// 1 for Monday to 7 for Sunday. 1970-01-01 was a Thursday.
     var weekday: Int { Int(((number + 3) % 7 + 7) % 7) + 1 }
 
-    /// When the clocks show that time: the first of two, and for a time that they skip as much later as they jump.
+    /// Returns when the clocks show that time: the first of two; for a time that they skip, as much later as they jump.
     func instant(_ minutes: Int, _ zone: String?, _ civil: any CivilTime) -> Timestamp {
         let shown = number * CivilDay.length + Int64(minutes) * 60_000
         func offset(_ distance: Int64) -> Int64 {
             let time = Timestamp(milliseconds: shown + distance)
             return Int64(civil.offset(at: time, in: zone)) * 1000
         }
-        // No zone is a day and more from UTC, and none changes its clocks twice within two days.
+        // No zone is a day or more from UTC, and none changes its clocks twice within two days.
         let (before, after) = (offset(-CivilDay.length), offset(CivilDay.length))
         let candidates = [before, after].map { Timestamp(milliseconds: shown - $0) }.sorted()
         let exact = candidates.first { time in

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By how much a number must have changed: `10`, `5%`, `+5%` for a rise, `-10` for a fall.
+/// The least change of a number that matches: `10`, `5%`, `+5%` for a rise, `-10` for a fall.
 public struct Delta: Sendable, Hashable {
+    /// Which changes count.
     public enum Direction: Sendable, Hashable {
         case rise, fall, either
     }
 
-    /// Above zero.
+    /// The least step, above zero.
     public var amount: Double
-    /// Of the old value.
+    /// Whether `amount` is a percentage of the old value.
     public var isPercent: Bool
+    /// Which changes count.
     public var direction: Direction
 
-    /// Nil when it is no such number.
+    /// Reads what `by` says; returns nil when it is no such number.
     public init?(_ text: String) {
         var rest = text[...]
         direction = rest.hasPrefix("+") ? .rise : rest.hasPrefix("-") ? .fall : .either
@@ -23,8 +25,8 @@ public struct Delta: Sendable, Hashable {
         amount = number
     }
 
-    /// Nil when the change is large enough; else why it is not.
-    func unmet(by change: FieldChange) -> String? {
+    /// Returns nil when the change is large enough, else the reason why it is not.
+    func mismatch(with change: FieldChange) -> String? {
         guard let from = change.from.flatMap({ Double($0.description) }),
             let to = change.to.flatMap({ Double($0.description) })
         else {
@@ -32,17 +34,17 @@ public struct Delta: Sendable, Hashable {
             return "\(change.field) went from '\(from)' to '\(to)', which are not both numbers"
         }
         let step = to - from
-        // From zero every step is beyond any part of it.
+        // Any percentage of zero is zero, so from zero every step is large enough.
         let needed = isPercent ? abs(from) * amount / 100 : amount
-        let isRightWay = direction == .either || (direction == .rise) == (step > 0)
-        // 0.3 less 0.2 is a little less than 0.1 in binary.
-        guard isRightWay, abs(step) >= needed * (1 - 1e-9), step != 0 else {
+        let hasDirection = direction == .either || (direction == .rise) == (step > 0)
+        // In binary floating point 0.3 - 0.2 is a little less than 0.1.
+        guard hasDirection, abs(step) >= needed * (1 - 1e-9), step != 0 else {
             return "\(change.field) changed by \(JSON.number(rounded: step).text), not by \(description)"
         }
         return nil
     }
 
-    /// As it is written.
+    /// The text as the configuration has it.
     public var description: String {
         let sign =
             switch direction {

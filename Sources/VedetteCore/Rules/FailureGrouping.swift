@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sources of one server fail and recover together. Each event is kept, but within a minute one message per rule and
-/// sink speaks for all of them; the others are suppressed and say which one that is. A recovery ends what was said of
-/// failures, and a failure what was said of recoveries.
+/// Groups the messages about sources of one server that fail or recover together. Every event is stored, but within a
+/// minute each rule and sink gets one message per server; the others are suppressed and name that message. A recovery ends
+/// the group of the failures, and a failure ends the group of the recoveries.
 public struct FailureGrouping: Sendable {
     static let span = Duration.seconds(60)
 
@@ -12,7 +12,8 @@ public struct FailureGrouping: Sendable {
         var server: String
         var kind: Event.Kind
 
-        /// What it says is no longer so: were the old voice heard on, the last word would be the wrong one.
+        /// Without this, a source that fails again within the minute would be suppressed, and "recovered" would be the
+        /// last message.
         func contradicts(_ old: GroupKey) -> Bool {
             (rule, sink, server) == (old.rule, old.sink, old.server)
                 && (kind == .recovered) != (old.kind == .recovered)
@@ -27,28 +28,30 @@ public struct FailureGrouping: Sendable {
 
     private var leads: [GroupKey: LeadMessage] = [:]
 
+    /// Creates an empty grouping.
     public init() {}
 
+    /// Returns the delivery, suppressed when a message of the last minute covers it.
     /// - Parameter server: what the failing sources have in common, as a person knows it.
-    public mutating func joined(_ delivery: Delivery, server: String, at now: BootTime) -> Delivery {
+    public mutating func grouped(_ delivery: Delivery, server: String, at now: BootTime) -> Delivery {
         let event = delivery.message.event
         guard [.failing, .recovered, .stale].contains(event.kind), delivery.state == .pending else { return delivery }
-        let part = GroupKey(
+        let key = GroupKey(
             rule: delivery.message.rule, sink: delivery.message.sink, server: server, kind: event.kind)
-        leads = leads.filter { $0.value.until > now && !part.contradicts($0.key) }
+        leads = leads.filter { $0.value.until > now && !key.contradicts($0.key) }
         var delivery = delivery
-        if let lead = leads[part] {
+        if let lead = leads[key] {
             delivery.state = .suppressed
-            delivery.reason = "\(lead.source) on \(server) was said less than a minute before, in \(lead.message)"
+            delivery.reason = "\(lead.source) on \(server) was reported less than a minute before, in \(lead.message)"
         } else {
-            leads[part] = LeadMessage(
+            leads[key] = LeadMessage(
                 message: delivery.message.id, source: event.source, until: now.advanced(by: FailureGrouping.span))
         }
         return delivery
     }
 
-    /// Their commit failed: nobody was told, so the next one speaks.
-    public mutating func unsaid(_ deliveries: [Delivery]) {
+    /// Removes messages whose commit failed, so that the next one of their groups is sent.
+    public mutating func undo(_ deliveries: [Delivery]) {
         let ids = Set(deliveries.map(\.message.id))
         leads = leads.filter { !ids.contains($0.value.message) }
     }

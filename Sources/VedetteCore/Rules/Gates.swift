@@ -1,95 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands between a rule's match and its message. A match passes the gates in this order: `for`, `depends`,
-/// silences, `quiet`, `once_per`, `digest`, `limit`.
+/// The conditions between a rule's match and its message. A match passes them in this order: `for`, `depends`, silences,
+/// `quiet`, `once_per`, `digest`, `limit`.
 public struct Gates: Sendable {
-    /// `for`: the match must stay true this long; zero for at once.
-    public var hold: Duration = .zero
-    /// Sources whose failure keeps the rule silent.
+    /// `for`: how long a match must stay true before it is released; zero releases it at once.
+    public var pendingFor: Duration = .zero
+    /// Sources whose failure suppresses the rule's messages.
     public var depends: [String] = []
+    /// When messages are deferred, gathered or dropped; nil for never.
     public var quiet: Quiet?
-    /// `once_per`: a field of the item, each value of which is spoken of once.
+    /// `once_per`: a field of the item; the rule sends one message per value.
     public var oncePer: String?
+    /// Gathers several events into one message; nil sends each on its own.
     public var digest: DigestPlan?
+    /// Bounds the number of messages in a time; nil for no bound.
     public var limit: Limit?
+    /// Repeats a message while its match stays true; nil for never.
     public var remind: Reminder?
-    /// In the order of `after`.
+    /// Further recipients while the match stays true, in the order of `after`.
     public var escalate: [Escalation] = []
 
+    /// Creates gates that let every match through at once.
     public init() {}
 }
 
-/// When not to disturb.
+/// Times in which a rule does not disturb.
 public struct Quiet: Sendable {
-    public enum Then: String, Sendable, CaseIterable {
-        /// Nobody hears of it.
+    /// What happens to a match inside a window.
+    public enum Action: String, Sendable, CaseIterable {
+        /// It is suppressed.
         case drop
-        /// Said when the quiet time ends, if it is still so.
+        /// The latest one is sent when the quiet time ends, if it is still true.
         case `defer`
-        /// Said with all the others when the quiet time ends.
+        /// All of them are sent in one message when the quiet time ends.
         case digest
     }
 
+    /// The windows; where they meet they are one quiet time.
     public var windows: [CivilWindow]
-    public var then: Then
+    /// `then`: what happens to a match inside a window.
+    public var action: Action
 
-    public init(windows: [CivilWindow], then: Then) { (self.windows, self.then) = (windows, then) }
+    /// Creates quiet times.
+    public init(windows: [CivilWindow], action: Action) { (self.windows, self.action) = (windows, action) }
 }
 
-/// At most so many messages in a sliding window. What is held back ends in one message with the latest state.
+/// At most `count` messages in a sliding window. What exceeds it ends in one message with the latest state.
 public struct Limit: Sendable, Hashable {
+    /// Messages per window.
     public var count: Int
+    /// Length of the window.
     public var per: Duration
+    /// Which messages count together.
     public var by: Grouping
 
+    /// Creates a limit.
     public init(count: Int, per: Duration, by: Grouping = .item) { (self.count, self.per, self.by) = (count, per, by) }
 }
 
-/// What counts together.
+/// Which events count together.
 public enum Grouping: Sendable, Hashable {
+    /// All events of the rule.
     case rule
+    /// The events of one item.
     case item
-    /// A field of the item, by its value.
+    /// The events of items with the same value of this field.
     case field(String)
 }
 
-/// Several events in one message.
+/// How several events are gathered into one message.
 public struct DigestPlan: Sendable, Hashable {
+    /// When a digest is sent.
     public enum Release: Sendable, Hashable {
-        /// So long after the first.
+        /// This long after its first event.
         case every(Duration)
-        /// At that time of day.
+        /// At this time of day.
         case at(CivilTimeOfDay)
     }
 
+    /// When a digest is sent.
     public var release: Release
+    /// Which events go into the same digest.
     public var by: Grouping
 
+    /// Creates a plan.
     public init(release: Release, by: Grouping = .rule) { (self.release, self.by) = (release, by) }
 }
 
-/// Says it again while it is so.
+/// Repeats a message while its match stays true.
 public struct Reminder: Sendable {
+    /// The interval between messages.
     public var every: Duration
-    /// Ends it: values of the rule's field. Without any it ends when the match is no longer true.
+    /// Values of the rule's field that end the reminders. When empty, they end when the match is no longer true.
     public var until: [String]
 
+    /// Creates a reminder.
     public init(every: Duration, until: [String] = []) { (self.every, self.until) = (every, until) }
 }
 
-/// Who else hears of it when it is still so after a while.
+/// Notifies further sinks when a match is still true after a while.
 public struct Escalation: Sendable {
+    /// Time since the first message.
     public var after: Duration
+    /// The further sinks.
     public var notify: [Rule.NotificationTarget]
 
+    /// Creates an escalation step.
     public init(after: Duration, notify: [Rule.NotificationTarget]) { (self.after, self.notify) = (after, notify) }
 }
 
-/// A time on both clocks: intervals run on the one that never jumps, windows and silences on the wall clock.
+/// A time on both clocks. Intervals run on the steady clock, which never jumps; windows and silences on the wall clock.
 public struct RuleTime: Sendable, Hashable {
-    /// The wall time of the start and what the boot-time clock has counted since.
+    /// The wall time of the program's start plus the boot-time clock since then.
     public var steady: Timestamp
+    /// The time that the wall clock shows.
     public var wall: Timestamp
 
+    /// Creates a time.
     public init(steady: Timestamp, wall: Timestamp) { (self.steady, self.wall) = (steady, wall) }
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a poll saw of a source, besides its events.
+/// What a poll observed of a source besides its events.
 public struct PollObservation: Sendable {
-    /// It was a good one: it confirms what is still so.
+    /// Whether the poll was good: then it confirms what is still true.
     public var isGood: Bool
-    /// Items of a list that were not in it, though it is not certain yet that they are gone: it confirms nothing of them.
+    /// Items absent from a list for the first time. They may be gone, so the poll confirms nothing about them.
     public var missing: Set<String> = []
-    /// Items that are known no longer, without an event that says so: they left a window long ago, or have other keys.
+    /// Items that left without an event: they dropped out of a window long ago, or have other keys now.
     public var forgotten: Set<String> = []
-    /// The snapshot starts anew, and this is all that is known.
+    /// All items of a new baseline; nil when the poll was compared with the one before.
     public var baseline: [StoredItem]?
 
+    /// Creates an observation.
     public init(isGood: Bool = true) { self.isGood = isGood }
 }
 
-/// What polls say of what is remembered.
+/// What polls change in the memory of the rules.
 extension RuleEngine {
-    /// The snapshot starts anew: no event tells what changed and what is gone.
-    mutating func beginAnew(
+    /// Updates what is remembered of a source's items from a new baseline, since no event tells what changed or is gone.
+    mutating func rebaseline(
         _ source: String, _ items: [StoredItem], at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let keys = keys(of: source)
@@ -30,14 +31,14 @@ extension RuleEngine {
             let wasGone = event.kind == .disappeared
             if let item = stored[name]?.item {
                 (event.item, event.changes, event.kind) = (item, [], wasGone ? .appeared : .changed)
-                reconsider(memory, rule, event, at: now, identifier)
+                update(memory, rule, with: event, at: now, identifier)
             } else if !wasGone {
-                end(memory, rule, "its source was read anew without it", at: now, identifier)
+                resolve(memory, rule, "it is not in the new baseline of its source", at: now, identifier)
             }
         }
     }
 
-    /// Items that no event will ever speak of again.
+    /// Resolves what is remembered of items that left without an event.
     mutating func forgetItems(
         _ names: Set<String>, of source: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
@@ -45,47 +46,49 @@ extension RuleEngine {
             guard let memory = memories[key], let rule = rule(of: key), let event = memory.event,
                 let name = event.item?.key, names.contains(name), event.kind != .disappeared
             else { continue }
-            end(memory, rule, "its source shows it no longer", at: now, identifier)
+            resolve(memory, rule, "its source no longer shows it", at: now, identifier)
         }
     }
 
-    /// A good poll, after its events: what waits for it is said.
-    /// - Parameter fresh: its events.
+    /// Releases what waited for a good poll of this source. Called after the poll's events.
+    /// - Parameter events: the poll's events.
     mutating func confirm(
-        _ source: String, missing absent: Set<String>, _ fresh: [Event], at now: RuleTime,
+        _ source: String, missing absent: Set<String>, _ events: [Event], at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
-        if unsure.remove(source) != nil { step.wereUnsure.insert(source) }
+        if unconfirmed.remove(source) != nil { step.wereUnconfirmed.insert(source) }
         missing[source] = absent.isEmpty || keys(of: source).isEmpty ? nil : absent
         for key in keys(of: source) {
             guard let memory = memories[key], memory.isDue(at: now), !isUncertain(memory), let rule = rule(of: key)
             else { continue }
-            elapsed(memory, rule, at: now, identifier)
+            expire(memory, rule, at: now, identifier)
         }
-        // Nothing says that a doubt is over but a good poll.
-        let doubts = bySubject[Subject(source: source, key: nil)] ?? []
-        for key in RuleEngine.ordered(doubts) {
+        // No event says that a source is no longer stale or suspect; a good poll does.
+        let aboutSource = bySubject[Subject(source: source, key: nil)] ?? []
+        for key in RuleEngine.ordered(aboutSource) {
             guard let memory = memories[key], let event = memory.event, [.stale, .suspect].contains(event.kind),
-                !fresh.contains(where: { $0.id == event.id }), let rule = rule(of: key)
+                !events.contains(where: { $0.id == event.id }), let rule = rule(of: key)
             else { continue }
-            end(memory, rule, "no longer so after \(memory.age(at: now))", at: now, identifier)
+            resolve(memory, rule, "no longer so after \(memory.age(at: now))", at: now, identifier)
         }
     }
 
-    /// A poll that was not good, or none at all: judgement of that source's items pauses until the next good one.
-    public mutating func missed(_ source: String) {
-        if bySource[source] != nil { unsure.insert(source) }
+    /// Records that a poll failed, or that the source is no longer polled. Messages about its items wait for the next
+    /// good poll.
+    public mutating func pollFailed(_ source: String) {
+        if bySource[source] != nil { unconfirmed.insert(source) }
     }
 
-    /// Whether a good poll of that source is to be told, though it brought nothing.
-    public func awaits(_ source: String, at now: RuleTime) -> Bool {
-        unsure.contains(source) || missing[source] != nil || nextPull(of: source).map { $0 <= now.steady } ?? false
+    /// Returns whether the engine must evaluate a good poll of this source even when nothing changed.
+    public func needsPoll(of source: String, at now: RuleTime) -> Bool {
+        unconfirmed.contains(source) || missing[source] != nil
+            || nextConfirmation(of: source).map { $0 <= now.steady } ?? false
     }
 
-    /// What is remembered of an item is not said while nobody knows whether it is still so.
+    /// Returns whether it is unknown if the item is still as remembered. Then no message is sent about it.
     func isUncertain(_ memory: RuleMemory) -> Bool {
-        guard memory.waitsForItem, let subject = memory.subject else { return false }
-        if unsure.contains(subject.source) { return true }
+        guard memory.dependsOnItem, let subject = memory.subject else { return false }
+        if unconfirmed.contains(subject.source) { return true }
         guard let key = subject.key, memory.event?.kind != .disappeared else { return false }
         return missing[subject.source]?.contains(key) ?? false
     }

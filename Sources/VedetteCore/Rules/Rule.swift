@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which events matter, and to whom.
+/// A rule: which events matter, when, and to whom.
 public struct Rule: Sendable {
+    /// A sink that a rule notifies, with the texts for it.
     public struct NotificationTarget: Sendable {
+        /// The sink's name.
         public var sink: String
+        /// The title; nil for the usual one.
         public var title: (any Template)?
+        /// The text; nil for the usual one.
         public var text: (any Template)?
 
+        /// Creates a target.
         public init(sink: String, title: (any Template)? = nil, text: (any Template)? = nil) {
             (self.sink, self.title, self.text) = (sink, title, text)
         }
     }
 
+    /// The name, unique over all files.
     public var name: String
+    /// Which events match.
     public var when: Condition
-    /// A match ends the list of rules.
+    /// Whether a match ends the evaluation of further rules.
     public var stop: Bool
+    /// The priority of its messages.
     public var priority: Priority
+    /// The tags of its messages.
     public var tags: [String]
+    /// The sinks that get its messages.
     public var notify: [NotificationTarget]
+    /// The conditions between a match and its message.
     public var gates: Gates
-    /// `stays`: an item that is in the value already counts from when it came into it.
+    /// `stays`: an item that already has the value matches, counted from when it got the value.
     public var matchesExisting: Bool
-    /// Of its name, `when`, `for` and `limit`: what it remembers is kept over a reload while this is the same.
+    /// A digest of name, `when`, `for` and `limit`. The rule's memory is kept over a reload while this is the same.
     public var identity: UInt64
-    /// Examples of what it says and does not say.
+    /// Examples of what the rule sends and does not send.
     public var tests: [RuleTest] = []
 
+    /// Creates a rule.
     public init(
         name: String, when: Condition, stop: Bool = false, priority: Priority = .normal, tags: [String] = [],
         notify: [NotificationTarget], gates: Gates = .init(), matchesExisting: Bool = false, identity: UInt64 = 0
@@ -35,11 +47,12 @@ public struct Rule: Sendable {
         (self.tags, self.gates, self.matchesExisting, self.identity) = (tags, gates, matchesExisting, identity)
     }
 
-    /// The field that `when` speaks of, whose change the texts call `change`.
+    /// The field that `when` is about; templates call its change `change`.
     var field: String? { when.field }
 }
 
 extension Condition {
+    /// The first field that the condition names.
     var field: String? {
         switch self {
         case .field(let name, _, _), .by(let name, _): name
@@ -49,7 +62,7 @@ extension Condition {
         }
     }
 
-    /// The sources it can be about; nil for any.
+    /// The sources that can match; nil for any.
     var sources: Set<String>? {
         switch self {
         case .source(let names, _): return names
@@ -64,60 +77,68 @@ extension Condition {
     }
 }
 
-/// The rules in their order, found by what they ask for: a rule that cannot match costs nothing.
+/// The rules in their order, indexed by what a matching event must have: a rule that cannot match costs nothing.
 public struct RuleSet: Sendable {
+    /// All rules, in the order of evaluation.
     public let rules: [Rule]
-    /// Those that seek what is so already.
-    let seeking: [Rule]
+    /// The rules with `stays`.
+    let matchingExisting: [Rule]
     private let index: RuleIndex
     private let byName: [String: Int]
 
+    /// Builds the index.
     public init(_ rules: [Rule]) {
         self.rules = rules
-        seeking = rules.filter(\.matchesExisting)
+        matchingExisting = rules.filter(\.matchesExisting)
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
     }
 
+    /// Returns the rule of that name.
     public func rule(named name: String) -> Rule? { byName[name].map { rules[$0] } }
 
-    /// What one rule makes of an event.
-    public struct Verdict: Sendable {
-        public enum Answer: Sendable, Hashable {
+    /// The result of evaluating one rule against one event.
+    public struct Evaluation: Sendable {
+        /// Whether the rule matched, and if not, why.
+        public enum Result: Sendable, Hashable {
+            /// Every condition holds.
             case matched
-            case unmet(String)
-            /// An earlier rule with `stop` ended the list.
+            /// A condition does not hold; the reason is for `explain`.
+            case unmatched(String)
+            /// An earlier rule with `stop` matched.
             case stopped(by: String)
-            /// A pattern hit its match limit.
-            case broken(String)
+            /// A regular expression hit its match limit: whether the rule matches is unknown.
+            case failed(String)
         }
 
+        /// The rule that was evaluated.
         public var rule: Rule
-        public var answer: Answer
+        /// What came of it.
+        public var result: Result
     }
 
-    /// The verdict of every rule that could match, in order.
-    public func verdicts(on event: Event) -> [Verdict] { verdicts(on: event, of: index.candidates(for: event)) }
+    /// Evaluates the rules that could match the event, in order.
+    public func evaluate(_ event: Event) -> [Evaluation] { evaluate(event, index.candidates(for: event)) }
 
-    /// The verdict of every rule there is, for a person who asks why.
-    public func allVerdicts(on event: Event) -> [Verdict] { verdicts(on: event, of: Array(rules.indices)) }
+    /// Evaluates every rule against the event, for `explain`.
+    public func evaluateAll(_ event: Event) -> [Evaluation] { evaluate(event, Array(rules.indices)) }
 
-    private func verdicts(on event: Event, of candidates: [Int]) -> [Verdict] {
-        var stopper: String?
+    private func evaluate(_ event: Event, _ candidates: [Int]) -> [Evaluation] {
+        var stopping: String?
         return candidates.map { i in
             let rule = rules[i]
-            if let stopper { return Verdict(rule: rule, answer: .stopped(by: stopper)) }
-            let answer = RuleSet.answer(rule, event)
-            if answer == .matched, rule.stop { stopper = rule.name }
-            return Verdict(rule: rule, answer: answer)
+            if let stopping { return Evaluation(rule: rule, result: .stopped(by: stopping)) }
+            let result = RuleSet.result(rule, event)
+            if result == .matched, rule.stop { stopping = rule.name }
+            return Evaluation(rule: rule, result: result)
         }
     }
 
-    private static func answer(_ rule: Rule, _ event: Event) -> Verdict.Answer {
+    private static func result(_ rule: Rule, _ event: Event) -> Evaluation.Result {
         do throws(PatternError) {
-            return try rule.when.unmet(by: event).map(Verdict.Answer.unmet) ?? .matched
+            return try rule.when.mismatch(with: event).map(Evaluation.Result.unmatched) ?? .matched
         } catch {
-            return .broken(error.detail)
+            return .failed(error.detail)
         }
     }
 }

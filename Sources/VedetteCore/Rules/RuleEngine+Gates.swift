@@ -1,55 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The gates, in their order.
+/// The gates between a match and its message, in their order.
 extension RuleEngine {
-    /// An event that a rule matched.
-    mutating func matched(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
-        guard rule.gates.hold > .zero else { return release(rule, event, at: now, identifier) }
-        let key = RuleMemory.Key(rule: rule.name, slot: .held, name: Subject(event).text)
+    /// `for`: holds a match until its time, or releases it at once.
+    mutating func hold(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+        guard rule.gates.pendingFor > .zero else { return release(rule, event, at: now, identifier) }
+        let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
-        // It was true already: the wait goes on, unless the rule waits for changes to come to rest.
-        if memory.due == nil || rule.when.waitsForRest {
-            memory.due = now.steady.advanced(by: rule.gates.hold)
+        // A match that is already pending keeps its time, unless the rule waits until changes stop.
+        if memory.due == nil || rule.when.restartsWait {
+            memory.due = now.steady.advanced(by: rule.gates.pendingFor)
         }
         memory.event = event
         if !put(memory) { release(rule, event, at: now, identifier) }
     }
 
-    /// An item that is in the value a `stays` rule waits for, although nothing told of it: seen first, or the rule is new.
-    /// - Parameter since: when it came into it, on the wall clock.
-    mutating func found(_ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime) {
-        let key = RuleMemory.Key(rule: rule.name, slot: .held, name: Subject(event).text)
-        let said = RuleMemory.Key(rule: rule.name, slot: .standing, name: key.name)
-        if memories[key] == nil, memories[said] == nil, rule.when.isMet(by: event) {
-            var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-            let age = max(0, now.wall.milliseconds - since.milliseconds)
-            memory.due = Timestamp(
-                milliseconds: now.steady.advanced(by: rule.gates.hold).milliseconds.addingClamped(-age))
-            put(memory)
-        }
+    /// `stays`: holds an item that already has the value, unless it is pending or was released before.
+    /// - Parameter since: when it got the value, on the wall clock.
+    mutating func holdExisting(_ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
+        let released = RuleMemory.Key(rule: rule.name, slot: .active, name: key.name)
+        guard memories[key] == nil, memories[released] == nil, rule.when.matches(event) else { return }
+        var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
+        let age = max(0, now.wall.milliseconds - since.milliseconds)
+        memory.due = Timestamp(
+            milliseconds: now.steady.advanced(by: rule.gates.pendingFor).milliseconds.addingClamped(-age))
+        put(memory)
     }
 
-    /// A match that was true for long enough.
+    /// Passes a match that was true for long enough to `depends`, silences and `quiet`.
+    /// - Parameter count: earlier matches that were withheld.
     mutating func release(
         _ rule: Rule, _ event: Event, count: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        rememberFound(rule, event, at: now)
-        if let reason = whySilent(rule, event, at: now) { return suppress(rule, event, reason, at: now, identifier) }
-        if let (quiet, name, end) = quietTime(of: rule, at: now) {
-            return keepQuiet(rule, event, quiet, name, until: end, count: count, at: now, identifier)
+        rememberRelease(rule, event, at: now)
+        if let reason = suppressionReason(rule, event, at: now) {
+            return suppress(rule, event, reason, at: now, identifier)
         }
-        pass(rule, event, count: count, at: now, identifier)
+        if let (quiet, name, end) = quietTime(of: rule, at: now) {
+            return applyQuiet(rule, event, quiet, name, until: end, count: count, at: now, identifier)
+        }
+        passQuiet(rule, event, count: count, at: now, identifier)
     }
 
-    /// Of a rule that seeks what is so it is remembered that it was released: found again, by a restart, it is no news.
-    private mutating func rememberFound(_ rule: Rule, _ event: Event, at now: RuleTime) {
-        let key = RuleMemory.Key(rule: rule.name, slot: .standing, name: Subject(event).text)
+    /// `stays`: remembers a released item, so that a restart does not release it again.
+    private mutating func rememberRelease(_ rule: Rule, _ event: Event, at now: RuleTime) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         guard rule.matchesExisting, memories[key] == nil else { return }
         put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
     }
 
-    /// Why the rule may say nothing of it now.
-    func whySilent(_ rule: Rule, _ event: Event, at now: RuleTime) -> String? {
+    /// Returns why `depends` or a silence suppresses the message; nil when neither does.
+    func suppressionReason(_ rule: Rule, _ event: Event, at now: RuleTime) -> String? {
         if let source = rule.gates.depends.first(where: failing.contains), source != event.source {
             return "it depends on '\(source)', which is failing"
         }
@@ -57,9 +59,10 @@ extension RuleEngine {
         return silence.map { "silenced: \($0.description)" }
     }
 
+    /// Returns the quiet time that `now` is in, with the name of its last window and its end.
     func quietTime(of rule: Rule, at now: RuleTime) -> (Quiet, String, Timestamp)? {
         guard let quiet = rule.gates.quiet else { return nil }
-        // Windows that meet are one, over a week at most: such as never end would never let anything be said.
+        // Windows that meet are one quiet time. It is cut after a week: windows that cover everything never end.
         var end: (String, Timestamp)?
         let week = now.wall.advanced(by: .seconds(7 * 86_400))
         while end.map({ $0.1 < week }) ?? true {
@@ -71,105 +74,104 @@ extension RuleEngine {
         return end.map { (quiet, $0.0, $0.1) }
     }
 
-    private mutating func keepQuiet(
+    private mutating func applyQuiet(
         _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, count: Int,
         at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        let clock = "quiet during '\(name)' until \(end.rfc3339)"
-        switch quiet.then {
-        case .drop: suppress(rule, event, clock, at: now, identifier)
+        let reason = "quiet during '\(name)' until \(end.rfc3339)"
+        switch quiet.action {
+        case .drop: suppress(rule, event, reason, at: now, identifier)
         case .defer:
             let key = RuleMemory.Key(rule: rule.name, slot: .deferred, name: Subject(event).text)
             var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
             memory.count += count
             if let earlier = memory.event {
                 memory.count += 1
-                suppress(rule, earlier, "\(clock); a later one follows", at: now, identifier)
+                suppress(rule, earlier, "\(reason); a later one follows", at: now, identifier)
             }
             (memory.event, memory.due, memory.isCivil) = (event, end, true)
-            if !put(memory) { suppress(rule, event, "\(clock); too much waits already", at: now, identifier) }
-        case .digest: gather(rule, event, group: "quiet", due: end, isCivil: true, at: now, identifier)
+            if !put(memory) { suppress(rule, event, "\(reason); too much waits already", at: now, identifier) }
+        case .digest: addToDigest(rule, event, group: "quiet", due: end, isCivil: true, at: now, identifier)
         }
     }
 
-    /// Beyond the quiet time.
-    mutating func pass(
+    /// Passes a match outside a quiet time to `once_per`, `digest` and `limit`.
+    mutating func passQuiet(
         _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         if let field = rule.gates.oncePer, let value = event.item?[field]?.description {
             let key = RuleMemory.Key(rule: rule.name, slot: .once, name: value)
             guard memories[key] == nil else {
-                return suppress(rule, event, "said once already for \(field) '\(value)'", at: now, identifier)
+                return suppress(rule, event, "already sent for \(field) '\(value)'", at: now, identifier)
             }
-            rememberOnce(RuleMemory(key: key, identity: rule.identity, since: now.steady))
+            rememberValue(RuleMemory(key: key, identity: rule.identity, since: now.steady))
         }
-        guard let digest = rule.gates.digest else { return limit(rule, event, count: count, at: now, identifier) }
+        guard let digest = rule.gates.digest else { return applyLimit(rule, event, count: count, at: now, identifier) }
         let group = digest.by.value(of: event)
         switch digest.release {
         case .every(let interval):
-            gather(rule, event, group: group, due: now.steady.advanced(by: interval), at: now, identifier)
+            addToDigest(rule, event, group: group, due: now.steady.advanced(by: interval), at: now, identifier)
         case .at(let time):
             let due = time.next(after: now.wall, civil)
-            gather(rule, event, group: group, due: due, isCivil: true, at: now, identifier)
+            addToDigest(rule, event, group: group, due: due, isCivil: true, at: now, identifier)
         }
     }
 
-    /// When there is no more room, the oldest values make some.
-    private mutating func rememberOnce(_ memory: RuleMemory) {
+    /// `once_per`: remembers a value. When there is no room, the oldest tenth of the values is evicted.
+    private mutating func rememberValue(_ memory: RuleMemory) {
         guard !put(memory) else { return }
         let values = memories.values.filter { $0.key.rule == memory.key.rule && $0.key.slot == .once }
         let oldest = values.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        for value in oldest.prefix(RuleEngine.mostMemories / 10) { forget(value.key) }
+        for value in oldest.prefix(RuleEngine.maximumMemories / 10) { forget(value.key) }
         put(memory)
     }
 
-    private mutating func gather(
+    private mutating func addToDigest(
         _ rule: Rule, _ event: Event, group: String, due: Timestamp, isCivil: Bool = false, at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
         let key = RuleMemory.Key(rule: rule.name, slot: .digest, name: group)
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
-        if memory.lines.count < RuleEngine.mostLines {
+        if memory.lines.count < RuleEngine.maximumLines {
             memory.lines.append(MessageFormatter.title(of: event))
             memory.events.append(event.id.description)
         }
         memory.count += 1
         memory.event = event
-        guard put(memory) else { return limit(rule, event, count: 0, at: now, identifier) }
+        guard put(memory) else { return applyLimit(rule, event, count: 0, at: now, identifier) }
         let time = memory.isCivil ? memory.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: now, identifier)
     }
 
-    mutating func limit(
+    /// `limit`: sends the message, or withholds it until the window has moved.
+    mutating func applyLimit(
         _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard let limit = rule.gates.limit else { return send(rule, event, held: count, at: now, identifier) }
+        guard let limit = rule.gates.limit else { return send(rule, event, withheld: count, at: now, identifier) }
         let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
         if memory.times.count < limit.count {
-            let held = memory.count + count
+            let withheld = memory.count + count
             memory.times.append(now.steady)
             (memory.count, memory.event, memory.isAfter) = (0, nil, false)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             put(memory)
-            send(rule, event, held: held, at: now, identifier)
+            send(rule, event, withheld: withheld, at: now, identifier)
         } else {
             memory.count += 1 + count
             (memory.event, memory.isAfter) = (event, false)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             put(memory)
-            suppress(
-                rule, event,
-                "limit of \(limit.count) per \(MessageFormatter.duration(seconds: limit.per.inSeconds)); the last one follows",
-                at: now, identifier)
+            let window = MessageFormatter.duration(seconds: limit.per.inSeconds)
+            suppress(rule, event, "limit of \(limit.count) per \(window); the last one follows", at: now, identifier)
         }
     }
 }
 
 extension Grouping {
-    /// What an event counts under.
+    /// Returns the value that the event is counted under.
     func value(of event: Event) -> String {
         switch self {
         case .rule: ""
@@ -180,11 +182,11 @@ extension Grouping {
 }
 
 extension Condition {
-    /// A rule about changes as such has no state that could stay: its wait begins anew with each one.
-    var waitsForRest: Bool {
+    /// Whether each match restarts `for`: a rule about changes as such has no state that could last.
+    var restartsWait: Bool {
         switch self {
         case .changes, .by: true
-        case .all(let parts), .any(let parts): parts.contains(where: \.waitsForRest)
+        case .all(let parts), .any(let parts): parts.contains(where: \.restartsWait)
         default: false
         }
     }

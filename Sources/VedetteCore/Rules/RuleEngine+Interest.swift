@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RuleEngine {
-    /// What a poll of one source means to rules even when it brings nothing new.
+    /// Why rules need a poll of a source even when nothing changed.
     public struct Interest: Sendable, Hashable {
-        /// When the source should be polled, so that what is held can be confirmed in time; steady time.
+        /// When the source should be polled to confirm a pending match, on the steady clock; nil for no pending match.
         public var nextConfirmation: Timestamp?
-        /// Its items are not certain since a poll failed or did not show them: the next good poll is needed.
+        /// Whether the next good poll must be evaluated, since a poll failed or did not show all items.
         public var isUncertain: Bool
     }
 
-    /// Nil when rules remember nothing of that source's items.
+    /// Returns why rules need a poll of this source; nil when they remember nothing of its items.
     public func interest(in source: String) -> Interest? {
-        let isUncertain = unsure.contains(source) || missing[source] != nil
+        let isUncertain = unconfirmed.contains(source) || missing[source] != nil
         guard isUncertain || bySource[source] != nil else { return nil }
-        return Interest(nextConfirmation: nextPull(of: source), isUncertain: isUncertain)
+        return Interest(nextConfirmation: nextConfirmation(of: source), isUncertain: isUncertain)
     }
 
-    /// Every source's.
+    /// Why rules need polls, by source.
     public var interests: [String: Interest] {
         var interests: [String: Interest] = [:]
-        for source in Set(bySource.keys).union(unsure).union(missing.keys) { interests[source] = interest(in: source) }
+        for source in Set(bySource.keys).union(unconfirmed).union(missing.keys) {
+            interests[source] = interest(in: source)
+        }
         return interests
     }
 }
 
 extension RuleEngine.Step {
-    /// The sources of which it changed what is remembered.
+    /// The sources whose rows the step changed.
     public var sources: Set<String> {
-        var sources = Set<String>()
-        for memories in [changes, before] {
-            for memory in memories.values {
-                if let source = memory?.subject?.source { sources.insert(source) }
-            }
-        }
-        return sources
+        let rows = (Array(changes.values) + Array(before.values)).compactMap { $0 }
+        return Set(rows.compactMap(\.subject?.source))
     }
 }

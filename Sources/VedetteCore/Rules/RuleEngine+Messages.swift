@@ -1,59 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What comes of matches in the end: messages, and what is remembered after them.
+/// Messages, and what is remembered after them.
 extension RuleEngine {
-    /// A message to each of the rule's sinks.
+    /// Makes a pending delivery for each of the rule's sinks.
+    /// - Parameter withheld: earlier messages that were withheld.
     mutating func send(
-        _ rule: Rule, _ event: Event, held: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        deliver(rule, event, to: rule.notify, unless: nil, held: held, at: now, identifier)
-        stand(rule, event, at: now)
+        deliver(rule, event, to: rule.notify, suppressedBy: nil, withheld: withheld, at: now, identifier)
+        activate(rule, event, at: now)
     }
 
+    /// Makes a suppressed delivery for each of the rule's sinks.
     mutating func suppress(
         _ rule: Rule, _ event: Event, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        deliver(rule, event, to: rule.notify, unless: reason, at: now, identifier)
+        deliver(rule, event, to: rule.notify, suppressedBy: reason, at: now, identifier)
     }
 
-    /// What is said now will be said again, or to others, while it is so.
-    private mutating func stand(_ rule: Rule, _ event: Event, at now: RuleTime) {
-        let speaksAgain = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
-        // The last word of a limit may say that it is over.
-        guard speaksAgain, event.kind != .digest, rule.when.isMet(by: event) else { return }
-        let key = RuleMemory.Key(rule: rule.name, slot: .standing, name: Subject(event).text)
+    /// `remind` and `escalate`: remembers a match for which a message was sent.
+    private mutating func activate(_ rule: Rule, _ event: Event, at now: RuleTime) {
+        let hasFollowUps = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
+        // The last message of a limit may be about an event that ended the match.
+        guard hasFollowUps, event.kind != .digest, rule.when.matches(event) else { return }
+        let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        if let old = memories[key], old.due != nil, !rule.when.waitsForRest {
-            // Another word on what stands already.
+        if let old = memories[key], old.due != nil, !rule.when.restartsWait {
+            // A further message about a match that is active already.
             (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
         }
-        memory.due = rule.nextWord(memory)
+        memory.due = rule.nextFollowUp(memory)
         if memory.due != nil { put(memory) }
     }
 
-    /// A later event of a subject that something is remembered of.
-    mutating func reconsider(_ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+    /// Updates what is remembered of the event's subject.
+    mutating func updateMemories(with event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
         for key in RuleEngine.ordered(bySubject[Subject(event)] ?? []) {
             guard let memory = memories[key], let rule = rule(of: key) else { continue }
-            reconsider(memory, rule, event, at: now, identifier)
+            update(memory, rule, with: event, at: now, identifier)
         }
     }
 
-    mutating func reconsider(
-        _ memory: RuleMemory, _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
+    /// Resolves a match that the event ends, else takes the item's new values over.
+    mutating func update(
+        _ memory: RuleMemory, _ rule: Rule, with event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let past = memory.event else { return }
         switch memory.key.slot {
-        case .held, .deferred, .standing:
-            let isOver = !rule.when.persists(since: past, after: event)
-            if isOver || (memory.key.slot == .standing && rule.endsReminders(event)) {
-                end(memory, rule, "no longer so after \(memory.age(at: now))", at: now, identifier)
+        case .pending, .deferred, .active:
+            let isOver = !rule.when.remainsTrue(since: past, after: event)
+            if isOver || (memory.key.slot == .active && rule.endsReminders(event)) {
+                resolve(memory, rule, "no longer so after \(memory.age(at: now))", at: now, identifier)
             } else if event.kind != .disappeared {
-                show(event, in: memory)
+                refreshItem(event, in: memory)
             }
         case .limit where memory.count > 0:
-            guard rule.isNews(event) else { return show(event, in: memory) }
-            // Nobody is left believing an old state.
+            guard rule.isRelevant(event) else { return refreshItem(event, in: memory) }
+            // The last message tells the latest state, also when the rule does not match that.
             var memory = memory
             (memory.event, memory.isAfter) = (event, true)
             put(memory)
@@ -61,64 +64,66 @@ extension RuleEngine {
         }
     }
 
-    /// What is said later shows the item as it is then.
-    private mutating func show(_ event: Event, in memory: RuleMemory) {
+    /// Takes the item over, so that a later message shows it as it is then.
+    private mutating func refreshItem(_ event: Event, in memory: RuleMemory) {
         guard let item = event.item, memory.event?.item != item else { return }
         var memory = memory
         memory.event?.item = item
         put(memory)
     }
 
-    /// The match is over.
-    mutating func end(
+    /// Ends a match that is no longer true. A message that was waiting is suppressed.
+    mutating func resolve(
         _ memory: RuleMemory, _ rule: Rule, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let event = memory.event else { return }
         switch memory.key.slot {
-        case .held:
+        case .pending:
             forget(memory.key)
             suppress(rule, event, reason, at: now, identifier)
         case .deferred:
-            // Should it come back before the quiet time ends, it says how often it was so.
+            // If it becomes true again before the quiet time ends, its message has the count.
             var memory = memory
             (memory.count, memory.event) = (memory.count + 1, nil)
             put(memory)
             suppress(rule, event, reason, at: now, identifier)
-        case .standing: forget(memory.key)
+        case .active: forget(memory.key)
         case .limit, .digest, .once: return
         }
     }
 
-    /// Something remembered is due.
-    mutating func elapsed(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
+    /// Does what a row that is due waits for.
+    mutating func expire(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
         switch memory.key.slot {
-        case .held:
+        case .pending:
             forget(memory.key)
             if let event = memory.event { release(rule, event, at: now, identifier) }
         case .deferred:
             forget(memory.key)
-            // The gates once more: a silence may have begun, another quiet time too.
+            // It passes the gates again: a silence or another quiet time may have begun.
             if let event = memory.event { release(rule, event, count: memory.count, at: now, identifier) }
-        case .digest: releaseDigest(memory, rule, at: now, identifier)
-        case .limit: windowMoved(memory, rule, at: now, identifier)
-        case .standing: speakAgain(memory, rule, at: now, identifier)
+        case .digest: sendDigest(memory, rule, at: now, identifier)
+        case .limit: slideWindow(memory, rule, at: now, identifier)
+        case .active: sendFollowUps(memory, rule, at: now, identifier)
         case .once: break
         }
     }
 
-    private mutating func releaseDigest(
+    private mutating func sendDigest(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard !waits(memory, rule, at: now) else { return }
+        guard !deferInQuietTime(memory, rule, at: now) else { return }
         forget(memory.key)
         guard var event = memory.event else { return }
         if memory.count > 1 { event = event.digest(of: memory, id: identifier(), at: now.wall) }
-        if let reason = whySilent(rule, event, at: now) { return suppress(rule, event, reason, at: now, identifier) }
-        limit(rule, event, count: 0, at: now, identifier)
+        if let reason = suppressionReason(rule, event, at: now) {
+            return suppress(rule, event, reason, at: now, identifier)
+        }
+        applyLimit(rule, event, count: 0, at: now, identifier)
     }
 
-    /// What was held back before a quiet time began, and is due in it, waits for its end.
-    private mutating func waits(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
+    /// Moves a row that is due inside a quiet time to its end. Returns whether it did.
+    private mutating func deferInQuietTime(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
         guard let (_, _, end) = quietTime(of: rule, at: now) else { return false }
         var memory = memory
         (memory.due, memory.isCivil) = (end, true)
@@ -126,22 +131,22 @@ extension RuleEngine {
         return true
     }
 
-    /// The oldest message left the sliding window: what was held back is said, in its latest state.
-    private mutating func windowMoved(
+    /// The oldest message left the window of a limit: sends the latest state of what was withheld.
+    private mutating func slideWindow(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let limit = rule.gates.limit else { return forget(memory.key) }
         var memory = memory
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
         if memory.count > 0, memory.times.count < limit.count, let event = memory.event {
-            guard !waits(memory, rule, at: now) else { return }
-            let held = memory.isAfter ? memory.count : memory.count - 1
+            guard !deferInQuietTime(memory, rule, at: now) else { return }
+            let withheld = memory.isAfter ? memory.count : memory.count - 1
             (memory.count, memory.event, memory.isAfter) = (0, nil, false)
-            if let reason = whySilent(rule, event, at: now) {
+            if let reason = suppressionReason(rule, event, at: now) {
                 suppress(rule, event, reason, at: now, identifier)
             } else {
                 memory.times.append(now.steady)
-                send(rule, event, held: held, at: now, identifier)
+                send(rule, event, withheld: withheld, at: now, identifier)
             }
         }
         guard let first = memory.times.first else { return forget(memory.key) }
@@ -149,64 +154,65 @@ extension RuleEngine {
         put(memory)
     }
 
-    private mutating func speakAgain(
+    /// Sends the escalations and the reminder that are due.
+    private mutating func sendFollowUps(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let event = memory.event else { return forget(memory.key) }
-        guard !waits(memory, rule, at: now) else { return }
+        guard !deferInQuietTime(memory, rule, at: now) else { return }
         var memory = memory
-        let silence = whySilent(rule, event, at: now)
+        let reason = suppressionReason(rule, event, at: now)
         while memory.step < rule.gates.escalate.count,
             memory.since.advanced(by: rule.gates.escalate[memory.step].after) <= now.steady
         {
-            let notices = rule.gates.escalate[memory.step].notify
+            let targets = rule.gates.escalate[memory.step].notify
             memory.step += 1
-            deliver(rule, event, to: notices, unless: silence, at: now, identifier)
+            deliver(rule, event, to: targets, suppressedBy: reason, at: now, identifier)
         }
         if let remind = rule.gates.remind, memory.nextReminder(remind) <= now.steady {
-            // One, however many were missed.
+            // One message, however many reminders were missed.
             memory.times = [now.steady]
             let reminder = event.reminder(id: identifier(), at: now.wall, after: memory.seconds(at: now))
-            deliver(rule, silence == nil ? reminder : event, to: rule.notify, unless: silence, at: now, identifier)
+            deliver(
+                rule, reason == nil ? reminder : event, to: rule.notify, suppressedBy: reason, at: now, identifier)
         }
-        (memory.due, memory.isCivil) = (rule.nextWord(memory), false)
+        (memory.due, memory.isCivil) = (rule.nextFollowUp(memory), false)
         if memory.due == nil, !rule.matchesExisting { forget(memory.key) } else { put(memory) }
     }
 
-    /// - Parameter reason: why nobody hears of it.
+    /// - Parameter reason: why the messages are suppressed; nil when they are sent.
     private mutating func deliver(
-        _ rule: Rule, _ event: Event, to notices: [Rule.NotificationTarget], unless reason: String?, held: Int = 0,
-        at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
+        withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        step.deliveries += notices.map { notice in
-            var delivery = rule.delivery(of: event, to: notice, held: held, at: now.wall, identifier())
+        step.deliveries += targets.map { target in
+            var delivery = rule.delivery(of: event, to: target, withheld: withheld, at: now.wall, identifier())
             if let reason { (delivery.state, delivery.reason) = (.suppressed, reason) }
             return delivery
         }
     }
 
-    /// Of a rule that is gone or says something else now, or a source that is gone: what it held is not said, and
-    /// `explain` tells so.
-    /// - Parameter rule: as it was, or as it is now; nil when nobody knows any more to whom it spoke.
-    mutating func abandon(
+    /// Suppresses the message that a discarded row was waiting to send, so that `explain` shows the reason.
+    /// - Parameter rule: the rule before or after the change; nil when it is unknown and with it the sinks.
+    mutating func discard(
         _ memory: RuleMemory, of rule: Rule?, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard let event = memory.event, memory.isPending else { return }
-        let nobody = Rule(name: memory.key.rule, when: .any([]), notify: [Rule.NotificationTarget(sink: "nobody")])
-        suppress(rule ?? nobody, event, "\(reason) while it was held back", at: now, identifier)
-        step.abandoned.append(
-            "rule '\(memory.key.rule)' does not say '\(MessageFormatter.title(of: event))': \(reason) while it was held back"
-        )
+        guard let event = memory.event, memory.hasWaitingMessage else { return }
+        let unknown = Rule(name: memory.key.rule, when: .any([]), notify: [Rule.NotificationTarget(sink: "nobody")])
+        suppress(rule ?? unknown, event, "\(reason) while it was held back", at: now, identifier)
+        step.discarded.append(
+            "rule '\(memory.key.rule)' does not send '\(MessageFormatter.title(of: event))': "
+                + "\(reason) while it was held back")
     }
 }
 
 extension RuleMemory {
-    /// Somebody waits to hear of it.
-    fileprivate var isPending: Bool {
+    /// Whether a message waits to be sent.
+    fileprivate var hasWaitingMessage: Bool {
         switch key.slot {
-        case .held, .deferred, .digest: true
+        case .pending, .deferred, .digest: true
         case .limit: count > 0
-        case .once, .standing: false
+        case .once, .active: false
         }
     }
 
@@ -214,13 +220,14 @@ extension RuleMemory {
 }
 
 extension Rule {
-    /// When a standing match is spoken of next.
-    func nextWord(_ memory: RuleMemory) -> Timestamp? {
+    /// Returns when the next escalation or reminder of an active match is due.
+    func nextFollowUp(_ memory: RuleMemory) -> Timestamp? {
         let escalation =
             memory.step < gates.escalate.count ? memory.since.advanced(by: gates.escalate[memory.step].after) : nil
         return [escalation, gates.remind.map(memory.nextReminder)].compactMap { $0 }.min()
     }
 
+    /// Returns whether the event brings a value that ends the reminders.
     func endsReminders(_ event: Event) -> Bool {
         guard let remind = gates.remind, !remind.until.isEmpty, let value = event.item?[field ?? "state"] else {
             return false
@@ -228,27 +235,28 @@ extension Rule {
         return remind.until.contains(value.description)
     }
 
-    /// Whether an event of the same subject tells something new of what the rule speaks of.
-    func isNews(_ event: Event) -> Bool {
+    /// Returns whether an event of the same subject changes what the rule is about.
+    func isRelevant(_ event: Event) -> Bool {
         event.kind != .changed || field.map { event.change(of: $0) != nil } ?? false
     }
 
-    /// The longest that what is remembered on the steady clock can have to wait.
-    func longestWait(of slot: RuleMemory.Slot) -> Duration {
+    /// Returns the longest time that a row on the steady clock can wait.
+    func maximumDelay(of slot: RuleMemory.Slot) -> Duration {
         var digest = Duration.zero
         if case .every(let interval) = gates.digest?.release { digest = interval }
         return switch slot {
-        case .held: gates.hold
+        case .pending: gates.pendingFor
         case .digest: digest
         case .limit: gates.limit?.per ?? .zero
-        case .standing: max(gates.remind?.every ?? .zero, gates.escalate.last?.after ?? .zero)
+        case .active: max(gates.remind?.every ?? .zero, gates.escalate.last?.after ?? .zero)
         case .deferred, .once: .zero
         }
     }
 }
 
 extension Event {
-    /// The same item, said again.
+    /// Returns a reminder of this event.
+    /// - Parameter seconds: how long the match has been true.
     func reminder(id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
         var copy = self
         (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .reminder, now)
@@ -256,7 +264,7 @@ extension Event {
         return copy
     }
 
-    /// One for all that a digest gathered; it stands in the lane of the latest one's source.
+    /// Returns the event of a digest. It is in the lane of this event's source, the latest one that was gathered.
     func digest(of memory: RuleMemory, id: Identifier, at now: Timestamp) -> Event {
         var digest = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)

@@ -1,66 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules, and what they remember between an event and a message: (memory, event or time) → (memory, deliveries). It asks
-/// no clock and writes nothing; what it changed is committed with the poll that made it (I1).
+/// Evaluates rules, and keeps what they remember between an event and a message: (memory, event or time) → (memory,
+/// deliveries). It reads no clock and writes nothing; what a step changed is committed with the poll that caused it (I1).
 public struct RuleEngine: Sendable {
-    /// What one step changed.
+    /// What one call to the engine changed.
     public struct Step: Sendable {
-        /// Owed, or suppressed with their reason.
+        /// Deliveries to commit: pending, or suppressed with the reason.
         public var deliveries: [Delivery] = []
         /// Rows to write, by key; nil deletes.
         public var changes: [RuleMemory.Key: RuleMemory?] = [:]
-        /// What they were before, for a commit that fails.
+        /// The rows before the step, for `undo`.
         var before: [RuleMemory.Key: RuleMemory?] = [:]
         /// Silences that a state ended.
         var ended: [Silence] = []
-        /// Whether sources were failing before it, and which were uncertain, for a commit that fails.
+        /// Whether sources were failing before the step, for `undo`.
         var wereFailing: [String: Bool] = [:]
-        var wereUnsure = Set<String>()
-        /// What rules remembered and will not say, since they are gone or changed: sentences for the log.
-        public var abandoned: [String] = []
-        /// Rules that could not be judged, with the reason.
-        public var broken: [(rule: String, detail: String)] = []
+        /// Sources that the step confirmed, for `undo`.
+        var wereUnconfirmed = Set<String>()
+        /// Log lines about matches that were discarded because their rule or source is gone or changed.
+        public var discarded: [String] = []
+        /// Rules that could not be evaluated, with the reason.
+        public var failures: [(rule: String, detail: String)] = []
 
+        /// The row ids of the silences that a state ended.
         public var endedSilences: [Int64] { ended.map(\.id) }
 
-        /// Makes one of two that follow each other.
+        /// Appends a step that followed this one.
         public mutating func add(_ later: Step) {
             deliveries += later.deliveries
             for (key, change) in later.changes { changes[key] = .some(change) }
             before.merge(later.before) { first, _ in first }
             ended += later.ended
             wereFailing.merge(later.wereFailing) { first, _ in first }
-            wereUnsure.formUnion(later.wereUnsure)
-            abandoned += later.abandoned
-            broken += later.broken
+            wereUnconfirmed.formUnion(later.wereUnconfirmed)
+            discarded += later.discarded
+            failures += later.failures
         }
 
+        /// Whether there is nothing to commit.
         public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && ended.isEmpty }
     }
 
-    /// Titles and ids that a digest keeps; the rest is counted.
-    static let mostLines = 20
-    /// Subjects that one rule remembers (I8): beyond, a match is said at once instead of being held.
-    static let mostMemories = 10_000
+    /// Titles and ids that a digest keeps; further events are only counted.
+    static let maximumLines = 20
+    /// Rows that one rule keeps (I8).
+    static let maximumMemories = 10_000
 
+    /// The rules in force.
     public internal(set) var rules: RuleSet
+    /// The silences in force.
     public internal(set) var silences: [Silence] = []
-    /// Silences that a state ended: a reader of the journal may still bring them.
+    /// Silences that a state ended. A reader of the journal may still report them until the end is committed.
     private var ended = Set<Int64>()
     let civil: any CivilTime
     var memories: [RuleMemory.Key: RuleMemory] = [:]
-    /// What is remembered of a subject.
+    /// The rows about each subject.
     var bySubject: [Subject: Set<RuleMemory.Key>] = [:]
+    /// The rows that end when their item changes, by source.
+    var bySource: [String: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
     var failing = Set<String>()
-    /// Sources of which no good poll has told how their items are: the last ones failed, or the program was down.
-    var unsure = Set<String>()
-    /// Items that the last good poll of their source did not show, so the next one tells whether they are gone.
+    /// Sources whose last poll failed, or was before a restart: their items may have changed meanwhile.
+    var unconfirmed = Set<String>()
+    /// Items that the last good poll did not show; the next one tells whether they are gone.
     var missing: [String: Set<String>] = [:]
     var step = Step()
     private var counts: [String: Int] = [:]
-    /// What is said only while an item is still so, by its source.
-    var bySource: [String: Set<RuleMemory.Key>] = [:]
     private var steadyTimers = Heap<Timer>()
     private var civilTimers = Heap<Timer>()
 
@@ -68,106 +73,108 @@ public struct RuleEngine: Sendable {
         var due: Timestamp
         var key: RuleMemory.Key
 
-        /// One order for what is due at the same time, whatever order it was remembered in.
+        /// A fixed order for timers that are due at the same time, so that a restart changes no outcome.
         static func < (a: Timer, b: Timer) -> Bool {
             a.due != b.due ? a.due < b.due : (a.key.rule, a.key.name) < (b.key.rule, b.key.name)
         }
     }
 
+    /// Creates an engine that remembers nothing.
     public init(_ rules: RuleSet, civil: any CivilTime) { (self.rules, self.civil) = (rules, civil) }
 
-    // MARK: What happens
+    // MARK: Events, polls, time
 
-    /// All that one poll brings: its events in the order in which they are committed, and what it saw besides.
-    public mutating func polled(
-        _ source: String, _ events: [Event] = [], _ seen: PollObservation = PollObservation(), at now: RuleTime,
+    /// Evaluates a poll: its events in the order in which they are committed, and what it observed besides.
+    public mutating func evaluatePoll(
+        of source: String, events: [Event] = [], _ observation: PollObservation = PollObservation(), at now: RuleTime,
         identifier: () -> Identifier
     ) -> Step {
-        if let baseline = seen.baseline { beginAnew(source, baseline, at: now, identifier) }
-        for event in events { consider(event, at: now, identifier) }
-        forgetItems(seen.forgotten, of: source, at: now, identifier)
-        if seen.isGood {
-            confirm(source, missing: seen.missing, events, at: now, identifier)
+        if let baseline = observation.baseline { rebaseline(source, baseline, at: now, identifier) }
+        for event in events { process(event, at: now, identifier) }
+        forgetItems(observation.forgotten, of: source, at: now, identifier)
+        if observation.isGood {
+            confirm(source, missing: observation.missing, events, at: now, identifier)
         } else {
-            missed(source)
+            pollFailed(source)
         }
-        return taken()
+        return takeStep()
     }
 
-    /// Items that no event told of, since they were there already when the source was first seen or the rule was new.
-    public mutating func found(
+    /// Evaluates `stays` rules against items that were there before the source was first polled or the rule was written.
+    public mutating func evaluateExisting(
         _ items: [StoredItem], of source: Source, at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
-        let seekers = seekers(of: source.name)
-        guard !seekers.isEmpty else { return Step() }
+        let rules = rulesMatchingExisting(in: source.name)
+        guard !rules.isEmpty else { return Step() }
         for stored in items where stored.absentSince == nil {
             guard let item = stored.item else { continue }
-            for rule in seekers {
+            for rule in rules {
                 let event = DraftEvent(.elapsed, item: item)
                     .event(id: identifier(), source: source, poll: "", at: now.wall)
-                found(rule, event, since: rule.field == "state" ? stored.stateSince : now.wall, at: now)
+                holdExisting(rule, event, since: rule.field == "state" ? stored.stateSince : now.wall, at: now)
             }
         }
-        return taken()
+        return takeStep()
     }
 
-    /// The rules that seek what is so already in a source.
-    public func seekers(of source: String) -> [Rule] {
-        rules.seeking.filter { $0.when.sources?.contains(source) != false }
+    /// Returns the `stays` rules that can match this source.
+    public func rulesMatchingExisting(in source: String) -> [Rule] {
+        rules.matchingExisting.filter { $0.when.sources?.contains(source) != false }
     }
 
-    /// An event that no poll brings.
-    public mutating func happened(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
-        consider(event, at: now, identifier)
-        return taken()
+    /// Evaluates an event that does not come from a poll.
+    public mutating func evaluate(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
+        process(event, at: now, identifier)
+        return takeStep()
     }
 
-    private mutating func consider(_ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
-        note(event)
-        reconsider(event, at: now, identifier)
-        for verdict in rules.verdicts(on: event) {
-            if case .broken(let detail) = verdict.answer { step.broken.append((verdict.rule.name, detail)) }
-            guard verdict.answer == .matched else { continue }
-            matched(verdict.rule, event, at: now, identifier)
+    private mutating func process(_ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+        trackFailure(event)
+        endSilences(event)
+        updateMemories(with: event, at: now, identifier)
+        for evaluation in rules.evaluate(event) {
+            if case .failed(let detail) = evaluation.result { step.failures.append((evaluation.rule.name, detail)) }
+            guard evaluation.result == .matched else { continue }
+            hold(evaluation.rule, event, at: now, identifier)
         }
     }
 
-    /// Time passed: everything that is due and waits for no poll.
-    public mutating func ticked(at now: RuleTime, identifier: () -> Identifier) -> Step {
-        for key in dueKeys(at: now) {
-            // The next good poll of its source asks again.
+    /// Expires everything that is due and needs no poll to confirm it.
+    public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
+        for key in takeDueKeys(at: now) {
+            // The next good poll of an uncertain item's source confirms it.
             guard let memory = memories[key], !isUncertain(memory), let rule = rule(of: key) else { continue }
-            elapsed(memory, rule, at: now, identifier)
+            expire(memory, rule, at: now, identifier)
         }
-        return taken()
+        return takeStep()
     }
 
-    /// When the next tick is due, on the steady clock.
-    public func nextTick(at now: RuleTime) -> Timestamp? {
+    /// Returns when the next timer is due, on the steady clock.
+    public func nextTimer(at now: RuleTime) -> Timestamp? {
         let shift = now.steady.milliseconds - now.wall.milliseconds
         let civil = civilTimers.least.map { Timestamp(milliseconds: $0.due.milliseconds.addingClamped(shift)) }
         return [steadyTimers.least?.due, civil].compactMap { $0 }.min()
     }
 
-    /// When the source should be polled, so that what is held can be confirmed in time.
-    public func nextPull(of source: String) -> Timestamp? {
-        (bySource[source] ?? []).lazy.filter { $0.slot == .held }.compactMap { memories[$0]?.due }.min()
+    /// Returns when the source should be polled to confirm a pending match, on the steady clock.
+    public func nextConfirmation(of source: String) -> Timestamp? {
+        (bySource[source] ?? []).lazy.filter { $0.slot == .pending }.compactMap { memories[$0]?.due }.min()
     }
 
-    // MARK: Restart, reload, failure
+    // MARK: Restart, reload, undo
 
-    /// What the journal kept. Times on the steady clock are clamped to what their rule can have meant.
-    /// - Parameter unsure: sources that were to be polled meanwhile: what is remembered of their items waits for that.
+    /// Restores the rows of the journal. Times on the steady clock are clamped to what their rule can have meant.
+    /// - Parameter unconfirmed: sources whose polls were missed meanwhile. Rows about their items wait for a good poll.
     public mutating func restore(
-        _ kept: [RuleMemory], silences: [Silence], failing: Set<String>, unsure: Set<String> = [], at now: RuleTime,
-        identifier: () -> Identifier
+        _ rows: [RuleMemory], silences: [Silence], failing: Set<String>, unconfirmed: Set<String> = [],
+        at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
         (self.silences, self.failing) = (silences, failing)
-        for memory in kept {
+        for memory in rows {
             let rule = rule(of: memory.key)
             guard let rule, rule.identity == memory.identity else {
                 step.changes[memory.key] = .some(nil)
-                abandon(memory, of: rule, RuleEngine.changed, at: now, identifier)
+                discard(memory, of: rule, RuleEngine.ruleChanged, at: now, identifier)
                 continue
             }
             let clamped = memory.clamped(by: rule, at: now)
@@ -177,40 +184,42 @@ public struct RuleEngine: Sendable {
                 step.before.removeValue(forKey: memory.key)
             }
         }
-        self.unsure = unsure.filter { bySource[$0] != nil }
-        return taken()
+        self.unconfirmed = unconfirmed.filter { bySource[$0] != nil }
+        return takeStep()
     }
 
-    /// Another set of rules; what rules remember that say the same as before is kept.
+    /// Replaces the rules. Rows of rules with the same identity are kept, all others are discarded.
     public mutating func reload(_ rules: RuleSet, at now: RuleTime, identifier: () -> Identifier) -> Step {
         let old = self.rules
         self.rules = rules
         for key in RuleEngine.ordered(memories.keys) {
             guard let memory = memories[key], rule(of: key)?.identity != memory.identity else { continue }
             forget(key)
-            abandon(memory, of: old.rule(named: key.rule), RuleEngine.changed, at: now, identifier)
+            discard(memory, of: old.rule(named: key.rule), RuleEngine.ruleChanged, at: now, identifier)
         }
-        return taken()
+        return takeStep()
     }
 
-    /// Sources of whose items something is remembered.
-    public var sources: Set<String> { Set(bySource.keys) }
+    /// The sources with rows about their items.
+    public var rememberedSources: Set<String> { Set(bySource.keys) }
 
-    /// What is remembered of items of other sources is forgotten: nobody will ever hear of them again.
-    public mutating func keep(sources known: Set<String>, at now: RuleTime, identifier: () -> Identifier) -> Step {
-        for source in sources.subtracting(known).sorted() {
+    /// Discards the rows about items of all other sources, which will never be polled again.
+    public mutating func forgetSources(
+        except known: Set<String>, at now: RuleTime, identifier: () -> Identifier
+    ) -> Step {
+        for source in rememberedSources.subtracting(known).sorted() {
             for key in keys(of: source) {
                 guard let memory = memories[key] else { continue }
                 forget(key)
-                abandon(memory, of: rule(of: key), "the source '\(source)' is gone", at: now, identifier)
+                discard(memory, of: rule(of: key), "the source '\(source)' is gone", at: now, identifier)
             }
         }
-        return taken()
+        return takeStep()
     }
 
-    private static let changed = "its rule was changed or removed"
+    private static let ruleChanged = "its rule was changed or removed"
 
-    /// Takes a step back whose commit failed: its poll will be made again.
+    /// Undoes a step whose commit failed; its poll will be repeated.
     public mutating func undo(_ failed: Step) {
         for (key, before) in failed.before {
             // Another step may have changed it since.
@@ -220,27 +229,30 @@ public struct RuleEngine: Sendable {
         for (source, was) in failed.wereFailing {
             if was { failing.insert(source) } else { failing.remove(source) }
         }
-        unsure.formUnion(failed.wereUnsure)
+        unconfirmed.formUnion(failed.wereUnconfirmed)
         ended.subtract(failed.endedSilences)
         silences += failed.ended.filter { ended in !silences.contains { $0.id == ended.id } }
         step = Step()
     }
 
-    public mutating func silence(_ silences: [Silence]) { self.silences = silences.filter { !ended.contains($0.id) } }
+    /// Replaces the silences by those of the journal.
+    public mutating func setSilences(_ silences: [Silence]) {
+        self.silences = silences.filter { !ended.contains($0.id) }
+    }
 
-    /// What is remembered, for `explain` and `status`.
+    /// All rows, in no order.
     public var remembered: [RuleMemory] { Array(memories.values) }
 
     // MARK: Memory
 
     func rule(of key: RuleMemory.Key) -> Rule? { rules.rule(named: key.rule) }
 
-    /// False when the rule remembers too much already.
+    /// Writes a row. Returns false when the rule has no room for another one.
     @discardableResult
     mutating func put(_ memory: RuleMemory) -> Bool {
         let key = memory.key
         let old = memories[key]
-        guard old != nil || counts[key.rule, default: 0] < RuleEngine.mostMemories else { return false }
+        guard old != nil || counts[key.rule, default: 0] < RuleEngine.maximumMemories else { return false }
         if step.before[key] == nil { step.before[key] = .some(old) }
         step.changes[key] = .some(memory)
         if let subject = old?.subject, subject != memory.subject { unlink(subject, key) }
@@ -248,17 +260,18 @@ public struct RuleEngine: Sendable {
         memories[key] = memory
         if let subject = memory.subject {
             bySubject[subject, default: []].insert(key)
-            if memory.waitsForItem { bySource[subject.source, default: []].insert(key) }
+            if memory.dependsOnItem { bySource[subject.source, default: []].insert(key) }
         }
         guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return true }
         if memory.isCivil {
             civilTimers.push(Timer(due: due, key: key))
-        } else if key.slot != .held || !memory.waitsForItem {
+        } else if key.slot != .pending || !memory.dependsOnItem {
             steadyTimers.push(Timer(due: due, key: key))
         }
         return true
     }
 
+    /// Deletes a row.
     mutating func forget(_ key: RuleMemory.Key) {
         guard let old = memories.removeValue(forKey: key) else { return }
         if step.before[key] == nil { step.before[key] = .some(old) }
@@ -273,17 +286,17 @@ public struct RuleEngine: Sendable {
         bySource[subject.source]?.remove(key)
         guard bySource[subject.source]?.isEmpty == true else { return }
         (bySource[subject.source], missing[subject.source]) = (nil, nil)
-        unsure.remove(subject.source)
+        unconfirmed.remove(subject.source)
     }
 
-    /// In one order, whatever order they were remembered in.
+    /// Sorts keys, so that the outcome does not depend on the order of a set.
     static func ordered(_ keys: some Sequence<RuleMemory.Key>) -> [RuleMemory.Key] {
         keys.sorted { ($0.rule, $0.slot.rawValue, $0.name) < ($1.rule, $1.slot.rawValue, $1.name) }
     }
 
     func keys(of source: String) -> [RuleMemory.Key] { RuleEngine.ordered(bySource[source] ?? []) }
 
-    private mutating func dueKeys(at now: RuleTime) -> [RuleMemory.Key] {
+    private mutating func takeDueKeys(at now: RuleTime) -> [RuleMemory.Key] {
         var keys: [RuleMemory.Key] = []
         while let next = steadyTimers.least, next.due <= now.steady {
             _ = steadyTimers.popLeast()
@@ -297,7 +310,8 @@ public struct RuleEngine: Sendable {
         return keys.filter { seen.insert($0).inserted }
     }
 
-    private mutating func note(_ event: Event) {
+    /// Keeps the set of failing sources.
+    private mutating func trackFailure(_ event: Event) {
         let wasFailing = failing.contains(event.source)
         switch event.kind {
         case .failing: failing.insert(event.source)
@@ -307,6 +321,10 @@ public struct RuleEngine: Sendable {
         if failing.contains(event.source) != wasFailing, step.wereFailing[event.source] == nil {
             step.wereFailing[event.source] = wasFailing
         }
+    }
+
+    /// Ends the silences that wait for the state that this event brings.
+    private mutating func endSilences(_ event: Event) {
         let over = silences.filter { silence in
             let sources = silence.rule.flatMap(rules.rule(named:))?.when.sources
             return silence.isEnded(by: event) && sources?.contains(event.source) != false
@@ -317,7 +335,7 @@ public struct RuleEngine: Sendable {
         step.ended += over
     }
 
-    private mutating func taken() -> Step {
+    private mutating func takeStep() -> Step {
         defer { step = Step() }
         return step
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the rules that could match an event by what an event of theirs must have, so that ten thousand rules about
-/// other things cost nothing.
+/// Finds the rules that could match an event by the traits that a matching event must have. Rules about other things cost
+/// nothing.
 struct RuleIndex: Sendable {
-    /// Something that an event must have for a rule to match, the most telling first.
+    /// A trait that an event must have for a rule to match, the most selective first.
     enum Trait: Sendable, Hashable {
         case item(String, String)
         case becomes(String, String)
@@ -23,9 +23,9 @@ struct RuleIndex: Sendable {
     }
 
     private var byTrait: [Trait: [Int]] = [:]
-    /// Rules that any event could match.
-    private var others: [Int] = []
-    /// The names that traits speak of: only these are looked up in an event.
+    /// Rules without a trait: any event could match.
+    private var unindexed: [Int] = []
+    /// The field names in traits; only these are looked up in an event.
     private var itemNames = Set<String>()
     private var becomingNames = Set<String>()
     private var changingNames = Set<String>()
@@ -33,7 +33,7 @@ struct RuleIndex: Sendable {
     init(_ rules: [Rule]) {
         for (i, rule) in rules.enumerated() {
             guard let traits = rule.when.traits else {
-                others.append(i)
+                unindexed.append(i)
                 continue
             }
             for trait in traits {
@@ -48,9 +48,9 @@ struct RuleIndex: Sendable {
         }
     }
 
-    /// In the order of the rules.
+    /// Returns the indices of the rules that could match, in the order of the rules.
     func candidates(for event: Event) -> [Int] {
-        var found = others
+        var found = unindexed
         func add(_ trait: Trait) { if let some = byTrait[trait] { found += some } }
         add(.source(event.source))
         add(.kind(event.kind))
@@ -59,12 +59,12 @@ struct RuleIndex: Sendable {
             for text in event.change(of: name)?.to?.matchedTexts ?? [] { add(.becomes(name, text)) }
         }
         for name in changingNames where event.change(of: name) != nil { add(.changes(name)) }
-        return found.count == others.count ? found : Array(Set(found)).sorted()
+        return found.count == unindexed.count ? found : Array(Set(found)).sorted()
     }
 }
 
 extension Value {
-    /// What a list of values is compared with: each part, and all of them.
+    /// The texts that `oneOf` compares: each element of a list, and all of them joined.
     fileprivate var matchedTexts: [String] {
         switch self {
         case .text(let text): [text]
@@ -74,7 +74,7 @@ extension Value {
 }
 
 extension Condition {
-    /// One of these traits is in every event that satisfies the condition; nil when no such set is known.
+    /// A set of traits of which every matching event has one; nil when none is known.
     fileprivate var traits: Set<RuleIndex.Trait>? {
         switch self {
         case .source(let names, _): Set(names.map { .source($0) })
@@ -86,7 +86,7 @@ extension Condition {
         case .disappears: [.kind(.disappeared)]
         case .sourceState(let kinds): Set(kinds.map { .kind($0) })
         case .all(let parts):
-            // The part whose traits fewest events have.
+            // The most selective part.
             parts.compactMap(\.traits).min { a, b in
                 let (x, y) = (a.map(\.rank).max() ?? -1, b.map(\.rank).max() ?? -1)
                 return x != y ? x < y : a.count < b.count

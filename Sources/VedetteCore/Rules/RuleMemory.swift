@@ -2,78 +2,91 @@
 
 /// What an event is about: an item of a source, or the source itself.
 public struct Subject: Sendable, Hashable {
+    /// The source's name.
     public var source: String
-    /// Nil for the source itself.
+    /// The item's key; nil for the source itself.
     public var key: String?
 
+    /// The subject of an event.
     public init(_ event: Event) { (source, key) = (event.source, event.item?.key) }
+
+    /// Creates a subject.
     public init(source: String, key: String?) { (self.source, self.key) = (source, key) }
 
-    /// Apart from every other subject's.
+    /// A text that no other subject has.
     var text: String { key.map { source + "\u{1F}" + $0 } ?? source }
 }
 
-/// What a rule remembers between an event and what it says of it: one row of the journal, written in the transaction of
-/// the poll that changed it.
+/// What a rule remembers between an event and its message: one row of the journal, written in the transaction of the poll
+/// that changed it.
 public struct RuleMemory: Sendable, Hashable {
-    /// Why it is remembered.
+    /// Why something is remembered. The raw values are in the journal.
     public enum Slot: String, Sendable, Hashable, CaseIterable {
-        /// `for`: until `due`, and a good poll after it.
-        case held
-        /// `quiet`: until `due` on the wall clock.
+        /// `for`: a match that waits for `due` and the next good poll.
+        case pending = "held"
+        /// `quiet`: a match that waits for `due` on the wall clock.
         case deferred
-        /// `digest`: gathers until `due`, on the wall clock when it is a time of day or the end of a quiet time.
+        /// `digest`: events gathered until `due`, which is on the wall clock when it is a time of day or the end of a
+        /// quiet time.
         case digest
-        /// `limit`: when messages went out, and what was held back.
+        /// `limit`: when messages were sent, and what was withheld since.
         case limit
-        /// `once_per`: that it was said.
+        /// `once_per`: a value for which a message was sent.
         case once
-        /// `remind` and `escalate`: it was said and is still so.
-        case standing
+        /// `stays`, `remind` and `escalate`: a match that was released and is still true.
+        case active = "standing"
     }
 
+    /// Identifies a row.
     public struct Key: Sendable, Hashable {
+        /// The rule's name.
         public var rule: String
+        /// Why it is remembered.
         public var slot: Slot
         /// The subject, group or value.
         public var name: String
 
+        /// Creates a key.
         public init(rule: String, slot: Slot, name: String) { (self.rule, self.slot, self.name) = (rule, slot, name) }
     }
 
+    /// Identifies the row.
     public var key: Key
-    /// Of the rule: a rule that says something else forgets.
+    /// The `identity` of the rule. The row is discarded when the rule has another one.
     public var identity: UInt64
-    /// The latest event it speaks of.
+    /// The latest event that the message will be about.
     public var event: Event?
+    /// When something is to be done; nil for never.
     public var due: Timestamp?
-    /// `due` is on the wall clock.
+    /// Whether `due` is on the wall clock.
     public var isCivil = false
-    /// Since when; for `standing` when it was first said.
+    /// When it began; for `active`, when the first message was sent.
     public var since: Timestamp
-    /// How many messages were held back and are not spoken of yet.
+    /// Messages that were withheld and that no message has counted yet; for `digest`, events gathered.
     public var count = 0
-    /// `limit`: when messages went out.
+    /// `limit`: when messages were sent; `active`: when the last reminder was sent.
     public var times: [Timestamp] = []
-    /// `digest`: titles of what it gathered, the first ones.
+    /// `digest`: the titles of the first events.
     public var lines: [String] = []
-    /// `digest`: ids of the events, the first ones.
+    /// `digest`: the ids of the first events.
     public var events: [String] = []
-    /// `standing`: escalations done.
+    /// `active`: escalation steps done.
     public var step = 0
-    /// `limit`: the event came after what was held back and is none of it.
+    /// `limit`: whether `event` came after the withheld ones and is not one of them.
     public var isAfter = false
 
+    /// Creates a row.
     public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {
         (self.key, self.identity, self.event, self.due, self.since) = (key, identity, event, due, since)
     }
 
+    /// What the event is about; nil without an event.
     var subject: Subject? { event.map(Subject.init) }
 
-    /// It is said only while an item is still so.
-    var waitsForItem: Bool {
+    /// Whether it ends when its item changes, so that a good poll must confirm it.
+    var dependsOnItem: Bool {
         switch key.slot {
-        case .held, .deferred, .standing: event?.item != nil
+        case .pending, .deferred, .active: event?.item != nil
         case .digest, .limit, .once: false
         }
     }
@@ -83,18 +96,19 @@ public struct RuleMemory: Sendable, Hashable {
     func age(at now: RuleTime) -> String { MessageFormatter.duration(seconds: seconds(at: now)) }
     func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
 
-    /// The wall clock may have been set while the program was down: nothing began in the future, and nothing is due
-    /// later than the rule waits.
+    /// Returns a copy without times that its rule cannot have meant: the wall clock may have been set while the program
+    /// was down. Nothing began in the future, and nothing is due later than the rule waits.
     func clamped(by rule: Rule, at now: RuleTime) -> RuleMemory {
         var clamped = self
         clamped.since = min(since, now.steady)
         clamped.times = times.map { min($0, now.steady) }
-        if !isCivil { clamped.due = due.map { min($0, now.steady.advanced(by: rule.longestWait(of: key.slot))) } }
+        if !isCivil { clamped.due = due.map { min($0, now.steady.advanced(by: rule.maximumDelay(of: key.slot))) } }
         return clamped
     }
 }
 
 extension RuleMemory {
+    /// The row's body in the journal.
     public var json: JSON {
         .members([
             "identity": .string(Identifier.hex(identity)),
@@ -111,7 +125,7 @@ extension RuleMemory {
         ])
     }
 
-    /// Nil when it is not what this program wrote.
+    /// Reads a row's body; returns nil when this program did not write it.
     public init?(key: Key, json: JSON) {
         guard let identity = json["identity"]?.string.flatMap({ UInt64($0, radix: 16) }),
             let since = json["since"]?.int64

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An example inside a rule file: something happens, and what the rule makes of it.
+/// An example in a rule file: an event, and what the rule is expected to do with it.
 public struct RuleTest: Sendable {
+    /// What a rule does with an event. The words are those of `expect`.
     public enum Expectation: Sendable, Hashable {
-        /// Messages to these sinks, at once or after what `lasts` says; none for "not a word".
+        /// Messages to these sinks, at once or within `lasts`; none for `nothing`.
         case sent([String])
-        /// Held back until the quiet time ends.
+        /// A quiet time defers it.
         case deferred
-        /// Goes into a digest.
+        /// It goes into a digest.
         case digest
-        /// Waits for its `for`.
+        /// It waits for `for`.
         case held
-        /// A gate ended it.
+        /// A gate suppresses it.
         case suppressed
     }
 
+    /// The kind of the event.
     public var kind: Event.Kind
-    /// Nil for any of the rule's own.
+    /// The event's source; nil for one of the rule's own.
     public var source: String?
+    /// The event's item; nil for an event about a source or sink.
     public var item: Item?
+    /// The changes of the item.
     public var changes: [FieldChange]
-    /// The time of day at which it happens; nil for noon.
+    /// The time of day of the event; nil for noon.
     public var at: CivilTimeOfDay?
-    /// It stays so for this long, and good polls confirm it.
+    /// How long the match stays true, confirmed by good polls; nil for no time.
     public var lasts: Duration?
+    /// What the rule is expected to do.
     public var expect: Expectation
 
+    /// Creates a test.
     public init(
         kind: Event.Kind, source: String? = nil, item: Item? = nil, changes: [FieldChange] = [],
         at: CivilTimeOfDay? = nil, lasts: Duration? = nil, expect: Expectation = .sent([])
@@ -34,46 +40,26 @@ public struct RuleTest: Sendable {
         (self.at, self.lasts, self.expect) = (at, lasts, expect)
     }
 
-    /// Plays it with that rule alone.
-    /// - Returns: nil when it comes out as expected; else a sentence that says what came instead.
+    /// Runs the test with that rule alone.
+    /// - Returns: nil when it passes, else a sentence with what was expected and what happened.
     public func failure(of rule: Rule, _ civil: any CivilTime) -> String? {
         let event = event(of: rule, at: start(civil))
-        var engine = RuleEngine(RuleSet([rule]), civil: civil)
-        let now = RuleTime(steady: event.time, wall: event.time)
-        var deliveries = engine.happened(event, at: now) { Identifier("test") }.deliveries
-        deliveries += pass(lasts ?? .zero, &engine, event.source, from: event.time)
-        let result = RuleTest.result(deliveries, engine)
+        let rules = RuleSet([rule])
+        var simulation = RuleSimulation(rules, civil: civil)
+        var deliveries = simulation.evaluate(event)
+        deliveries += simulation.advance(
+            to: event.time.advanced(by: lasts ?? .zero), confirming: true, maximumSteps: 1000)
+        let result = RuleTest.result(deliveries, simulation.memories)
         guard !result.isSame(as: expect) else { return nil }
-        var why = ""
-        if deliveries.isEmpty, engine.remembered.isEmpty,
-            case .unmet(let reason) = RuleSet([rule]).allVerdicts(on: event).first?.answer
+        var reason: String?
+        if deliveries.isEmpty, simulation.memories.isEmpty,
+            case .unmatched(let mismatch) = rules.evaluateAll(event).first?.result
         {
-            why = ": " + reason
-        } else if let reason = deliveries.last(where: { $0.state == .suppressed })?.reason {
-            why = ": " + reason
+            reason = mismatch
+        } else {
+            reason = deliveries.last { $0.state == .suppressed }?.reason
         }
-        return "expected \(expect.words), but it was \(result.words)\(why)"
-    }
-
-    /// Every deadline on the way, each followed by a good poll.
-    private func pass(
-        _ duration: Duration, _ engine: inout RuleEngine, _ source: String, from start: Timestamp
-    ) -> [Delivery] {
-        var deliveries: [Delivery] = []
-        let end = start.advanced(by: duration)
-        var now = start
-        var steps = 0
-        repeat {
-            let time = RuleTime(steady: now, wall: now)
-            deliveries += engine.ticked(at: time) { Identifier("test") }.deliveries
-            deliveries += engine.polled(source, at: time) { Identifier("test") }.deliveries
-            let next = [engine.nextTick(at: time), engine.nextPull(of: source)].compactMap { $0 }.filter { $0 > now }
-                .min()
-            guard now < end else { break }
-            now = min(next ?? end, end)
-            steps += 1
-        } while steps < 1000
-        return deliveries
+        return "expected \(expect.description), but it was \(result.description)" + (reason.map { ": \($0)" } ?? "")
     }
 
     private func start(_ civil: any CivilTime) -> Timestamp {
@@ -88,13 +74,13 @@ public struct RuleTest: Sendable {
             sourceKind: "test", poll: "test", item: item, changes: changes)
     }
 
-    private static func result(_ deliveries: [Delivery], _ engine: RuleEngine) -> Expectation {
+    private static func result(_ deliveries: [Delivery], _ memories: [RuleMemory]) -> Expectation {
         let sent = deliveries.filter { $0.state == .pending }
         if !sent.isEmpty {
             return .sent(sent.map(\.message.sink).reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
         }
-        let slots = Set(engine.remembered.filter { $0.event != nil }.map(\.key.slot))
-        if slots.contains(.held) { return .held }
+        let slots = Set(memories.filter { $0.event != nil }.map(\.key.slot))
+        if slots.contains(.pending) { return .held }
         if slots.contains(.deferred) { return .deferred }
         if slots.contains(.digest) { return .digest }
         return deliveries.isEmpty ? .sent([]) : .suppressed
@@ -102,14 +88,14 @@ public struct RuleTest: Sendable {
 }
 
 extension RuleTest.Expectation {
-    /// The order in which sinks are named is no matter.
+    /// Compares without regard to the order of the sinks.
     fileprivate func isSame(as other: RuleTest.Expectation) -> Bool {
         guard case .sent(let sinks) = self, case .sent(let others) = other else { return self == other }
         return Set(sinks) == Set(others)
     }
 
-    /// As it is written.
-    public var words: String {
+    /// The expectation as the configuration has it.
+    public var description: String {
         switch self {
         case .sent(let sinks): sinks.isEmpty ? "nothing" : sinks.joined(separator: ", ")
         case .deferred: "deferred"

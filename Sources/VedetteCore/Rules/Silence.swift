@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody asked not to hear of something: `snooze` until a time or a state, `mute` until it is ended. All that it
-/// names must fit.
+/// A silence that a person set: `snooze` until a time or a state, `mute` until it is removed. It suppresses a message when
+/// everything that it names matches.
 public struct Silence: Sendable, Hashable {
-    /// The journal's number; 0 until it is committed.
+    /// The row id in the journal; 0 until it is committed.
     public var id: Int64
+    /// A rule's name; nil for every rule.
     public var rule: String?
+    /// A source's name; nil for every source.
     public var source: String?
-    /// An item's key or title.
+    /// An item's key or title; nil for every item.
     public var item: String?
-    /// As wall time; nil for no end.
+    /// The end as wall time; nil for none.
     public var until: Timestamp?
-    /// Ends it: a state of an item that it fits.
+    /// The state that ends the silence when a matching item reaches it.
     public var untilState: String?
+    /// When it was set.
     public var created: Timestamp
 
+    /// Creates a silence.
     public init(
         id: Int64 = 0, rule: String? = nil, source: String? = nil, item: String? = nil, until: Timestamp? = nil,
         untilState: String? = nil, created: Timestamp
@@ -23,25 +27,26 @@ public struct Silence: Sendable, Hashable {
         (self.until, self.untilState, self.created) = (until, untilState, created)
     }
 
+    /// Returns whether its end has passed.
     public func isOver(at wall: Timestamp) -> Bool { until.map { $0 <= wall } ?? false }
 
-    /// Whether it keeps that rule from speaking of that event.
+    /// Returns whether it suppresses the messages of this rule about this event.
     public func covers(rule name: String, _ event: Event, at wall: Timestamp) -> Bool {
-        !isOver(at: wall) && (rule == nil || rule == name) && fits(event)
+        !isOver(at: wall) && (rule == nil || rule == name) && matches(event)
     }
 
-    /// Whether the event brings the state that ends it, or says that the item is gone, so that it never will come.
+    /// Returns whether the event ends the silence: the item reached the state, or it is gone and never will.
     public func isEnded(by event: Event) -> Bool {
-        guard let untilState, fits(event) else { return false }
+        guard let untilState, matches(event) else { return false }
         return event.item?.state == untilState || (item != nil && event.kind == .disappeared)
     }
 
-    private func fits(_ event: Event) -> Bool {
+    private func matches(_ event: Event) -> Bool {
         (source == nil || source == event.source)
             && (item == nil || item == event.item?.key || item == event.item?.title)
     }
 
-    /// `rule 'x' of source 'y', until 2026-11-21T02:00:00.000Z`
+    /// The silence as `silences` and `explain` print it: `rule 'x', source 'y', until 2026-11-21T02:00:00.000Z`.
     public var description: String {
         let parts = [("rule", rule), ("source", source), ("item", item)].compactMap { word, name in
             name.map { "\(word) '\($0)'" }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A bound that a rule names. A measure changes all the time, so it is news only when it crosses one.
+/// A bound that a rule names. A measure changes with every poll, so it makes an event only when it crosses a bound.
 public enum Threshold: Sendable, Hashable {
+    /// Values greater than this.
     case above(Double)
+    /// Values less than this.
     case below(Double)
 
-    /// What is absent or no number lies on neither side.
-    public func holds(_ value: Value?) -> Bool {
+    /// Returns whether the value lies beyond the bound; false when it is absent or no number.
+    public func contains(_ value: Value?) -> Bool {
         guard let number = value.flatMap({ Double($0.description) }) else { return false }
         switch self {
         case .above(let bound): return number > bound
@@ -14,11 +16,12 @@ public enum Threshold: Sendable, Hashable {
         }
     }
 
-    public func isCrossed(from old: Value?, to new: Value?) -> Bool { holds(old) != holds(new) }
+    /// Returns whether a change from `old` to `new` crosses the bound.
+    public func isCrossed(from old: Value?, to new: Value?) -> Bool { contains(old) != contains(new) }
 }
 
 extension ValueMatcher {
-    /// The bound that it asks for; nil for any other question.
+    /// The bound that it tests; nil for any other matcher.
     public var threshold: Threshold? {
         switch self {
         case .above(let bound): .above(bound)
@@ -29,7 +32,7 @@ extension ValueMatcher {
 }
 
 extension Condition {
-    /// The bounds that it names, by field.
+    /// The bounds that the condition names, with their fields.
     var thresholds: [(field: String, threshold: Threshold)] {
         switch self {
         case .item(let name, let matcher): matcher.threshold.map { [(name, $0)] } ?? []
@@ -41,19 +44,20 @@ extension Condition {
     }
 }
 
-/// Per field the bounds that rules name.
+/// The bounds that rules name, by field.
 public typealias Thresholds = [String: Set<Threshold>]
 
-/// The bounds of all rules, found by source.
+/// The bounds of all rules, by source.
 public struct ThresholdIndex: Sendable {
     private var bySource: [String: Thresholds] = [:]
-    private var ofAny: Thresholds = [:]
+    private var anySource: Thresholds = [:]
 
+    /// Collects the bounds of these rules.
     public init(_ rules: [Rule] = []) {
         for rule in rules {
             for (field, threshold) in rule.when.thresholds {
                 guard let names = rule.when.sources else {
-                    ofAny[field, default: []].insert(threshold)
+                    anySource[field, default: []].insert(threshold)
                     continue
                 }
                 for name in names { bySource[name, default: [:]][field, default: []].insert(threshold) }
@@ -61,9 +65,9 @@ public struct ThresholdIndex: Sendable {
         }
     }
 
-    /// What the measures of a source's items are compared with: the bounds of the rules that can be about it.
+    /// Returns the bounds that measures of this source are compared with: those of every rule that can match it.
     public func thresholds(for source: String) -> Thresholds {
-        guard let named = bySource[source] else { return ofAny }
-        return named.merging(ofAny) { $0.union($1) }
+        guard let named = bySource[source] else { return anySource }
+        return named.merging(anySource) { $0.union($1) }
     }
 }

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a rule asks of one value. Values compare as strings, as they are written.
+/// A test of one value. Values compare as text, as they are written.
 public enum ValueMatcher: Sendable {
+    /// Equal to one of these.
     case oneOf([String])
+    /// Matches a glob as a whole.
     case glob(Glob)
+    /// Contains a match of a regular expression; `text` is the expression.
     case regex(any Pattern, text: String)
+    /// Contains this text.
     case contains(String)
+    /// A number greater than this.
     case above(Double)
+    /// A number less than this.
     case below(Double)
 
-    /// A list matches when any of its parts does.
+    /// Returns whether the value matches. A list matches when one of its elements does, or all of them joined by `, `.
+    /// - Throws: when a regular expression hits its match limit.
     public func matches(_ value: Value) throws(PatternError) -> Bool {
         switch value {
         case .text(let text): return try matches(text)
@@ -30,7 +37,7 @@ public enum ValueMatcher: Sendable {
         }
     }
 
-    /// As `explain` prints it.
+    /// The test as `explain` prints it.
     public var description: String {
         switch self {
         case .oneOf(let values): values.map { "'\($0)'" }.joined(separator: " or ")
@@ -43,8 +50,8 @@ public enum ValueMatcher: Sendable {
     }
 }
 
-/// `*` any run, `?` one character, `[a-z]` and `[!a-z]` one of a set, `\` takes the next character as it is
-/// (POSIX.1 §2.14.1, without its special treatment of `/` and a leading dot).
+/// A glob (POSIX.1 §2.14.1, without its special treatment of `/` and a leading dot): `*` matches any run, `?` one
+/// character, `[a-z]` and `[!a-z]` one of a set; `\` takes the next character literally.
 public struct Glob: Sendable, Hashable {
     private enum Part: Sendable, Hashable {
         case any
@@ -53,9 +60,11 @@ public struct Glob: Sendable, Hashable {
         case set([ClosedRange<Character>], negated: Bool)
     }
 
+    /// The glob as it is written.
     public let text: String
     private let parts: [Part]
 
+    /// Compiles a glob; every text is one.
     public init(_ text: String) {
         self.text = text
         var parts: [Part] = []
@@ -74,11 +83,11 @@ public struct Glob: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// True when `text` has a character that a glob gives a meaning.
+    /// Returns whether `text` has a character that is special in a glob.
     public static func isGlob(_ text: String) -> Bool { text.contains { "*?[".contains($0) } }
 
     private static func set(_ rest: inout Substring) -> Part? {
-        // A `]` that comes first, also behind `!`, is one of the set.
+        // A `]` that comes first, also after `!`, is a member of the set.
         let first = rest.first == "!" || rest.first == "^" ? 2 : 1
         guard let close = rest.dropFirst(first).firstIndex(of: "]") else { return nil }
         var body = rest[..<close]
@@ -97,7 +106,7 @@ public struct Glob: Sendable, Hashable {
         return .set(ranges, negated: negated)
     }
 
-    /// Linear in text × parts: a star remembers only the last place it stood.
+    /// Returns whether the whole text matches, in time linear in text × parts: only the last star is retried.
     public func matches(_ text: String) -> Bool {
         let characters = Array(text)
         var (at, part) = (0, 0)

@@ -5,19 +5,24 @@
 public struct Digest: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+    /// The digest of nothing.
     public init() {}
 
+    /// The digest of everything added so far.
     public var value: UInt64 { Digest.mix(state, 0xE703_7ED1_A0B4_28DB) }
 
+    /// Adds a number.
     public mutating func add(_ word: UInt64) {
         state = Digest.mix(state ^ word, 0xA076_1D64_78BD_642F)
     }
 
+    /// Adds a text as UTF-8, with its length.
     public mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Adds bytes, with their number.
     public mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var lane = Lane(a: state, b: state ^ 0x8EBC_6AF0_9C88_C6E3)
         var at = 0
@@ -39,13 +44,14 @@ public struct Digest: Sendable {
         state = Digest.mix(tail.0 ^ lane.b ^ 0x5899_65CC_7537_4CC3, tail.1 ^ lane.a ^ UInt64(bytes.count))
     }
 
+    /// Returns the digest of bytes.
     public static func of(_ bytes: [UInt8]) -> UInt64 {
         var digest = Digest()
         bytes.withUnsafeBytes { digest.add($0) }
         return digest.value
     }
 
-    /// From here on it pays to begin four lanes.
+    /// The size from which four lanes are faster than one.
     private static let long = 4096
 
     /// A chain of multiplications. The second word keeps what a multiplication by zero would lose.

@@ -5,7 +5,8 @@ extension Duration {
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
-    /// A duration as configuration and command line write it: `200ms`, `1.5s`, `5m`, `1h`, `30d`. Nil if it is none.
+    /// Reads a duration of the configuration or command line: `200ms`, `1.5s`, `5m`, `1h`, `30d`. Returns nil for any other
+    /// text.
     public init?(configured text: String) {
         guard let unit = Duration.units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = text.dropLast(unit.suffix.count)

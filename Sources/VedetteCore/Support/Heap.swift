@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A binary heap: the least element first, each step O(log n).
+/// A binary heap. The least element is first; each step takes O(log n).
 struct Heap<Element: Comparable & Sendable>: Sendable {
     private var elements: [Element] = []
 

@@ -2,11 +2,14 @@
 
 /// A UUID of version 7 (RFC 9562 §5.7): milliseconds first, so ids sort in the order in which they were made.
 public struct Identifier: Sendable, Hashable, CustomStringConvertible {
+    /// The 36 characters of the UUID.
     public let description: String
 
+    /// An id that was made before.
     public init(_ description: String) { self.description = description }
 
-    /// - Parameter random: 74 of its 128 bits are used.
+    /// Makes an id.
+    /// - Parameter random: 128 random bits, of which 74 are used.
     public init(time: Timestamp, random: (UInt64, UInt64)) {
         let milliseconds = UInt64(bitPattern: time.milliseconds) & 0xFFFF_FFFF_FFFF
         let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
@@ -26,6 +29,7 @@ public struct Identifier: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Returns 16 hexadecimal digits.
     public static func hex(_ word: UInt64) -> String {
         let text = String(word, radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text

@@ -1,60 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A JSON value (RFC 8259) that keeps the order of its members and the text of its numbers. It writes events and reads
-/// back what the journal holds; strangers' bodies are read elsewhere, by a parser made for them.
+/// what the journal holds. Response bodies have a faster and bounded parser in VedetteDocument.
 public enum JSON: Sendable, Hashable {
+    /// `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number as text.
     case number(String)
+    /// A string.
     case string(String)
+    /// An array.
     case array([JSON])
+    /// An object; names may repeat.
     case object([Member])
 
+    /// A member of an object.
     public struct Member: Sendable, Hashable {
+        /// The name.
         public var name: String
+        /// The value.
         public var value: JSON
 
+        /// Creates a member.
         public init(name: String, value: JSON) { (self.name, self.value) = (name, value) }
     }
 
-    /// Members whose value is nil are left out.
+    /// Returns an object without the members whose value is nil.
     public static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
         .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
+    /// Returns a whole number.
     public static func number(_ number: some BinaryInteger) -> JSON { .number(String(number)) }
 
-    /// Seconds and the like: at most three decimals, none when whole.
+    /// Returns a number with at most three decimals, and none when it is whole.
     public static func number(rounded value: Double) -> JSON {
         let thousandths = Int64(value.isNaN ? 0 : min(max((value * 1000).rounded(), -1e15), 1e15))
         return .number(thousandths % 1000 == 0 ? String(thousandths / 1000) : String(Double(thousandths) / 1000))
     }
 
+    /// The first member of that name; nil when there is none or this is no object.
     public subscript(name: String) -> JSON? {
         if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
     }
 
+    /// The text of a string; nil for any other value.
     public var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
+    /// The number, if it is a whole one in range; nil for any other value.
     public var int64: Int64? {
         if case .number(let text) = self { Int64(text) } else { nil }
     }
 
+    /// The number; nil for any other value.
     public var double: Double? {
         if case .number(let text) = self { Double(text) } else { nil }
     }
 
+    /// The elements of an array; nil for any other value.
     public var array: [JSON]? {
         if case .array(let array) = self { array } else { nil }
     }
 
+    /// The members of an object; nil for any other value.
     public var members: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// One line without white space.
+    /// The value as one line of UTF-8 without white space.
     public var bytes: [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(256)
@@ -62,6 +79,7 @@ public enum JSON: Sendable, Hashable {
         return out
     }
 
+    /// The value as one line without white space.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     private func write(to out: inout [UInt8]) {

@@ -2,12 +2,12 @@
 
 /// A text that is not JSON.
 public struct JSONSyntaxError: Error, Sendable, Hashable {
-    /// In bytes.
+    /// Where it stops being JSON, in bytes.
     public var offset: Int
 }
 
 extension JSON {
-    /// Reads one strict JSON text.
+    /// Reads one strict JSON text of at most 64 levels.
     public init(parsing bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {
         var parser = JSONParser(bytes: Array(bytes))
         self = try parser.document()
@@ -87,7 +87,7 @@ private struct JSONParser {
         return .array(values)
     }
 
-    /// RFC 8259 §6. The text is kept, so nothing is rounded.
+    /// Reads a number (RFC 8259 §6). Its text is kept, so that nothing is rounded.
     mutating func number() throws(JSONSyntaxError) -> JSON {
         let start = at
         skipByte("-")
@@ -127,7 +127,7 @@ private struct JSONParser {
         return try string(after: Array(bytes[start..<at]))
     }
 
-    /// The rest of one that holds an escape, behind its plain beginning.
+    /// Reads the rest of a string with an escape, after its plain beginning.
     mutating func string(after beginning: [UInt8]) throws(JSONSyntaxError) -> String {
         var out = beginning
         while at < bytes.count {
@@ -174,7 +174,7 @@ private struct JSONParser {
     }
 
     mutating func hex() throws(JSONSyntaxError) -> UInt32 {
-        // The number's own parser would take a sign.
+        // `UInt32(_:radix:)` accepts a sign.
         guard at + 4 <= bytes.count, bytes[at] != UInt8(ascii: "+"), bytes[at] != UInt8(ascii: "-"),
             let code = UInt32(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16)
         else { throw problem }

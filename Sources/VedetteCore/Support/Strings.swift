@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StringProtocol {
-    /// Without white space at both ends.
+    /// Returns the text without white space at both ends.
     public func trimmed() -> String {
         var text = self[...]
         while let first = text.first, first.isWhitespace { text.removeFirst() }
@@ -10,14 +10,14 @@ extension StringProtocol {
     }
 }
 
-/// What was probably meant: the candidate nearest to `word`, if it is near enough to be worth a question.
+/// Returns the candidate that was probably meant: the nearest one to `word`, if it is near enough.
 public func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
     let near = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }.min { $0 < $1 }
     guard let (distance, candidate) = near, distance <= max(1, word.count / 3) else { return nil }
     return candidate
 }
 
-/// Edits between two words (optimal string alignment: insert, delete, replace, swap of neighbours).
+/// Returns the number of edits between two words (optimal string alignment: insert, delete, replace, swap of neighbours).
 func distance(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a.unicodeScalars), Array(b.unicodeScalars))
     var rows = [Array(0...b.count)]
@@ -33,5 +33,5 @@ func distance(_ a: String, _ b: String) -> Int {
     return rows[a.count][b.count]
 }
 
-/// `1 source`, `2 sources`.
+/// Returns a number with its noun: `1 source`, `2 sources`.
 public func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

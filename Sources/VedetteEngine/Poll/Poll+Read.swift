@@ -126,9 +126,9 @@ extension Poll {
     ) async -> Result<Page, ReadError> {
         let redactor = source.server.redactor
         do throws(ReadError) {
-            if let program = source.kind.shaping {
+            if let program = source.kind.jqProgram {
                 guard let transformer else { throw ReadError(.configuration, "no program shapes documents here") }
-                body.bytes = try await transformer.shape(body.bytes, with: program)
+                body.bytes = try await transformer.transform(body.bytes, with: program)
             }
             var page = try source.kind.read(&body)
             redactor?.redact(&page)

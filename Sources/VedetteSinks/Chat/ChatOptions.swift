@@ -9,7 +9,7 @@ extension SinkKindEntry {
         _ name: String, _ summary: String, _ options: [OptionSpec], isHosted: Bool = false,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any Chat
     ) -> SinkKindEntry {
-        let timeout = OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "20s")
+        let timeout = OptionSpec("timeout", .duration, "How long one attempt may take.", default: "20s")
         return SinkKindEntry(
             name: name, summary: summary, options: options + (isHosted ? [.tls] : []) + [timeout],
             make: { options throws(OptionProblem) in

@@ -11,7 +11,7 @@ enum NtfyKind {
                 "topic", .textOrSecret,
                 "The topic; on a public server whoever guesses it may read along, so `{env: NAME}` and the like are good.",
                 required: true),
-            OptionSpec("url", .text, "The server.", standard: "https://ntfy.sh"),
+            OptionSpec("url", .text, "The server.", default: "https://ntfy.sh"),
             OptionSpec("token", .secret, "An access token, where the topic asks for one."),
             OptionSpec("user", .text, "For basic authentication, with `password`."),
             OptionSpec("password", .secret, "For basic authentication, with `user`."),

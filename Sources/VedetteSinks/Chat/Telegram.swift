@@ -10,7 +10,7 @@ enum TelegramKind {
             OptionSpec("token", .secret, "The bot's token, from @BotFather.", required: true),
             OptionSpec("chat", .text, "The chat's number, or @NAME of a public channel.", required: true),
             OptionSpec("thread", .integer(1...Int(Int32.max)), "The number of a forum's topic."),
-            OptionSpec("url", .text, "Another Bot API server.", standard: "https://api.telegram.org"),
+            OptionSpec("url", .text, "Another Bot API server.", default: "https://api.telegram.org"),
         ],
         make: { options throws(OptionProblem) in
             let token = try options.token()

@@ -11,10 +11,10 @@ enum CommandKind {
         options: [
             OptionSpec(
                 "command", .list(.text), "The program and its arguments; no shell reads them.", required: true),
-            OptionSpec("directory", .text, "Where it runs, absolute.", standard: "that of the watcher"),
+            OptionSpec("directory", .text, "Where it runs, absolute.", default: "that of the watcher"),
             OptionSpec("environment", .map(.text), "Further variables, beside those of the watcher and `VEDETTE_…`."),
             OptionSpec(
-                "timeout", .duration, "How long it may take; then it and its children are ended.", standard: "30s"),
+                "timeout", .duration, "How long it may take; then it and its children are ended.", default: "30s"),
         ],
         make: { options throws(OptionProblem) in
             let settings = try CommandSettings(options)

@@ -13,16 +13,16 @@ enum MailKind {
             OptionSpec(
                 "starttls", .choice(Mail.Upgrade.allCases.map(\.rawValue)),
                 "Whether a connection of smtp:// goes on in TLS; on this machine the default is `optional`.",
-                standard: "required"),
+                default: "required"),
             OptionSpec("user", .text, "For the login, with `password`."),
             OptionSpec("password", .secret, "For the login, with `user`."),
             OptionSpec("from", .text, "The sender: ADDRESS, or NAME <ADDRESS>.", required: true),
             OptionSpec("to", .oneOrMany(.text), "Who gets it: ADDRESS, or NAME <ADDRESS>.", required: true),
             OptionSpec("cc", .oneOrMany(.text), "Who gets a copy."),
             OptionSpec(
-                "hello", .text, "The name of this machine that EHLO tells the server.", standard: "its host name"),
+                "hello", .text, "The name of this machine that EHLO tells the server.", default: "its host name"),
             .tls,
-            OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "60s"),
+            OptionSpec("timeout", .duration, "How long one attempt may take.", default: "60s"),
         ],
         make: { options throws(OptionProblem) in
             let settings = try MailSettings(options)

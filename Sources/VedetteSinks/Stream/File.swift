@@ -14,7 +14,7 @@ enum FileKind {
             ),
             OptionSpec(
                 "format", .choice(["json", "line"]),
-                "`json`: the event, one object per line; `line`: one line for people.", standard: "json"),
+                "`json`: the event, one object per line; `line`: one line for people.", default: "json"),
             OptionSpec("template", .template, "One line per message by this template, instead of a format."),
         ],
         showsTexts: false,

@@ -12,7 +12,7 @@ public enum StdoutKind {
             OptionSpec(
                 "format", .choice(["json", "line"]),
                 "`json`: the event, one object per line; `line`: one line for people.",
-                standard: "line on a terminal, else json"),
+                default: "line on a terminal, else json"),
             OptionSpec("template", .template, "One line per message by this template, instead of a format."),
         ],
         showsTexts: false,

@@ -11,7 +11,7 @@ public enum WebhookKind {
                 "url", .textOrSecret, "Where to send it: http or https; `{env: NAME}` where the address holds a token.",
                 required: true),
             OptionSpec("path", .template, "What follows the url, from its `/` or `?`; values are percent-encoded."),
-            OptionSpec("method", .text, "The request method.", standard: "POST"),
+            OptionSpec("method", .text, "The request method.", default: "POST"),
             OptionSpec("headers", .headers, "Further request headers."),
             OptionSpec("user", .text, "For basic authentication, with `password`."),
             OptionSpec("password", .secret, "For basic authentication, with `user`."),
@@ -22,14 +22,14 @@ public enum WebhookKind {
             OptionSpec(
                 "mode", .choice(WebhookBody.Mode.allCases.map(\.rawValue)),
                 "The form of the event: one object, the data with the rest in headers, or an array of one.",
-                standard: "structured"),
+                default: "structured"),
             OptionSpec(
                 "body", .body, "Sent instead of the event: a text, or a map or list as JSON; texts are templates."),
             OptionSpec(
                 "format", .choice(Format.allCases.map(\.rawValue)),
-                "How the values in `body` are escaped, and its content type.", standard: "json"),
+                "How the values in `body` are escaped, and its content type.", default: "json"),
             .tls,
-            OptionSpec("timeout", .duration, "How long one attempt may take.", standard: "20s"),
+            OptionSpec("timeout", .duration, "How long one attempt may take.", default: "20s"),
         ],
         showsTexts: false,
         make: { options throws(OptionProblem) in

@@ -12,7 +12,7 @@ struct CloudBurst: SourceKind {
             OptionSpec(
                 "codes", .map(.text),
                 "Names for status codes, for example `{RM01901: Queued}`; an unnamed code is its own state.",
-                standard: "{RM01005: Starting, RM01006: Started, RM01011: Stopped}"),
+                default: "{RM01005: Starting, RM01006: Started, RM01011: Stopped}"),
             OptionSpec(
                 "expand", .oneOrMany(.choice(CloudBurstLink.allCases.filter { $0 != .detail }.map(\.rawValue))),
                 "Linked resources to read: names of `owner` and `pattern`, kept for an hour, and the state of the `machines`, "
@@ -21,7 +21,7 @@ struct CloudBurst: SourceKind {
                 "flavour", .choice(CloudBurstVersion.allCases.map(\.rawValue)),
                 "Which product it is, for the header that names the API's version; no such header without one of these two."
             ),
-            OptionSpec("api_version", .text, "The version of the REST API to ask for.", standard: "the flavour's"),
+            OptionSpec("api_version", .text, "The version of the REST API to ask for.", default: "the flavour's"),
         ],
         make: { options throws(OptionProblem) in try CloudBurst(options) })
 

@@ -8,10 +8,10 @@ enum ConnectionsOptions {
         OptionSpec(
             "updates", .choice(ConnectionsResource.allCases.map(\.rawValue)),
             "Whose updates: everybody's (`public`), one person's, status updates, your own views, or a search.",
-            standard: "public"),
+            default: "public"),
         OptionSpec(
             "format", .choice(["atom", "json"]),
-            "`atom`: the Updates API; `json`: the activity stream of Connections 4 and later.", standard: "atom"),
+            "`atom`: the Updates API; `json`: the activity stream of Connections 4 and later.", default: "atom"),
         OptionSpec(
             "source", .text,
             "Updates of one application: activities, blogs, bookmarks, communities, files, forums, profiles or wikis; of "
@@ -22,15 +22,15 @@ enum ConnectionsOptions {
         OptionSpec("before", .text, "Only what was last changed before this date."),
         OptionSpec("since", .text, "Only what was last changed after this date."),
         OptionSpec("lang", .text, "The language of the server's own words, as `en_IE` or `en-ie`."),
-        OptionSpec("page", .integer(1...1_000_000), "The page that a reading begins with.", standard: "1"),
-        OptionSpec("page_size", .integer(1...100), "Entries of one page.", standard: "100"),
+        OptionSpec("page", .integer(1...1_000_000), "The page that a reading begins with.", default: "1"),
+        OptionSpec("page_size", .integer(1...100), "Entries of one page.", default: "100"),
         OptionSpec("comments", .choice(["all", "none"]), "Whether status updates come with their comments."),
         OptionSpec("query", .text, "Words to search for, with `updates: search` or `format: json`."),
         OptionSpec("tag", .text, "A tag to search for, with `updates: search`."),
         OptionSpec(
             "incremental", .flag, "Ask only for what changed since the newest entry seen, less the margin.",
-            standard: "true"),
-        OptionSpec("margin", .duration, "How much earlier than the newest entry `since` is set.", standard: "10m"),
+            default: "true"),
+        OptionSpec("margin", .duration, "How much earlier than the newest entry `since` is set.", default: "10m"),
         OptionSpec("parameters", .map(.text), "Further parameters of the request, passed on as they are."),
     ]
 

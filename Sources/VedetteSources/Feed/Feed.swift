@@ -10,11 +10,11 @@ struct Feed: SourceKind {
         options: [
             OptionSpec(
                 "compare", .list(.choice(FeedOptions.comparable)),
-                "What is compared beside the title; the rest is stored and shown.", standard: "[content]"),
+                "What is compared beside the title; the rest is stored and shown.", default: "[content]"),
             OptionSpec(
                 "content_limit", .integer(0...65_536),
                 "Bytes of an entry's content, as plain text, that are kept and compared; 0 keeps none.",
-                standard: "\(FeedOptions.standardLimit)"),
+                default: "\(FeedOptions.standardLimit)"),
         ],
         every: FeedSchedule.usual,
         make: { options throws(OptionProblem) in Feed(options) })

@@ -8,14 +8,14 @@ struct HTTPResource: ObservingKind {
         name: "http", summary: "The response itself: up or down, status, latency, certificate, redirect.",
         options: [
             OptionSpec(
-                "expect", .oneOrMany(.text), "Statuses that mean up: `200`, or classes: `2xx`.", standard: "2xx, 3xx"),
+                "expect", .oneOrMany(.text), "Statuses that mean up: `200`, or classes: `2xx`.", default: "2xx, 3xx"),
             OptionSpec("contains", .text, "Text that the body must hold, byte for byte."),
             OptionSpec("lacks", .text, "Text that the body must not hold, byte for byte."),
-            OptionSpec("method", .choice(["GET", "HEAD"]), "How it is asked.", standard: "GET"),
-            OptionSpec("redirects", .integer(0...5), "Redirects that are followed.", standard: "0"),
+            OptionSpec("method", .choice(["GET", "HEAD"]), "How it is asked.", default: "GET"),
+            OptionSpec("redirects", .integer(0...5), "Redirects that are followed.", default: "0"),
             OptionSpec(
                 "body", .choice(["ignore", "compare"]), "`compare` makes a digest of the body a compared field.",
-                standard: "ignore"),
+                default: "ignore"),
             OptionSpec("headers", .map(.text), "Response headers that are compared: field to header's name."),
         ], make: { options throws(OptionProblem) in try HTTPResource(options) })
 
@@ -105,7 +105,7 @@ struct HTTPResource: ObservingKind {
 
     func isDown(_ item: Item) -> Bool { item.state == "down" }
 
-    var ofPageAlone: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
+    var bodyFields: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
 
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
         var item = Item(key: context.url, title: context.url, state: "down", url: context.url)

@@ -11,7 +11,7 @@ struct JSONResource: SourceKind {
 
     /// How it is asked, and how a reading goes on.
     private static let asked = [
-        OptionSpec("method", .choice(["GET", "POST"]), "How it is asked.", standard: "POST with a `body`, else GET"),
+        OptionSpec("method", .choice(["GET", "POST"]), "How it is asked.", default: "POST with a `body`, else GET"),
         OptionSpec("body", .json, "What is sent: a map becomes JSON, a text is sent as it is."),
         OptionSpec(
             "next", .text, "Path of the next page's address in the body; a `Link` header is followed anyway."),
@@ -26,20 +26,20 @@ struct JSONResource: SourceKind {
 
     /// Which items there are.
     private static let shown = [
-        OptionSpec("items", .text, "Path of the array of items.", standard: "the root"),
+        OptionSpec("items", .text, "Path of the array of items.", default: "the root"),
         OptionSpec(
-            "null_is_empty", .flag, "An `items` path that leads to `null` is an empty list.", standard: "false"),
-        OptionSpec("key", .oneOrMany(.text), "Path or paths that key an item.", standard: "id"),
+            "null_is_empty", .flag, "An `items` path that leads to `null` is an empty list.", default: "false"),
+        OptionSpec("key", .oneOrMany(.text), "Path or paths that key an item.", default: "id"),
         OptionSpec(
             "mode", .choice(["list", "window"]),
-            "`list`: what is absent is gone; `window`: only the newest items are shown.", standard: "list"),
+            "`list`: what is absent is gone; `window`: only the newest items are shown.", default: "list"),
     ]
 
     /// What is read of an item.
     private static let read = [
         OptionSpec(
             "title", .oneOrMany(.text), "Path of an item's title; of several the first that is not empty.",
-            standard: "title, then name"),
+            default: "title, then name"),
         OptionSpec(
             "state", .oneOrMany(.text),
             "Path or paths of an item's state; several are joined by `/` where they are not empty."),
@@ -55,7 +55,7 @@ struct JSONResource: SourceKind {
     ]
 
     let mode: ReadingMode
-    let shaping: String?
+    let jqProgram: String?
     let fingerprints: [String: UInt64]
     let identity: UInt64
     private let items: JSONPath?
@@ -80,12 +80,12 @@ struct JSONResource: SourceKind {
         self.document = document.paths
         items = try options.text("items").map { text throws(OptionProblem) in try JSONColumns.path(text, ["items"]) }
         nullIsEmpty = options.flag("null_is_empty") ?? false
-        shaping = options.text("jq")
+        jqProgram = options.text("jq")
         mode = options.text("mode").flatMap(ReadingMode.init(rawValue:)) ?? .list
         fingerprints = row.fingerprints
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = Digest.of(
-            [options.text("items") ?? "", mode.rawValue, shaping ?? ""] + row.keys + request.fingerprint + pages)
+            [options.text("items") ?? "", mode.rawValue, jqProgram ?? ""] + row.keys + request.fingerprint + pages)
     }
 
     var fieldNames: [String]? { row.names }

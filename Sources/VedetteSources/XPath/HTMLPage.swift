@@ -9,18 +9,18 @@ struct HTMLPage: SourceKind {
         name: "html", summary: "A page of HTML: rows of it as items, or its text as one item.",
         options: [
             OptionSpec(
-                "items", .text, "XPath of the items.", standard: "none: the page is one item with the field `text`"),
+                "items", .text, "XPath of the items.", default: "none: the page is one item with the field `text`"),
             OptionSpec(
                 "select", .text, "XPath of what `text` is the text of, where there are no `items`.",
-                standard: "//body"),
+                default: "//body"),
             OptionSpec(
                 "key", .oneOrMany(.text), "XPath or XPaths that key an item; several are joined by `/`.",
-                standard: "`@id`, then the address of the first link"),
+                default: "`@id`, then the address of the first link"),
             OptionSpec("ignore", .list(.text), "XPaths of what is removed before anything is read."),
             OptionSpec(
                 "end", .choice(["required", "optional"]),
                 "`optional` accepts a page that opens `<html>` and never closes it, which a cut page does too.",
-                standard: "required"),
+                default: "required"),
             XPathOptions.title("the row's text; of a page `//title`, then `//h1`"),
         ] + XPathOptions.rows,
         every: .seconds(1800), make: { options throws(OptionProblem) in try HTMLPage(options) })

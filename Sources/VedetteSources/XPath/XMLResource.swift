@@ -8,10 +8,10 @@ struct XMLResource: SourceKind {
     static let entry = SourceKindEntry(
         name: "xml", summary: "Any resource in XML, its items and fields named by XPath.",
         options: [
-            OptionSpec("items", .text, "XPath of the items.", standard: "`/*`, the root element"),
+            OptionSpec("items", .text, "XPath of the items.", default: "`/*`, the root element"),
             OptionSpec(
                 "key", .oneOrMany(.text), "XPath or XPaths that key an item; several are joined by `/`.",
-                standard: "`@id`, then `id`"),
+                default: "`@id`, then `id`"),
             OptionSpec("namespaces", .map(.text), "Prefixes for the expressions: prefix to namespace URI."),
             OptionSpec("ignore", .list(.text), "XPaths of what is removed before anything is read."),
             XPathOptions.title("`title`, `name`, `@title`, `@name`"),

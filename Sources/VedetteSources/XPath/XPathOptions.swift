@@ -20,7 +20,7 @@ struct XPathOptions {
     static func title(_ standard: String) -> OptionSpec {
         OptionSpec(
             "title", .oneOrMany(.text), "XPath of an item's title; of several the first that is not empty.",
-            standard: standard)
+            default: standard)
     }
 
     static let rows = [
@@ -38,7 +38,7 @@ struct XPathOptions {
         OptionSpec("next", .text, "XPath of the next page's address."),
         OptionSpec(
             "mode", .choice(["list", "window"]),
-            "`list`: what is absent is gone; `window`: only the newest items are shown.", standard: "list"),
+            "`list`: what is absent is gone; `window`: only the newest items are shown.", default: "list"),
     ]
 
     /// - Parameter place: the option, and inside of a map or a list the place in it.

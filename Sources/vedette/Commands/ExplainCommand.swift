@@ -24,12 +24,12 @@ struct ExplainCommand: AsyncParsableCommand {
         try Output.print(style.eventLine.text(event))
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
         let memories = try await reader.ruleMemories().filter { $0.event?.id == event.id }
-        for verdict in RuleSet(configuration.rules).allVerdicts(on: event) {
-            try Output.print("\(verdict.rule.name): \(ExplainCommand.words(verdict.answer))")
-            for memory in memories where memory.key.rule == verdict.rule.name {
+        for evaluation in RuleSet(configuration.rules).evaluateAll(event) {
+            try Output.print("\(evaluation.rule.name): \(ExplainCommand.words(evaluation.result))")
+            for memory in memories where memory.key.rule == evaluation.rule.name {
                 try Output.print("    \(memory.words)")
             }
-            for status in deliveries where status.delivery.message.rule == verdict.rule.name {
+            for status in deliveries where status.delivery.message.rule == evaluation.rule.name {
                 try await show(status, reader)
             }
         }
@@ -50,12 +50,12 @@ struct ExplainCommand: AsyncParsableCommand {
         throw Exit(.data, "'\(event)' is the beginning of several ids: \(ids)")
     }
 
-    private static func words(_ answer: RuleSet.Verdict.Answer) -> String {
+    private static func words(_ answer: RuleSet.Evaluation.Result) -> String {
         switch answer {
         case .matched: "matches"
-        case .unmet(let reason): "does not match: \(reason)"
+        case .unmatched(let reason): "does not match: \(reason)"
         case .stopped(let rule): "not evaluated: '\(rule)' matches and stops the list"
-        case .broken(let detail): "failed to evaluate: \(detail)"
+        case .failed(let detail): "failed to evaluate: \(detail)"
         }
     }
 
@@ -83,12 +83,12 @@ extension RuleMemory {
     fileprivate var words: String {
         let time = due.map { LocalTime.text($0, now: SystemClock().now().wall) } ?? "its time"
         return switch key.slot {
-        case .held: "held until \(time), and a good poll after it"
+        case .pending: "held until \(time), and a good poll after it"
         case .deferred: "deferred until \(time)"
         case .digest: "in the digest of \(time), with \(counted(count, "event"))"
         case .limit: "suppressed by its limit; the last one follows at \(time)"
         case .once: "sent once"
-        case .standing: "sent; repeated at \(time) if the state lasts"
+        case .active: "sent; repeated at \(time) if the state lasts"
         }
     }
 }

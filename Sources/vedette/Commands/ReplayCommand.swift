@@ -39,7 +39,7 @@ struct ReplayCommand: AsyncParsableCommand {
         var time = try start()
         let step = try every.map(duration) ?? source.pace.every
         var replay = Replay(source, thresholds: ThresholdIndex(rules.rules).thresholds(for: source.name))
-        var rehearsal = RuleSimulation(rules, civil: ZoneTime())
+        var simulation = RuleSimulation(rules, civil: ZoneTime())
         var seq: Int64 = 0
         var problem: Exit?
         for (number, file) in files.enumerated() {
@@ -49,16 +49,16 @@ struct ReplayCommand: AsyncParsableCommand {
                 Output.diagnose("poll \(number + 1): \(failure.failure.rawValue): \(failure.detail)")
                 problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
             }
-            try show(rehearsal.pass(until: time))
+            try show(simulation.advance(to: time))
             for sketch in events {
                 seq += 1
                 var event = sketch.event(
                     id: SystemRandomGenerator().identifier(at: time), source: source, poll: "p-\(number + 1)", at: time)
                 event.seq = seq
                 try Output.print(json ? event.json.text : style.eventLine.text(event))
-                try show(rehearsal.happened(event))
+                try show(simulation.evaluate(event))
             }
-            if failure == nil { try show(rehearsal.polled(source.name, at: time)) }
+            if failure == nil { try show(simulation.evaluatePoll(of: source.name, at: time)) }
             time = time.advanced(by: step)
         }
         if let problem { throw problem }
@@ -106,9 +106,11 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private func shaped(_ pages: [PageBody], by kind: any SourceKind) async throws -> [PageBody] {
-        guard let program = kind.shaping else { return pages }
+        guard let program = kind.jqProgram else { return pages }
         var shaped = pages
-        for i in shaped.indices { shaped[i].bytes = try await JQTransformer().shape(shaped[i].bytes, with: program) }
+        for i in shaped.indices {
+            shaped[i].bytes = try await JQTransformer().transform(shaped[i].bytes, with: program)
+        }
         return shaped
     }
 

@@ -29,7 +29,7 @@ struct TestCommand: AsyncParsableCommand {
             throw Exit(.usage, "'\(since)' is no duration; write it as 7d or 12h")
         }
         let end = try at.map(TestCommand.time) ?? SystemClock().now().wall
-        try await rehearse(RuleSet(configuration.rules), from: end.advanced(by: .zero - age), to: end)
+        try await simulate(RuleSet(configuration.rules), from: end.advanced(by: .zero - age), to: end)
     }
 
     private static func time(_ text: String) throws -> Timestamp {
@@ -48,9 +48,9 @@ struct TestCommand: AsyncParsableCommand {
         if !without.isEmpty { Output.diagnose("without a test: \(without.joined(separator: ", "))") }
     }
 
-    private func rehearse(_ rules: RuleSet, from start: Timestamp, to end: Timestamp) async throws {
+    private func simulate(_ rules: RuleSet, from start: Timestamp, to end: Timestamp) async throws {
         let reader = try await places.journal.reader()
-        var rehearsal = RuleSimulation(rules, civil: ZoneTime())
+        var simulation = RuleSimulation(rules, civil: ZoneTime())
         var counts: [String: (sent: Int, suppressed: Int)] = [:]
         func show(_ deliveries: [Delivery]) throws {
             for delivery in deliveries {
@@ -65,10 +65,10 @@ struct TestCommand: AsyncParsableCommand {
         }
         for try await page in reader.allEvents() {
             for event in page where event.time >= start && event.time <= end {
-                try show(rehearsal.pass(until: event.time, confirming: true) + rehearsal.happened(event))
+                try show(simulation.advance(to: event.time, confirming: true) + simulation.evaluate(event))
             }
         }
-        try show(rehearsal.pass(until: end, confirming: true))
+        try show(simulation.advance(to: end, confirming: true))
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             Output.diagnose("\(name): \(count.sent) sent, \(count.suppressed) suppressed")
         }

@@ -62,7 +62,7 @@ struct SourceNeeds: Sendable {
     init(_ sources: [Source]) {
         var seen = Set<String>()
         for source in sources {
-            if let program = source.kind.shaping, seen.insert(program).inserted { programs.append(program) }
+            if let program = source.kind.jqProgram, seen.insert(program).inserted { programs.append(program) }
             guard source.url.hasPrefix("file://"), let path = URL(string: source.url)?.path else { continue }
             if !FileManager.default.isReadableFile(atPath: path) { unreadable.append((source.name, path)) }
         }

@@ -31,8 +31,8 @@ struct SinkConfigurationProbe: Sink {
     /// Where it sends to, whether that is a secret or has a standard; nil for a sink that is no web address.
     var address: String? {
         if let text = options.text("url") ?? options.secret("url")?.value { return text }
-        let standard = kind.options.first { $0.name == "url" }?.standard
-        return standard.flatMap { WebURL($0) == nil ? nil : $0 }
+        let address = kind.options.first { $0.name == "url" }?.documentedDefault
+        return address.flatMap { WebURL($0) == nil ? nil : $0 }
     }
 
     var tls: TLSPolicy { options.tls("tls") }

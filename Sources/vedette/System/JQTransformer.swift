@@ -35,7 +35,7 @@ struct JQTransformer: BodyTransformer {
         self.directories = path == nil ? JQTransformer.places : directories
     }
 
-    func shape(_ body: [UInt8], with program: String) async throws(ReadError) -> [UInt8] {
+    func transform(_ body: [UInt8], with program: String) async throws(ReadError) -> [UInt8] {
         var body = body
         try JSONBody.check(&body)
         let command = try command(program)
