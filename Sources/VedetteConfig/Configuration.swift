@@ -2,14 +2,17 @@
 
 public import VedetteCore
 
-/// What all files together say, ready to run.
+/// The configuration of all files, validated and ready to run.
 public struct Configuration: Sendable {
-    /// In the order of their names.
+    /// The servers, sorted by name.
     public var servers: [Server]
-    /// In the order in which they are written.
+    /// The sources, in the order in which they are written.
     public var sources: [Source]
+    /// The sinks, in the order in which they are written.
     public var sinks: [SinkDefinition]
+    /// The rules, in the order of evaluation.
     public var rules: [Rule]
+    /// The settings of the whole program.
     public var settings: Settings
     /// Every file that was read, in bytewise order of path.
     public var files: [String]
@@ -17,34 +20,39 @@ public struct Configuration: Sendable {
 
 /// A sink as it is configured; `make` builds it when the watcher starts.
 public struct SinkDefinition: Sendable {
+    /// The name, unique over all files.
     public var name: String
+    /// The name of the kind.
     public var kindName: String
+    /// Makes the sink.
     public var make: SinkKindEntry.Factory
+    /// The settings that every sink has.
     public var policy: DeliveryPolicy
-    /// Its receiver's certificate is not checked.
+    /// Whether the receiver's certificate is not verified.
     public var isInsecure = false
-    /// A digest of what is written for it, so that a reload knows a changed sink. For this process alone: it is seeded
-    /// with the text of a literal secret too.
+    /// A digest of its configuration, so that a reload finds a changed sink. It must not be stored or shown, since it depends
+    /// on literal secrets.
     public var fingerprint: UInt64
 }
 
-/// What holds for the whole program.
+/// Settings of the whole program.
 public struct Settings: Sendable, Hashable {
     /// How long events are kept.
     public var keepEvents: Duration = .seconds(30 * 86_400)
     /// Size in bytes above which the journal loses events younger than `keepEvents`.
     public var keepBytes: Int64 = 1_000_000_000
-    /// When an owed delivery is given up.
+    /// The age at which a pending delivery is given up.
     public var giveUp: Duration = .seconds(72 * 3600)
 
+    /// Creates the default settings.
     public init() {}
 }
 
-/// What came of reading the configuration.
+/// The result of reading the configuration.
 public struct Loaded: Sendable {
-    /// Nil when anything is wrong: it is all or nothing.
+    /// The configuration; nil when it has any error.
     public var configuration: Configuration?
-    /// Everything that is wrong, by file and position; warnings too.
+    /// All errors and warnings, by file and position.
     public var diagnostics: [Diagnostic]
     /// The directory that was read; nil when there is none.
     public var directory: String?

@@ -2,20 +2,20 @@
 
 import VedetteCore
 
-/// Puts the files together: gathers what they hold, sees that names are unique over all, and joins the names to what
-/// they mean. It goes on past every error, so that all are said at once.
+/// Builds the configuration from all files: collects their sections, checks that names are unique over all files, and
+/// resolves references. It continues after an error, so that all errors are reported at once.
 struct ConfigurationBuilder {
     let kinds: Kinds
     let environment: [String: String]
     let findings: Findings
 
-    /// What the files hold under one top-level key.
+    /// The values of the top-level keys of all files.
     private struct Sections {
         var maps: [String: [YAMLNode]] = [:]
         var rules: [YAMLNode] = []
     }
 
-    func assemble(_ files: [ConfigurationFile]) -> Configuration {
+    func build(_ files: [ConfigurationFile]) -> Configuration {
         let sections = sections(files)
         let secrets = SecretReader(environment: environment, findings: findings)
 
@@ -56,7 +56,7 @@ struct ConfigurationBuilder {
                 let map = MapReader(root, "the file", keys: ConfigurationKeys.top, findings)
             else { continue }
             for name in ConfigurationKeys.top.filter({ !$0.isPlanned }).map(\.name) where map.has(name) {
-                // A heading without anything below it is an empty section, as it stands in a file just begun.
+                // A key without a value is an empty section, as in a file that was just begun.
                 guard let node = map.value(name), !node.isAbsent else { continue }
                 if name == "rules" {
                     sections.rules += node.elements("'rules'", findings) ?? []
@@ -68,7 +68,7 @@ struct ConfigurationBuilder {
         return sections
     }
 
-    /// The entries of a section over all files; a name that stands twice is an error that names both places.
+    /// Returns the entries of a section over all files. A name that is used twice is an error with both places.
     private func named(_ nodes: [YAMLNode]?, _ noun: String) -> [YAMLEntry] {
         var places: [String: Place] = [:]
         let entries = (nodes ?? []).flatMap { $0.entries("'\(noun)s'", findings) ?? [] }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key of the configuration, as data: the parser takes no other key, and documentation and schema are made from the
-/// same rows.
+/// One key of the configuration, as data. The parser accepts no other key; documentation and schema are made from the same
+/// rows.
 public struct KeySpec: Sendable, Hashable {
+    /// The key.
     public var name: String
-    /// What is written behind it, in words.
+    /// The type of its value, in words.
     public var type: String
-    /// One sentence.
+    /// One sentence for the documentation.
     public var summary: String
-    /// As it is written; nil when absence has no stand-in.
+    /// The default as the documentation has it; nil for none.
     public var documentedDefault: String?
+    /// Whether it must be given.
     public var isRequired: Bool
-    /// Known, but for a later version: a clear error instead of a suggestion.
+    /// Whether it is reserved for a later version, which is an error of its own.
     public var isPlanned: Bool
 
     init(
@@ -27,31 +29,33 @@ public struct KeySpec: Sendable, Hashable {
     }
 }
 
-/// The tables of keys; the options of kinds stand in the tables of kinds.
+/// The tables of keys. The options of kinds are in the tables of kinds.
 public enum ConfigurationKeys {
+    /// The keys of a file.
     public static let top = [
         KeySpec("servers", "map", "Connection settings, by name."),
-        KeySpec("sources", "map", "What is polled, by name."),
-        KeySpec("sinks", "map", "Where messages go, by name."),
+        KeySpec("sources", "map", "Sources that are polled, by name."),
+        KeySpec("sinks", "map", "Sinks that get messages, by name."),
         KeySpec("rules", "list", "Which events matter, and to whom."),
-        KeySpec("settings", "map", "What holds for the whole program."),
+        KeySpec("settings", "map", "Settings of the whole program."),
         KeySpec("windows", "map", "Times of day, by name, for `quiet`."),
     ]
 
+    /// The keys of a server.
     public static let server = [
         KeySpec("url", "URL", "The base that a source's `path` starts from.", required: true),
         KeySpec("user", "text", "For basic or digest authentication, with `password`."),
         KeySpec("password", "secret", "For basic or digest authentication, with `user`."),
         KeySpec("auth", "basic | digest", "How `user` and `password` are sent.", default: "basic"),
-        KeySpec("netrc", "true or file", "User and password of this host stand in `~/.netrc` or in that file."),
+        KeySpec("netrc", "true or file", "User and password of this host are in `~/.netrc` or in that file."),
         KeySpec("token", "secret", "Sent as `Authorization: Bearer`."),
-        KeySpec("query", "map of one secret", "A parameter that is added to each address as the request goes out."),
-        KeySpec("oauth2", "map", "A token is fetched with client credentials, kept, and renewed."),
-        KeySpec("tls", "map", "How the server's certificate is judged, and which one it is shown."),
+        KeySpec("query", "map of one secret", "A parameter that is added to the URL of each request."),
+        KeySpec("oauth2", "map", "Client credentials for a token, which is fetched, cached and renewed."),
+        KeySpec("tls", "map", "How the server's certificate is verified, and which client certificate is sent."),
         KeySpec(
-            "proxy", "none, URL or map", "Who carries the requests.", default: "the environment's `https_proxy` …"),
+            "proxy", "none, URL or map", "The proxy for the requests.", default: "the environment's `https_proxy` …"),
         KeySpec("cookies", "none | memory | journal", "How long cookies live.", default: "memory"),
-        KeySpec("rate", "map", "At most so many requests in a time."),
+        KeySpec("rate", "map", "A limit of requests in a time."),
         KeySpec("concurrency", "number", "Requests in flight at once, 1 to 8.", default: "8"),
         KeySpec(
             "allow_private", "true | false", "Redirects and links may lead from a public host to a private address.",
@@ -61,49 +65,55 @@ public enum ConfigurationKeys {
             "user_agent", "text", "The User-Agent that the server sees.", default: "the kind's, else Vedette's own"),
     ]
 
-    /// Of a server: each is a way to say who asks, and one is enough.
+    /// The keys of a server that are ways to authenticate; it has at most one of them.
     static let authentications = ["user", "netrc", "token", "query", "oauth2"]
 
+    /// The keys of `oauth2`.
     public static let oauth2 = [
-        KeySpec("token_url", "URL", "Where the token is asked for.", required: true),
-        KeySpec("client_id", "text", "Who asks for it.", required: true),
-        KeySpec("client_secret", "secret", "The client's password.", required: true),
-        KeySpec("scope", "text or list", "What the token is for."),
-        KeySpec("audience", "text", "Whom the token is for, where the server asks for that."),
+        KeySpec("token_url", "URL", "The token endpoint.", required: true),
+        KeySpec("client_id", "text", "The client's id.", required: true),
+        KeySpec("client_secret", "secret", "The client's secret.", required: true),
+        KeySpec("scope", "text or list", "The scope of the token."),
+        KeySpec("audience", "text", "The audience of the token, if the server requires it."),
         KeySpec(
-            "in_body", "true | false", "Id and secret go in the body instead of basic authentication.",
+            "in_body", "true | false", "Send id and secret in the body instead of by basic authentication.",
             default: "false"),
     ]
 
+    /// The keys of `tls`.
     public static let tls = [
-        KeySpec("ca", "file", "PEM certificates that are trusted instead of the system's."),
+        KeySpec("ca", "file", "PEM certificates to trust instead of the system's."),
         KeySpec("pin", "text", "`sha256//` and the base64 SHA-256 of the public key, several with `;`."),
-        KeySpec("insecure", "true", "No check at all; shown in `status`."),
-        KeySpec("certificate", "file", "Our own certificate in PEM, for a server that asks for one."),
+        KeySpec("insecure", "true", "Verify nothing; shown in `status`."),
+        KeySpec("certificate", "file", "The client certificate in PEM, if the server requires one."),
         KeySpec("key", "file", "The key of `certificate`.", default: "in the same file"),
-        KeySpec("minimum", "1.0 | 1.1 | 1.2 | 1.3", "The oldest version that is spoken.", default: "1.2"),
+        KeySpec("minimum", "1.0 | 1.1 | 1.2 | 1.3", "The oldest version to accept.", default: "1.2"),
     ]
 
+    /// The keys of `proxy`.
     public static let proxy = [
         KeySpec("url", "URL", "With `http`, `https`, `socks5h` or `socks4a`.", required: true),
-        KeySpec("user", "text", "For the proxy alone, with `password`."),
-        KeySpec("password", "secret", "For the proxy alone, with `user`."),
+        KeySpec("user", "text", "For the proxy, with `password`."),
+        KeySpec("password", "secret", "For the proxy, with `user`."),
     ]
 
+    /// The keys of `rate`.
     public static let rate = [
-        KeySpec("count", "number", "So many requests, evenly spread.", required: true),
-        KeySpec("per", "duration", "In so long.", required: true),
+        KeySpec("count", "number", "How many, evenly spread.", required: true),
+        KeySpec("per", "duration", "The time.", required: true),
     ]
 
+    /// The keys of every source.
     public static let source = [
-        KeySpec("kind", "text", "How it is asked and read.", required: true),
+        KeySpec("kind", "text", "How it is requested and read.", required: true),
         KeySpec("server", "text", "The server it is on."),
-        KeySpec("path", "text", "On the server, from the root with a leading `/`, else below the server's URL."),
+        KeySpec(
+            "path", "text", "The path on the server: from the root with a leading `/`, else below the server's URL."),
         KeySpec("url", "URL", "Instead of `server` and `path`."),
         KeySpec("every", "duration", "How often it is polled, jittered by 10 %.", default: "the kind's: 60s or 30m"),
-        KeySpec("while", "map", "Polls at another pace while any item is in one of the states."),
+        KeySpec("while", "map", "Polls at another interval while any item is in one of the states."),
         KeySpec("fails", "number", "Failed polls in a row that make it `failing`.", default: "3"),
-        KeySpec("first", "baseline | announce", "What becomes of what the first poll finds.", default: "baseline"),
+        KeySpec("first", "baseline | announce", "What to do with the items of the first poll.", default: "baseline"),
         KeySpec("empty", "suspect | valid", "What an empty list means after one with items.", default: "suspect"),
         KeySpec("user_agent", "text", "The User-Agent that the server sees.", default: "the server's"),
         KeySpec("headers", "map of texts or secrets", "Sent with every request; they replace those of the server."),
@@ -112,84 +122,99 @@ public enum ConfigurationKeys {
             default: "the server's"),
     ]
 
+    /// The keys of `while`.
     public static let pace = [
         KeySpec("state", "text or list", "While any item is in one of these states.", required: true),
-        KeySpec("every", "duration", "The pace meanwhile.", required: true),
+        KeySpec("every", "duration", "The interval meanwhile.", required: true),
     ]
 
+    /// The keys of every sink.
     public static let sink = [
-        KeySpec("kind", "text", "What takes the messages.", required: true),
+        KeySpec("kind", "text", "The kind of the receiver.", required: true),
         KeySpec("concurrency", "number", "Messages in flight at once, 1 to 4.", default: "4"),
-        KeySpec("rate", "map", "At most so many messages in a time."),
+        KeySpec("rate", "map", "A limit of messages in a time."),
         KeySpec(
-            "parallel", "true | false", "Messages of one source may arrive out of order; a late one holds up none.",
+            "parallel", "true | false", "Messages of one source may arrive out of order, so that a retry delays none.",
             default: "false"),
-        KeySpec("give_up", "duration", "When what is not delivered is dead.", default: "that of `settings`"),
-        KeySpec("queue", "map", "How much may be owed to it."),
-        KeySpec("else", "text or list", "Sinks that get what dies here: the first, then, if it dies there, the next."),
+        KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "that of `settings`"),
+        KeySpec("queue", "map", "How much may be pending for it."),
+        KeySpec(
+            "else", "text or list",
+            "Sinks that get a message that died here: the first one, then the next if it dies there, too."),
     ]
 
+    /// The keys of `queue`.
     public static let queue = [
-        KeySpec("count", "number", "So many messages.", default: "250000"),
-        KeySpec("size", "size", "So much of texts and events.", default: "500MB"),
+        KeySpec("count", "number", "The number of messages.", default: "250000"),
+        KeySpec("size", "size", "The size of texts and events.", default: "500MB"),
         KeySpec(
-            "full", "drop_oldest | drop_newest", "Which messages are dead when there are more.",
+            "full", "drop_oldest | drop_newest", "Which messages die when there are more.",
             default: "drop_oldest"),
     ]
 
+    /// The keys of a rule.
     public static let rule = [
         KeySpec("name", "text", "Unique over all files.", required: true),
         KeySpec("when", "map", "Which events match.", required: true),
-        KeySpec("stop", "true | false", "A match ends the list of rules.", default: "false"),
-        KeySpec("priority", "low | normal | high", "How loud the message is.", default: "normal"),
+        KeySpec("stop", "true | false", "A match ends the evaluation of further rules.", default: "false"),
+        KeySpec("priority", "low | normal | high", "How urgent the message is.", default: "normal"),
         KeySpec("notify", "list", "The sinks: a name, or `name: {text, title}`."),
-        KeySpec("tags", "text or list", "Words that a sink may show as labels."),
+        KeySpec("tags", "text or list", "Labels that a sink may show."),
         KeySpec("for", "duration", "The match must stay true this long.", default: "0s"),
-        KeySpec("depends", "text or list", "Sources: while one of them is failing, the rule is silent."),
-        KeySpec("quiet", "map", "When not to disturb."),
-        KeySpec("once_per", "text", "A field of the item; each of its values is spoken of once."),
+        KeySpec("depends", "text or list", "Sources; while one of them is failing, messages are suppressed."),
+        KeySpec("quiet", "map", "Times in which not to disturb."),
+        KeySpec("once_per", "text", "A field of the item; one message is sent per value."),
         KeySpec("digest", "map", "Several events in one message."),
-        KeySpec("limit", "map", "At most so many messages; what is held back ends in one with the latest state."),
-        KeySpec("remind", "map", "Says it again while it is so."),
-        KeySpec("escalate", "list", "Who else hears of it when it is still so after a while."),
-        KeySpec("tests", "list", "Examples that `check` plays."),
+        KeySpec(
+            "limit", "map", "A limit of messages in a time; what exceeds it ends in one message with the latest state."),
+        KeySpec("remind", "map", "Repeats the message while the match is true."),
+        KeySpec("escalate", "list", "Further sinks when the match is still true after a while."),
+        KeySpec("tests", "list", "Examples that `check` runs."),
     ]
 
+    /// The keys of `quiet`.
     public static let quiet = [
         KeySpec("during", "text or list", "Names of windows.", required: true),
-        KeySpec("then", "drop | defer | digest", "What becomes of it.", default: "defer"),
+        KeySpec("then", "drop | defer | digest", "What to do with a match.", default: "defer"),
     ]
 
+    /// The keys of `limit`.
     public static let limit = [
-        KeySpec("count", "number", "So many messages.", required: true),
-        KeySpec("per", "duration", "In so long, at any time.", required: true),
-        KeySpec("by", "rule | item | field", "What counts together.", default: "item"),
+        KeySpec("count", "number", "The number of messages.", required: true),
+        KeySpec("per", "duration", "The length of a sliding window.", required: true),
+        KeySpec("by", "rule | item | field", "Which messages count together.", default: "item"),
     ]
 
+    /// The keys of `digest`.
     public static let digest = [
-        KeySpec("every", "duration", "So long after the first event."),
-        KeySpec("at", "time of day", "At that time, as \"08:30\"."),
+        KeySpec("every", "duration", "This long after the first event."),
+        KeySpec("at", "time of day", "At this time of day, as \"08:30\"."),
         KeySpec("tz", "text", "The time zone of `at`.", default: "the machine's"),
-        KeySpec("by", "rule | item | field", "What goes into one message.", default: "rule"),
+        KeySpec("by", "rule | item | field", "Which events go into one message.", default: "rule"),
     ]
 
+    /// The keys of `remind`.
     public static let remind = [
-        KeySpec("every", "duration", "So long after the last word.", required: true),
+        KeySpec("every", "duration", "The interval between messages.", required: true),
         KeySpec(
-            "until", "text or list", "Values of the rule's field that end it.", default: "until it is no longer so"),
+            "until", "text or list", "Values of the rule's field that end the reminders.",
+            default: "until the match ends"),
     ]
 
+    /// The keys of a step of `escalate`.
     public static let escalation = [
-        KeySpec("after", "duration", "Since it was first said.", required: true),
-        KeySpec("notify", "list", "The sinks that hear of it then.", required: true),
+        KeySpec("after", "duration", "The time since the first message.", required: true),
+        KeySpec("notify", "list", "The further sinks.", required: true),
     ]
 
+    /// The keys of a window.
     public static let window = [
-        KeySpec("daily", "text or list", "A span of the day as \"22:00-07:00\".", default: "the whole day"),
-        KeySpec("days", "text or list", "Days on which it starts: mon to sun, spans as mon-fri.", default: "all"),
-        KeySpec("tz", "text", "A time zone as Europe/Vienna.", default: "the machine's"),
+        KeySpec("daily", "text or list", "A span of the day, as \"22:00-07:00\".", default: "the whole day"),
+        KeySpec("days", "text or list", "Days on which it starts: mon to sun, or spans as mon-fri.", default: "all"),
+        KeySpec("tz", "text", "A time zone, as Europe/Vienna.", default: "the machine's"),
     ]
 
+    /// The keys of a test of a rule.
     public static let test = [
         KeySpec("change", "map", "An item changed: field to value, or to [from, to]."),
         KeySpec("appears", "map", "An item is new: its fields."),
@@ -197,31 +222,34 @@ public enum ConfigurationKeys {
         KeySpec(
             "source_state", "failing | recovered | stale | suspect | offline | online",
             "The source's own health changed."),
-        KeySpec("sink_state", "paused | disabled", "A sink rests until a person acts."),
-        KeySpec("source", "text", "Of which source.", default: "one of the rule's"),
-        KeySpec("at", "time of day", "When it happens.", default: "12:00"),
-        KeySpec("lasts", "duration", "How long it stays so.", default: "0s"),
+        KeySpec("sink_state", "paused | disabled", "A sink is paused until a person acts."),
+        KeySpec("source", "text", "The source of the event.", default: "one of the rule's"),
+        KeySpec("at", "time of day", "The time of day of the event.", default: "12:00"),
+        KeySpec("lasts", "duration", "How long the match stays true.", default: "0s"),
         KeySpec(
-            "expect", "sinks, or nothing | held | deferred | digest | suppressed", "What comes of it.", required: true),
+            "expect", "sinks, or nothing | held | deferred | digest | suppressed", "What the rule does.", required: true
+        ),
     ]
 
-    /// Of a test: exactly one of these says what happens.
-    static let happenings = ["change", "appears", "disappears", "source_state", "sink_state"]
+    /// The keys of a test that are its event; it has exactly one of them.
+    static let testEvents = ["change", "appears", "disappears", "source_state", "sink_state"]
 
+    /// The keys of a sink under `notify`.
     public static let notice = [
         KeySpec("text", "template", "The message.", default: "made from the event"),
         KeySpec("title", "template", "Its title.", default: "made from the event"),
     ]
 
-    /// Of `when`: exactly one of these says which event.
-    static let occasions = [
+    /// The keys of `when` that select events; a rule has exactly one of them.
+    static let eventConditions = [
         "field", "appears", "disappears", "changes", "stays", "source_state", "sink_state",
     ]
 
+    /// The keys of `when`.
     public static let when = [
         KeySpec("source", "text or list", "Names or globs of sources.", default: "all"),
         KeySpec("item", "map", "Fields of the item and what they must be."),
-        KeySpec("where", "map", "The same as `item`."),
+        KeySpec("where", "map", "Same as `item`."),
         KeySpec("field", "text", "A field changed."),
         KeySpec("from", "value, list or map", "What it was.", default: "anything"),
         KeySpec("to", "value, list or map", "What it is now.", default: "anything"),
@@ -233,14 +261,15 @@ public enum ConfigurationKeys {
             "The source's own health changed."),
         KeySpec(
             "sink_state", "paused | disabled, or list",
-            "A sink refuses messages (401, 403), or is gone for good (410), and rests until `outbox retry`."),
-        KeySpec("all", "list of maps", "Each of these holds."),
-        KeySpec("any", "list of maps", "One of these holds."),
-        KeySpec("not", "map", "This does not hold."),
+            "A sink refuses messages (401, 403), or is gone for good (410), and is paused until `outbox retry`."),
+        KeySpec("all", "list of maps", "Each of these matches."),
+        KeySpec("any", "list of maps", "One of these matches."),
+        KeySpec("not", "map", "This does not match."),
         KeySpec("by", "number or percent", "By how much the number of `field` changed: 10, 5%, +5% up, -10 down."),
         KeySpec("stays", "value, list or map", "`field` (or the state) has that value for as long as `for` says."),
     ]
 
+    /// The keys of a matcher.
     public static let matcher = [
         KeySpec("glob", "text", "`*` any run, `?` one character, `[a-z]` one of a set."),
         KeySpec("regex", "text", "A regular expression (PCRE2), found anywhere."),
@@ -249,21 +278,24 @@ public enum ConfigurationKeys {
         KeySpec("below", "number", "A number below it."),
     ]
 
+    /// The keys of `settings`.
     public static let settings = [
-        KeySpec("retain", "map", "What the journal keeps; what is owed is never pruned."),
-        KeySpec("give_up", "duration", "When a delivery that never succeeds is dead.", default: "72h"),
-        .planned("heartbeat", "map", "Somebody hears when the watcher itself dies."),
+        KeySpec("retain", "map", "What the journal keeps; pending messages are never pruned."),
+        KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "72h"),
+        .planned("heartbeat", "map", "Notifies when the watcher itself dies."),
     ]
 
+    /// The keys of `retain`.
     public static let retain = [
         KeySpec("events", "duration", "How long events are kept.", default: "30d"),
         KeySpec("size", "size", "How large the journal may grow."),
     ]
 
+    /// The keys of a secret.
     public static let secret = [
         KeySpec("env", "text", "The name of an environment variable."),
-        KeySpec("file", "file", "A file that holds it."),
+        KeySpec("file", "file", "A file with the secret."),
         KeySpec("credential", "text", "A file of that name in `$CREDENTIALS_DIRECTORY`."),
-        KeySpec("command", "list", "A program and its arguments; the first line of what it prints."),
+        KeySpec("command", "list", "A program and its arguments; the secret is the first line of its output."),
     ]
 }

@@ -9,9 +9,10 @@ public struct ConfigurationLoader: Sendable {
     private let kinds: Kinds
     private let environment: [String: String]
 
+    /// Creates a loader.
     /// - Parameters:
-    ///   - directory: what `--config` says; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
-    ///   - environment: where `env:` and the search look; nil is that of this process.
+    ///   - directory: the value of `--config`; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
+    ///   - environment: the variables for `env:` and the search; nil for those of this process.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
         environment: [String: String]? = nil
@@ -24,7 +25,7 @@ public struct ConfigurationLoader: Sendable {
     /// The directory that `load` reads; nil when there is none.
     public var directoryInUse: String? { findDirectory(Findings()) }
 
-    /// Blocks on files, and for at most 10 s on each `command:` of a secret.
+    /// Reads and validates all files. Blocks on files, and for at most 10 s on each `command:` of a secret.
     public func load() -> Loaded {
         let findings = Findings()
         guard let directory = findDirectory(findings) else { return Loaded(diagnostics: findings.sorted()) }
@@ -38,7 +39,7 @@ public struct ConfigurationLoader: Sendable {
         return loaded
     }
 
-    /// The names that are taken, whatever else is wrong with the files; no secret is read.
+    /// Returns the names that are in use, also when the files have errors. Reads no secret.
     public func names() -> NamesInUse {
         let findings = Findings()
         guard let directory = findDirectory(findings) else { return NamesInUse() }
@@ -51,9 +52,9 @@ public struct ConfigurationLoader: Sendable {
         return names
     }
 
-    /// Reads files that are in memory already.
+    /// Validates files that are in memory.
     func load(_ files: [ConfigurationFile], _ findings: Findings = Findings()) -> Loaded {
-        let configuration = ConfigurationBuilder(kinds: kinds, environment: environment, findings: findings).assemble(
+        let configuration = ConfigurationBuilder(kinds: kinds, environment: environment, findings: findings).build(
             files)
         return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
     }
@@ -77,7 +78,7 @@ public struct ConfigurationLoader: Sendable {
         return nil
     }
 
-    /// A relative `$XDG_CONFIG_HOME` is ignored, an empty one is none (XDG base directory specification 0.8).
+    /// An empty or relative `$XDG_CONFIG_HOME` is ignored (XDG base directory specification 0.8).
     private var userDirectory: String? {
         if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") { return home + "/vedette" }
         return environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.config/vedette" : nil }
@@ -95,8 +96,10 @@ struct Kinds: Sendable {
     var sinks: [SinkKindEntry]
 }
 
-/// Names that stand in the files already.
+/// The names that the files use.
 public struct NamesInUse: Sendable {
+    /// The names of sources.
     public var sources: Set<String> = []
+    /// The names of sinks.
     public var sinks: Set<String> = []
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that is wrong in the configuration, with its place and the remedy. It never holds a secret's value.
+/// An error or warning about the configuration, with its place and the remedy. It never contains a secret.
 public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
+    /// How bad it is.
     public enum Severity: String, Sendable, Hashable {
         /// The configuration cannot be used.
         case error
+        /// The configuration can be used.
         case warning
     }
 
@@ -14,42 +16,45 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var line: Int
     /// From 1, in Unicode scalars; 0 when the whole file is meant.
     public var column: Int
+    /// What is wrong, and what to do.
     public var message: String
+    /// How bad it is.
     public var severity: Severity
 
+    /// Creates a diagnostic.
     public init(file: String, line: Int = 0, column: Int = 0, message: String, severity: Severity = .error) {
         (self.file, self.line, self.column) = (file, line, column)
         (self.message, self.severity) = (message, severity)
     }
 
-    /// `file:line:column: message`
+    /// The diagnostic as it is printed: `file:line:column: message`.
     public var description: String {
         let place = line == 0 ? file : "\(file):\(line):\(column)"
         return "\(place): " + (severity == .warning ? "warning: " : "") + message
     }
 }
 
-/// Where something stands in a file.
+/// A position in a file.
 struct Place: Sendable, Hashable {
     var file: String
     var line = 0
     var column = 0
 
-    /// As another diagnostic names it.
+    /// The position as another diagnostic refers to it.
     var text: String { line == 0 ? file : "\(file):\(line):\(column)" }
 }
 
-/// Gathers everything that is wrong in one load, so that all of it is said at once.
+/// Collects the diagnostics of one load, so that all of them are reported at once.
 final class Findings {
     private(set) var all: [Diagnostic] = []
-    /// More would not be read by anybody.
-    private static let most = 1000
+    /// Diagnostics that are kept; nobody reads more.
+    private static let maximum = 1000
 
     var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     func error(_ place: Place, _ message: String) { add(place, message, .error) }
 
-    /// The end of reading; it is said however much was found before.
+    /// Adds the error that ends a load, also when the maximum is reached.
     func end(_ place: Place, _ message: String) {
         all.append(Diagnostic(file: place.file, line: place.line, column: place.column, message: message))
     }
@@ -57,13 +62,13 @@ final class Findings {
     func warn(_ place: Place, _ message: String) { add(place, message, .warning) }
 
     private func add(_ place: Place, _ message: String, _ severity: Diagnostic.Severity) {
-        guard all.count < Findings.most else { return }
+        guard all.count < Findings.maximum else { return }
         all.append(
             Diagnostic(
                 file: place.file, line: place.line, column: place.column, message: message, severity: severity))
     }
 
-    /// By file and position, without repeats (an alias is read as often as it is used).
+    /// Returns the diagnostics by file and position, without duplicates: an alias is read as often as it is used.
     func sorted() -> [Diagnostic] {
         var seen = Set<Diagnostic>()
         let unique = all.filter { seen.insert($0).inserted }

@@ -3,16 +3,16 @@
 import VedetteCore
 import VedetteText
 
-/// What a rule can name: the sources, and the fields of their items.
+/// The names that a rule can use: the sources, and the fields of their items.
 struct NameScope {
-    /// Every source by name, with its fields; nil where only the server knows, or where the source is wrong itself.
+    /// The fields of each source, by its name; nil when only the server knows them, or when the source has an error.
     let fields: [String: [String]?]
-    /// Every source there is, also where the scope was narrowed.
+    /// The names of all sources, also those outside a narrowed scope.
     let all: [String]
-    /// The names of all fields; nil when any field may be there.
+    /// The names of all fields; nil when there may be others.
     private let known: [String]?
 
-    /// Of every item.
+    /// The names that every item has.
     private static let itemNames = ["key", "title", "name", "state", "url", "time"]
 
     init(fields: [String: [String]?], all: [String]? = nil) {
@@ -23,21 +23,23 @@ struct NameScope {
         known = isOpen ? nil : lists.reduce(into: Set<String>()) { $0.formUnion($1) }.sorted()
     }
 
-    /// Narrowed to some of the sources.
+    /// Returns the scope narrowed to some of the sources.
     func among(_ names: Set<String>) -> NameScope {
         NameScope(
             fields: Dictionary(uniqueKeysWithValues: names.compactMap { name in fields[name].map { (name, $0) } }),
             all: all)
     }
 
+    /// Reports a field that no source in scope has.
     func check(field name: String, at place: Place, _ findings: Findings) {
         guard let known, !known.contains(name), !NameScope.itemNames.contains(name) else { return }
         findings.error(place, MapReader.unknown("field", name, among: Set(NameScope.itemNames + known).sorted()))
     }
 
-    /// The names of the sources as a sentence lists them.
+    /// The names of the sources in scope.
     var names: [String] { Array(fields.keys) }
 
+    /// The names that a template can use.
     var vocabulary: TemplateVocabulary {
         guard let known else { return .message }
         return TemplateVocabulary(TemplateNames.item + known.map { "item." + $0 } + TemplateNames.fixed)

@@ -2,16 +2,18 @@
 
 public import VedetteCore
 
-/// A JSON Schema (draft-07, which editors know best) of the configuration, made of the tables that the parser reads by.
-/// It says what may stand where; names, secrets and what a kind judges itself are `vedette check`'s to find.
+/// Makes a JSON Schema (draft-07, which most editors support) of the configuration from the tables of the parser. It
+/// describes the structure; `vedette check` also validates names, secrets and what each kind requires.
 public struct ConfigurationSchema: Sendable {
     private let sources: [SourceKindEntry]
     private let sinks: [SinkKindEntry]
 
+    /// Creates a schema of these kinds.
     public init(sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry]) {
         (sources, sinks) = (sourceKinds, sinkKinds)
     }
 
+    /// The schema.
     public var json: JSON {
         .members([
             "$schema": .string("http://json-schema.org/draft-07/schema#"),
@@ -28,23 +30,24 @@ public struct ConfigurationSchema: Sendable {
         case "servers": map(of: object(ConfigurationKeys.server, server))
         case "sources": map(of: kinds(sources.map { ($0.name, $0.options) }, ConfigurationKeys.source, source))
         case "sinks": map(of: kinds(sinks.map { ($0.name, $0.options) }, ConfigurationKeys.sink, sink))
-        case "windows": map(of: object(ConfigurationKeys.window) { $0 == "days" ? Shape.oneOrMany(Shape.text) : nil })
-        case "rules": Shape.list(object(ConfigurationKeys.rule, rule))
+        case "windows":
+            map(of: object(ConfigurationKeys.window) { $0 == "days" ? Fragment.oneOrMany(Fragment.text) : nil })
+        case "rules": Fragment.list(object(ConfigurationKeys.rule, rule))
         default: object(ConfigurationKeys.settings) { $0 == "retain" ? object(ConfigurationKeys.retain) : nil }
         }
     }
 
-    // MARK: Keys that hold more than a word
+    // MARK: Keys with a structure
 
     private func server(_ key: String) -> JSON? {
         switch key {
         case "tls": object(ConfigurationKeys.tls)
         case "proxy":
-            Shape.any([Shape.text, object(ConfigurationKeys.proxy) { $0 == "password" ? Shape.secret : nil }])
+            Fragment.any([Fragment.text, object(ConfigurationKeys.proxy) { $0 == "password" ? Fragment.secret : nil }])
         case "rate": object(ConfigurationKeys.rate)
-        case "oauth2": object(ConfigurationKeys.oauth2) { $0 == "client_secret" ? Shape.secret : nil }
-        case "password", "token": Shape.secret
-        case "headers", "query": map(of: Shape.secret)
+        case "oauth2": object(ConfigurationKeys.oauth2) { $0 == "client_secret" ? Fragment.secret : nil }
+        case "password", "token": Fragment.secret
+        case "headers", "query": map(of: Fragment.secret)
         default: nil
         }
     }
@@ -52,7 +55,7 @@ public struct ConfigurationSchema: Sendable {
     private func source(_ key: String) -> JSON? {
         switch key {
         case "while": object(ConfigurationKeys.pace)
-        case "headers": map(of: Shape.secret)
+        case "headers": map(of: Fragment.secret)
         default: nil
         }
     }
@@ -67,19 +70,19 @@ public struct ConfigurationSchema: Sendable {
 
     private func rule(_ key: String) -> JSON? {
         switch key {
-        case "when": Shape.reference("condition")
+        case "when": Fragment.reference("condition")
         case "notify": notices
         case "quiet": object(ConfigurationKeys.quiet)
         case "limit": object(ConfigurationKeys.limit)
         case "digest": object(ConfigurationKeys.digest)
         case "remind": object(ConfigurationKeys.remind)
-        case "escalate": Shape.list(object(ConfigurationKeys.escalation) { $0 == "notify" ? notices : nil })
+        case "escalate": Fragment.list(object(ConfigurationKeys.escalation) { $0 == "notify" ? notices : nil })
         case "tests":
-            Shape.list(
+            Fragment.list(
                 object(ConfigurationKeys.test) { name in
                     switch name {
-                    case "change", "appears", "disappears": map(of: Shape.oneOrMany(Shape.text))
-                    case "expect": Shape.oneOrMany(Shape.text)
+                    case "change", "appears", "disappears": map(of: Fragment.oneOrMany(Fragment.text))
+                    case "expect": Fragment.oneOrMany(Fragment.text)
                     default: nil
                     }
                 })
@@ -88,49 +91,49 @@ public struct ConfigurationSchema: Sendable {
     }
 
     private var notices: JSON {
-        Shape.oneOrMany(Shape.any([Shape.text, map(of: object(ConfigurationKeys.notice))]))
+        Fragment.oneOrMany(Fragment.any([Fragment.text, map(of: object(ConfigurationKeys.notice))]))
     }
 
     private func condition(_ key: String) -> JSON? {
-        let matcher = Shape.any([
-            Shape.oneOrMany(Shape.text),
-            object(ConfigurationKeys.matcher) { ["above", "below"].contains($0) ? Shape.number : nil },
+        let matcher = Fragment.any([
+            Fragment.oneOrMany(Fragment.text),
+            object(ConfigurationKeys.matcher) { ["above", "below"].contains($0) ? Fragment.number : nil },
         ])
         return switch key {
         case "item", "where": map(of: matcher)
         case "from", "to", "stays": matcher
-        case "all", "any": Shape.list(Shape.reference("condition"))
-        case "not": Shape.reference("condition")
+        case "all", "any": Fragment.list(Fragment.reference("condition"))
+        case "not": Fragment.reference("condition")
         default: nil
         }
     }
 
-    // MARK: Shapes
+    // MARK: Fragments
 
     private func map(of value: JSON) -> JSON {
         .members(["type": .string("object"), "additionalProperties": value])
     }
 
     private func object(_ keys: [KeySpec], _ deeper: (String) -> JSON? = { _ in nil }) -> JSON {
-        Shape.object(keys, deeper)
+        Fragment.object(keys, deeper)
     }
 
-    /// One shape per kind, told apart by `kind`.
+    /// Returns one fragment per kind, distinguished by `kind`.
     private func kinds(
         _ kinds: [(name: String, options: [OptionSpec])], _ keys: [KeySpec], _ deeper: (String) -> JSON?
     ) -> JSON {
-        Shape.any(
+        Fragment.any(
             kinds.map { kind in
                 let names = Set(kind.options.map(\.name))
                 let common = keys.filter { !$0.isPlanned && !names.contains($0.name) }.map { key in
                     key.name == "kind"
                         ? JSON.Member(name: "kind", value: .members(["const": .string(kind.name)]))
-                        : member(key, deeper(key.name) ?? Shape.of(words: key.type))
+                        : member(key, deeper(key.name) ?? Fragment.of(words: key.type))
                 }
                 let own = kind.options.map { option in
                     JSON.Member(
                         name: option.name,
-                        value: Shape.of(option.type).described(option.summary, default: option.documentedDefault))
+                        value: Fragment.of(option.type).described(option.summary, default: option.documentedDefault))
                 }
                 let required = ["kind"] + kind.options.filter(\.isRequired).map(\.name)
                 return .members([
@@ -140,12 +143,12 @@ public struct ConfigurationSchema: Sendable {
             })
     }
 
-    private func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member { Shape.member(key, shape) }
+    private func member(_ key: KeySpec, _ shape: JSON) -> JSON.Member { Fragment.member(key, shape) }
 }
 
-/// Pieces of a schema.
-private enum Shape {
-    /// Every plain value is a text to Vedette, whatever YAML takes it for.
+/// Fragments of a schema.
+private enum Fragment {
+    /// A scalar: Vedette reads every scalar as text, whatever its YAML type.
     static let text = JSON.members(["type": .array(["string", "number", "boolean"].map(JSON.string))])
     static let number = JSON.members(["type": .string("number")])
     static let flag = JSON.members(["type": .string("boolean")])
@@ -175,7 +178,7 @@ private enum Shape {
         JSON.Member(name: key.name, value: shape.described(key.summary, default: key.documentedDefault))
     }
 
-    /// What the tables of keys say in words.
+    /// Returns the fragment for a type in the words of the tables of keys.
     static func of(words: String) -> JSON {
         switch words {
         case "duration": return duration
@@ -216,7 +219,7 @@ private enum Shape {
 }
 
 extension JSON {
-    /// With a description, which an editor shows.
+    /// Returns the fragment with a description, which an editor shows.
     fileprivate func described(_ summary: String, default: String?) -> JSON {
         let members = self.members ?? []
         let text = summary + (`default`.map { " Default: \($0)." } ?? "")

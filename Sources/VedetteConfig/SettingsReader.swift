@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What holds for the whole program; the map may be spread over files, each key once.
+/// Reads `settings`, which may be spread over several files with each key in one of them.
 struct SettingsReader {
     let findings: Findings
 

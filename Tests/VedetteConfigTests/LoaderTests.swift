@@ -128,6 +128,6 @@ struct LoaderTests {
             ConfigurationKeys.authentications.allSatisfy { name in ConfigurationKeys.server.contains { $0.name == name }
             })
         let when = Set(ConfigurationKeys.when.map(\.name))
-        #expect(when.isSuperset(of: ConfigurationKeys.occasions))
+        #expect(when.isSuperset(of: ConfigurationKeys.eventConditions))
     }
 }

@@ -3,31 +3,31 @@
 import VedetteCore
 import Yams
 
-/// The body of a request: a text is a template; a map or list is JSON whose texts are templates, so that it is valid JSON
-/// whatever they render. What is written plainly and is a number, `true`, `false` or `null` in JSON stays that.
+/// Reads the body of a request. A text is a template. A map or list is JSON whose texts are templates, so that it is valid
+/// JSON whatever they render; an unquoted number, `true`, `false` or `null` is that JSON value.
 struct BodyReader {
-    /// Levels of maps and lists.
-    static let mostLevels = 12
+    /// The deepest nesting of maps and lists.
+    static let maximumDepth = 12
 
     let findings: Findings
 
     func value(_ node: YAMLNode, _ what: String, level: Int = 1) -> OptionValue? {
         guard node.isMap || node.isList else { return leaf(node, what, isRoot: level == 1) }
-        guard level <= BodyReader.mostLevels else {
-            findings.error(node.place, "\(what) is deeper than \(BodyReader.mostLevels) maps and lists")
+        guard level <= BodyReader.maximumDepth else {
+            findings.error(node.place, "\(what) is deeper than \(BodyReader.maximumDepth) maps and lists")
             return nil
         }
         return node.isMap ? map(node, what, level) : list(node, what, level)
     }
 
-    /// - Parameter isRoot: the whole body; a single word of JSON is a text there.
+    /// - Parameter isRoot: whether this is the whole body; then an unquoted value is a text.
     private func leaf(_ node: YAMLNode, _ what: String, isRoot: Bool) -> OptionValue? {
         if !isRoot, let word = JSONValueReader(findings: findings).word(node) { return .json(word) }
         return TemplateReader(findings: findings).template(node, what).map { .template($0) }
     }
 
     private func map(_ node: YAMLNode, _ what: String, _ level: Int) -> OptionValue? {
-        // YAML takes an unquoted {{name}} for a map whose key is a map.
+        // To YAML an unquoted {{name}} is a map whose key is a map.
         guard !node.keys.contains(where: \.isMap) else {
             findings.error(node.place, "\(what) holds '{{' without quotes; write \"{{…}}\"")
             return nil

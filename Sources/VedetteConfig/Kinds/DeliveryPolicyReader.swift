@@ -2,17 +2,17 @@
 
 import VedetteCore
 
-/// The keys that every sink has, whatever its kind.
+/// Reads the keys that every sink has, whatever its kind.
 struct DeliveryPolicyReader {
-    /// Every sink's name.
+    /// The names of all sinks.
     let sinks: [String]
-    /// What a sink has that says nothing else.
+    /// The default of `give_up`.
     let giveUp: Duration
     let findings: Findings
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
-    /// - Parameter name: of the sink.
+    /// - Parameter name: the sink's name.
     func policy(_ map: MapReader, of name: String) -> DeliveryPolicy {
         var policy = DeliveryPolicy()
         policy.giveUp = giveUp
@@ -70,7 +70,7 @@ struct DeliveryPolicyReader {
 struct RateReader {
     let findings: Findings
 
-    /// From one to the next.
+    /// Returns the time from one to the next.
     func interval(_ node: YAMLNode) -> Duration? {
         guard let map = MapReader(node, "'rate'", keys: ConfigurationKeys.rate, findings) else { return nil }
         let scalars = ScalarReader(findings: findings)

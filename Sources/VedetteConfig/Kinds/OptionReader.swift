@@ -3,15 +3,14 @@
 import VedetteCore
 import VedetteText
 
-/// The options of a kind, checked against their specifications; their places stay known, so that what the kind itself
-/// refuses is said where it stands.
+/// Reads the options of a kind by their specifications, and reports what the kind itself refuses at its place in the file.
 struct OptionReader {
     let secrets: SecretReader
     let findings: Findings
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
-    /// Nil when an option is missing or wrong.
+    /// Returns the options; nil when one is missing or wrong.
     func options(_ specs: [OptionSpec], in map: MapReader) -> Options? {
         var values: [String: OptionValue] = [:]
         var isGood = true
@@ -29,7 +28,7 @@ struct OptionReader {
         return isGood ? Options(values) : nil
     }
 
-    /// Says what a kind refused where it is written.
+    /// Reports what a kind refused at its place in the file.
     func report(_ problem: OptionProblem, in map: MapReader) {
         guard let name = problem.path.first, map.has(name), let node = map[name] else {
             findings.error(map.node.place, "\(map.what): \(problem.detail)")
@@ -42,7 +41,7 @@ struct OptionReader {
         guard let step = path.first else { return node.place }
         let next = node.child(step) ?? Int(step).flatMap { node.child($0) }
         if let next { return place(of: path.dropFirst(), in: next) }
-        // An element of a list may be named by its text.
+        // The path may name an element of a list by its text.
         return node.isList ? node.children.first { $0.text == step }?.place ?? node.place : node.place
     }
 

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Where messages go.
+/// Reads a sink.
 struct SinkReader {
     let kinds: [SinkKindEntry]
     let policy: DeliveryPolicyReader
@@ -37,16 +37,16 @@ struct SinkReader {
     }
 
     private func add(_ node: YAMLNode, to digest: inout Digest, depth: Int) {
-        // The options were read without a finding, so the tree is as shallow as their types.
+        // The options had no error, so the tree is no deeper than their types.
         guard depth < 64 else { return }
-        // `1` and "1" are two things in a body, and so are a list and a map of the same words.
+        // In a body, `1` differs from "1", and a list from a map of the same texts.
         digest.add("\(node.noun) \(node.isPlain) \(node.children.count)")
         if let text = node.text { digest.add(text) }
         for child in node.children { add(child, to: &digest, depth: depth + 1) }
     }
 }
 
-/// The `kind` of a source or sink. It comes first: without it nobody can say which other keys are good.
+/// Reads the `kind` of a source or sink, on which the other keys depend.
 enum KindName {
     static func read(_ node: YAMLNode, _ what: String, among known: [String], _ findings: Findings) -> String? {
         guard let entries = node.entries(what, findings) else { return nil }

@@ -2,10 +2,10 @@
 
 import VedetteCore
 
-/// One thing that is polled.
+/// Reads a source.
 struct SourceReader {
     let kinds: [SourceKindEntry]
-    /// By name; nil for one that is written but wrong.
+    /// The servers by name; nil for one with an error.
     let servers: [String: Server?]
     let secrets: SecretReader
     let findings: Findings
@@ -58,22 +58,24 @@ struct SourceReader {
 }
 
 extension SourceReader {
-    /// The fastest pace that is taken.
-    private static let least = Duration.milliseconds(100)
+    /// The least interval.
+    private static let minimumInterval = Duration.milliseconds(100)
 
     private func pace(_ map: MapReader, default: Duration) -> PollInterval {
-        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.least) }
+        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.minimumInterval) }
         var pace = PollInterval(every: every ?? `default`, isExplicit: map.has("every"))
         guard let node = map["while"], let inner = MapReader(node, "'while'", keys: ConfigurationKeys.pace, findings)
         else {
             return pace
         }
         pace.whileStates = inner["state"].flatMap { scalars.texts($0, "'state'") } ?? []
-        pace.whileEvery = inner["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.least) }
+        pace.whileEvery = inner["every"].flatMap {
+            scalars.duration($0, "'every'", atLeast: SourceReader.minimumInterval)
+        }
         return pace
     }
 
-    /// Where it is polled, and with which settings.
+    /// Reads the server's settings and the absolute URL.
     private func server(_ map: MapReader) -> (Server, String)? {
         let headers = HeaderReader(secrets: secrets, findings: findings)
         let own = map["headers"].map(headers.headers) ?? []
@@ -125,7 +127,7 @@ extension SourceReader {
         return (server, url.text)
     }
 
-    /// `/x` starts at the root, `x` below the server's URL, whether that ends with `/` or not.
+    /// Resolves a path: `/x` from the root, `x` below the server's URL, whether that ends with `/` or not.
     private static func resolve(_ path: String, _ base: WebURL) -> WebURL? {
         guard !path.hasPrefix("/"), !path.hasPrefix("?") else { return base.resolving(path) }
         let directory = base.path.hasSuffix("/") ? base.path : base.path + "/"

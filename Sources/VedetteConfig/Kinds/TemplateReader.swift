@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteText
 
-/// Compiles texts of messages; what is wrong is said where it stands inside the text.
+/// Compiles templates, and reports errors at their place inside the text.
 struct TemplateReader {
     let findings: Findings
     var vocabulary = TemplateVocabulary.message

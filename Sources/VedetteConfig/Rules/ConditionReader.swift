@@ -10,30 +10,30 @@ struct ConditionReader {
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
     private var matchers: MatcherReader { MatcherReader(findings: findings) }
 
-    /// `all`, `any` and `not` inside each other.
+    /// The deepest nesting of `all`, `any` and `not`.
     private static let maximumNesting = 16
 
-    /// The condition of a rule, and the sources it can be about. It must say which events are meant.
+    /// Reads the condition of a rule, and the sources that it can match. The condition must select events.
     func condition(_ node: YAMLNode, _ scope: NameScope) -> (
         condition: Condition, scope: NameScope, matchesExisting: Bool
     )? {
         var scope = scope
         guard let part = read(node, &scope, depth: 0) else { return nil }
-        if !part.saysWhich {
+        if !part.selectsEvents {
             findings.error(
                 node.place,
                 "'when' does not say which events; add one of "
-                    + ConfigurationKeys.occasions.map { "'\($0)'" }.joined(separator: ", "))
+                    + ConfigurationKeys.eventConditions.map { "'\($0)'" }.joined(separator: ", "))
         }
         return (part.condition, scope, part.matchesExisting)
     }
 
-    /// One map of `when`.
+    /// The condition of one map.
     private struct Part {
         var condition: Condition
-        /// It says which events are meant.
-        var saysWhich: Bool
-        /// `stays`: what is so already counts.
+        /// Whether it selects events.
+        var selectsEvents: Bool
+        /// Whether it has `stays`, so that existing items count.
         var matchesExisting: Bool
     }
 
@@ -50,13 +50,13 @@ struct ConditionReader {
             parts.append(.source(names, text: text))
         }
         for name in ["item", "where"] { parts += map[name].map { items($0, name, scope) } ?? [] }
-        let occasion = occasion(map, scope)
-        if let occasion { parts.append(occasion) }
+        if let condition = eventCondition(map, scope) { parts.append(condition) }
         let nested = nested(map, scope, depth)
         parts += nested.map(\.condition)
-        let saysWhich = ConfigurationKeys.occasions.contains(where: map.has) || nested.contains(where: \.saysWhich)
+        let selectsEvents =
+            ConfigurationKeys.eventConditions.contains(where: map.has) || nested.contains(where: \.selectsEvents)
         return Part(
-            condition: parts.count == 1 ? parts[0] : .all(parts), saysWhich: saysWhich,
+            condition: parts.count == 1 ? parts[0] : .all(parts), selectsEvents: selectsEvents,
             matchesExisting: map.has("stays") || nested.contains(where: \.matchesExisting))
     }
 
@@ -73,7 +73,8 @@ struct ConditionReader {
             parts.append(
                 Part(
                     condition: name == "all" ? .all(conditions) : .any(conditions),
-                    saysWhich: name == "all" ? read.contains(where: \.saysWhich) : read.allSatisfy(\.saysWhich),
+                    selectsEvents: name == "all"
+                        ? read.contains(where: \.selectsEvents) : read.allSatisfy(\.selectsEvents),
                     matchesExisting: read.contains(where: \.matchesExisting)))
         }
         if let node = map["not"] {
@@ -82,12 +83,12 @@ struct ConditionReader {
             if part.matchesExisting {
                 findings.error(map.key("not"), "'stays' under 'not' means nothing; say with 'item' what must not be")
             }
-            parts.append(Part(condition: .not(part.condition), saysWhich: false, matchesExisting: false))
+            parts.append(Part(condition: .not(part.condition), selectsEvents: false, matchesExisting: false))
         }
         return parts
     }
 
-    /// Names and globs; each must find a source.
+    /// Reads names and globs; each must match a source.
     private func sources(_ node: YAMLNode, _ scope: NameScope) -> (Set<String>, String)? {
         guard let nodes = scalars.oneOrMany(node, "'source'") else { return nil }
         var found = Set<String>()
@@ -122,14 +123,14 @@ struct ConditionReader {
 }
 
 extension ConditionReader {
-    private func occasion(_ map: MapReader, _ scope: NameScope) -> Condition? {
-        // `stays` may say of which field.
-        let given = ConfigurationKeys.occasions.filter { map.has($0) && !($0 == "field" && map.has("stays")) }
+    private func eventCondition(_ map: MapReader, _ scope: NameScope) -> Condition? {
+        // `field` beside `stays` is the field of `stays`.
+        let given = ConfigurationKeys.eventConditions.filter { map.has($0) && !($0 == "field" && map.has("stays")) }
         if given.count > 1 {
             findings.error(
                 map.key(given[1]),
                 "'\(given[1])' excludes '\(given[0])': 'when' takes one of "
-                    + ConfigurationKeys.occasions.joined(separator: ", ") + "; use 'any' for several")
+                    + ConfigurationKeys.eventConditions.joined(separator: ", ") + "; use 'any' for several")
         }
         if !map.has("field"), !map.has("stays") {
             for name in ["from", "to", "by"] where map.has(name) {
@@ -140,8 +141,8 @@ extension ConditionReader {
         switch name {
         case "field": return field(node, map, scope)
         case "stays": return stays(node, map, scope)
-        case "appears": return must(node, name) ? .appears : nil
-        case "disappears": return must(node, name) ? .disappears : nil
+        case "appears": return isTrue(node, name) ? .appears : nil
+        case "disappears": return isTrue(node, name) ? .disappears : nil
         case "changes":
             guard let nodes = scalars.oneOrMany(node, "'changes'") else { return nil }
             return .changes(nodes.compactMap { self.name($0, "'changes'", scope) })
@@ -172,7 +173,7 @@ extension ConditionReader {
         return from == nil && to == nil ? by : .all([.field(name, from: from, to: to), by])
     }
 
-    /// A value that does not change: coming into it is the match, `for` its time.
+    /// Reads `stays`: a change to the value is the match, and `for` is how long it must last.
     private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
         for name in ["from", "to", "by"] where map.has(name) {
             findings.error(map.key(name), "'\(name)' speaks of a change, 'stays' of none; remove one")
@@ -182,7 +183,7 @@ extension ConditionReader {
         return .field(name, from: nil, to: value)
     }
 
-    private func must(_ node: YAMLNode, _ name: String) -> Bool {
+    private func isTrue(_ node: YAMLNode, _ name: String) -> Bool {
         guard let flag = scalars.flag(node, "'\(name)'") else { return false }
         if !flag { findings.error(node.place, "'\(name): false' means nothing; remove it, or use 'not'") }
         return flag

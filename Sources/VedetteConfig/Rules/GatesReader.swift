@@ -2,11 +2,11 @@
 
 import VedetteCore
 
-/// What stands between a rule's match and its message.
+/// Reads the gates of a rule.
 struct GatesReader {
     let windows: [String: [CivilWindow]]
     let scope: NameScope
-    /// The sinks of a list under `notify`.
+    /// Reads the sinks of a `notify`.
     let notices: (YAMLNode) -> [Rule.NotificationTarget]
     let findings: Findings
 
@@ -47,7 +47,7 @@ struct GatesReader {
 
     private func quiet(_ node: YAMLNode) -> Quiet? {
         guard let map = MapReader(node, "'quiet'", keys: ConfigurationKeys.quiet, findings) else { return nil }
-        let then = map["then"].flatMap {
+        let action = map["then"].flatMap {
             scalars.choice($0, "'then'", among: Quiet.Action.allCases.map(\.rawValue)).flatMap(
                 Quiet.Action.init(rawValue:))
         }
@@ -58,7 +58,7 @@ struct GatesReader {
             findings.error(node.place, MapReader.unknown("window", name, among: Array(windows.keys)))
             return []
         }
-        return Quiet(windows: during, action: then ?? .defer)
+        return Quiet(windows: during, action: action ?? .defer)
     }
 
     private func limit(_ node: YAMLNode) -> Limit? {
@@ -70,7 +70,7 @@ struct GatesReader {
         return Limit(count: count, per: per, by: by)
     }
 
-    /// `rule`, `item`, or the name of a field.
+    /// Reads `rule`, `item`, or the name of a field.
     private func grouping(_ node: YAMLNode) -> Grouping? {
         guard let text = scalars.text(node, "'by'") else { return nil }
         switch text {

@@ -3,12 +3,12 @@
 import VedetteCore
 import VedetteText
 
-/// Which events matter, and to whom.
+/// Reads a rule.
 struct RuleReader {
     let scope: NameScope
-    /// Every sink that is written, also a wrong one.
+    /// The names of all sinks, also of those with errors.
     let sinks: [String]
-    /// Those of a kind that passes on the event itself: a text for them would be read by nobody.
+    /// The sinks of kinds that pass the event on, so that a template for them would have no effect.
     let textless: Set<String>
     let windows: [String: [CivilWindow]]
     let findings: Findings
@@ -39,7 +39,7 @@ struct RuleReader {
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
             gates: gates, matchesExisting: when.matchesExisting, identity: identity(of: map, name))
         rule.tests = tests.map(\.test)
-        play(tests, rule)
+        runTests(tests, rule)
         return (rule, nameNode.place)
     }
 
@@ -52,7 +52,7 @@ struct RuleReader {
         ).gates(map)
     }
 
-    /// What is written under `when`, `for` and `limit`: a rule that says the same goes on over a reload.
+    /// Returns a digest of name, `when`, `for` and `limit`. A rule keeps its memory over a reload while it is the same.
     private func identity(of map: MapReader, _ name: String) -> UInt64 {
         var digest = Digest()
         digest.add(name)
@@ -63,8 +63,8 @@ struct RuleReader {
         return digest.value
     }
 
-    /// Its own examples; a rule that is wrong otherwise is not played.
-    private func play(_ tests: [(test: RuleTest, place: Place)], _ rule: Rule) {
+    /// Runs the rule's tests, unless the configuration has other errors.
+    private func runTests(_ tests: [(test: RuleTest, place: Place)], _ rule: Rule) {
         guard !findings.hasErrors else { return }
         for (test, place) in tests {
             if let failure = test.failure(of: rule, ZoneTime()) {
@@ -88,7 +88,7 @@ struct RuleReader {
         }
     }
 
-    /// A name, or `name: {text, title}`.
+    /// Reads a name, or `name: {text, title}`.
     private func notices(_ node: YAMLNode, _ scope: NameScope) -> [(Rule.NotificationTarget, Place)] {
         guard node.isMap else {
             guard let name = scalars.text(node, "'notify'"), isSink(name, node.place) else { return [] }
@@ -117,7 +117,7 @@ struct RuleReader {
     }
 }
 
-/// Names of servers, sources, sinks and rules stand in URIs, on command lines and in globs.
+/// Validates names of servers, sources, sinks and rules, which are used in URIs, on command lines and in globs.
 enum Names {
     static func check(_ node: YAMLNode, _ noun: String, _ findings: Findings) -> String? {
         guard let name = ScalarReader(findings: findings).text(node, "the name of a \(noun)") else { return nil }

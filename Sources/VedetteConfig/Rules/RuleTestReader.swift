@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// `tests`: examples of what a rule says and does not say.
+/// Reads `tests`: examples of what a rule sends and does not send.
 struct RuleTestReader {
     let scope: NameScope
     let sinks: [String]
@@ -13,20 +13,20 @@ struct RuleTestReader {
         "nothing": .sent([]), "deferred": .deferred, "digest": .digest, "held": .held, "suppressed": .suppressed,
     ]
 
-    /// Each with the place where it is written.
+    /// Returns the tests with their places.
     func tests(_ node: YAMLNode) -> [(test: RuleTest, place: Place)] {
         (node.elements("'tests'", findings) ?? []).compactMap { node in test(node).map { ($0, node.place) } }
     }
 
     private func test(_ node: YAMLNode) -> RuleTest? {
         guard let map = MapReader(node, "a test", keys: ConfigurationKeys.test, findings) else { return nil }
-        let given = ConfigurationKeys.happenings.filter(map.has)
-        guard given.count == 1, let name = given.first, let happening = map[name] else {
+        let given = ConfigurationKeys.testEvents.filter(map.has)
+        guard given.count == 1, let name = given.first, let event = map[name] else {
             findings.error(
-                node.place, "a test says what happens: one of \(ConfigurationKeys.happenings.joined(separator: ", "))")
+                node.place, "a test says what happens: one of \(ConfigurationKeys.testEvents.joined(separator: ", "))")
             return nil
         }
-        let made = test(name, happening)
+        let made = test(name, event)
         guard let expect = map["expect"].flatMap(expectation), var test = made else { return nil }
         test.expect = expect
         test.source = map["source"].flatMap { scalars.text($0, "'source'") }
@@ -38,7 +38,7 @@ struct RuleTestReader {
         return test
     }
 
-    /// What happens; what is expected of it is read apart.
+    /// Reads the event; the expectation is read separately.
     private func test(_ name: String, _ node: YAMLNode) -> RuleTest? {
         if name == "source_state" {
             guard let word = scalars.choice(node, "'source_state'", among: ConditionReader.stateNames),
@@ -56,7 +56,7 @@ struct RuleTestReader {
         return RuleTest(kind: kind, item: item, changes: changes)
     }
 
-    /// Field to value, or to `[from, to]` where it changed.
+    /// Reads an item: a value for each field, or `[from, to]` where it changed.
     private func item(_ node: YAMLNode, _ what: String, takesChanges: Bool) -> (Item, [FieldChange])? {
         guard let entries = node.entries(what, findings) else { return nil }
         var item = Item(key: "test")

@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteText
 
-/// `windows`: times of day, by name.
+/// Reads `windows`: times of day, by name.
 struct WindowReader {
     let findings: Findings
 
@@ -53,7 +53,7 @@ struct WindowReader {
 
     private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-    /// `mon`, `[sat, sun]` and `mon-fri`, 1 for Monday.
+    /// Reads `mon`, `[sat, sun]` and `mon-fri`; 1 is Monday.
     private func days(_ node: YAMLNode) -> Set<Int>? {
         guard let nodes = scalars.oneOrMany(node, "'days'") else { return nil }
         var days = Set<Int>()
@@ -69,7 +69,7 @@ struct WindowReader {
                     "'days' takes \(WindowReader.names.joined(separator: ", ")) and spans as mon-fri, not '\(text)'")
                 return nil
             }
-            // `fri-mon` goes over the week's end.
+            // `fri-mon` continues over the weekend.
             for step in 0...((last - first + 7) % 7) { days.insert((first + step) % 7 + 1) }
         }
         return days

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// How a server's requests say who asks: in one way.
+/// Reads how a server's requests are authenticated: in at most one way.
 struct AuthenticationReader {
     let secrets: SecretReader
     let environment: [String: String]
@@ -11,7 +11,7 @@ struct AuthenticationReader {
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
     private var headers: HeaderReader { HeaderReader(secrets: secrets, findings: findings) }
 
-    /// - Parameter host: the server's; nil when its URL is wrong.
+    /// - Parameter host: the server's host; nil when its URL is wrong.
     func credentials(_ map: MapReader, host: String?) -> Credentials? {
         checkPairs(map)
         let given = ConfigurationKeys.authentications.filter { map.has($0) || ($0 == "user" && map.has("password")) }
@@ -22,7 +22,7 @@ struct AuthenticationReader {
         }
         checkHeader(map, beside: given.first { $0 != "query" })
         let isDigest = map["auth"].flatMap { scalars.choice($0, "'auth'", among: ["basic", "digest"]) } == "digest"
-        // Each is read, so that what is wrong in a second one is said too.
+        // All are read, so that errors in a second one are reported, too.
         let all = given.map { name -> Credentials? in
             switch name {
             case "user": password(map, isDigest: isDigest)
@@ -44,7 +44,7 @@ struct AuthenticationReader {
         }
     }
 
-    /// A request has one `Authorization`; which of two it would be is nothing to guess.
+    /// Reports an `Authorization` header beside another way to authenticate: a request has only one.
     private func checkHeader(_ map: MapReader, beside name: String?) {
         guard let name, let keys = map.value("headers")?.keys else { return }
         for key in keys where key.text?.lowercased() == "authorization" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A netrc file, as the GNU manual of inetutils and curl's manual have it: `machine NAME`, or `default` at the end, with
+/// A netrc file, as the manuals of GNU inetutils and curl describe it: `machine NAME`, or `default` at the end, with
 /// `login`, `password`, `account` and `macdef` in any order and on any line.
 struct Netrc {
     struct Login: Hashable {
@@ -8,7 +8,7 @@ struct Netrc {
         var password: String?
     }
 
-    /// It never holds a word of the file: that could be a password.
+    /// A syntax error. It never contains a word of the file, which could be a password.
     struct Problem: Error, Hashable {
         var line: Int
         var detail: String
@@ -41,20 +41,21 @@ struct Netrc {
         }
     }
 
-    /// The first entry of that host, in any case, or the one of `default` when that stands before it.
+    /// Returns the first entry of that host, in any case, or that of `default` when it comes first.
     func login(for host: String) -> Login? {
         entries.first { $0.machine.map { $0.lowercased() == host.lowercased() } ?? true }?.login
     }
 }
 
-/// The words of a netrc file: apart by blanks and line ends, or in double quotes with `\"`, `\\`, `\n`, `\r` and `\t`.
+/// Splits a netrc file into words: separated by white space, or in double quotes with `\"`, `\\`, `\n`, `\r` and `\t`.
 private struct NetrcWords {
     private var rest: Substring.UnicodeScalarView
     private(set) var line = 1
 
     init(_ text: String) { rest = text[...].unicodeScalars }
 
-    /// - Parameter isValue: a value may begin with `#`; where none is due, that begins a comment.
+    /// Returns the next word; nil at the end.
+    /// - Parameter isValue: whether a value is expected, which may begin with `#`; elsewhere that begins a comment.
     mutating func next(isValue: Bool) throws(Netrc.Problem) -> String? {
         while let first = rest.first {
             if first == "#", !isValue {
@@ -77,7 +78,7 @@ private struct NetrcWords {
         return value
     }
 
-    /// A macro ends with an empty line.
+    /// Skips a macro, which ends with an empty line.
     mutating func skipMacro() {
         var isEmpty = false
         while let scalar = rest.popFirst() {

@@ -2,20 +2,20 @@
 
 import VedetteCore
 
-/// User and password of a host, from a netrc file that is as private as a secret's file; the password is read again
-/// after a 401, as every secret is.
+/// Finds user and password of a host in a netrc file, which must be as private as the file of a secret. The password is
+/// read again after a 401, as every secret.
 struct NetrcReader {
     let environment: [String: String]
 
     struct Problem: Error {
-        /// What is wrong and the remedy; nothing of what was read.
+        /// What is wrong, and what to do. It contains nothing of the file.
         var detail: String
     }
 
     struct Found {
         var user: String
         var password: String
-        /// What is doubtful about the file.
+        /// A warning about the file; nil for none.
         var warning: String?
     }
 
@@ -67,7 +67,7 @@ struct NetrcReader {
 }
 
 extension AuthenticationReader {
-    /// `true`, or a path.
+    /// Reads `netrc`: `true`, or a path.
     func netrc(_ node: YAMLNode, host: String?, isDigest: Bool) -> Credentials? {
         guard let text = ScalarReader(findings: findings).text(node, "'netrc'") else { return nil }
         guard text != "false" else {

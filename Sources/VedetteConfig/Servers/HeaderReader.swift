@@ -2,17 +2,17 @@
 
 import VedetteCore
 
-/// Request headers: name to text or secret (RFC 9110 §5).
+/// Reads request headers: name to text or secret (RFC 9110 §5).
 struct HeaderReader {
     let secrets: SecretReader
     let findings: Findings
 
-    /// The transfer itself sets these.
+    /// Headers that the transfer sets.
     private static let reserved: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "expect",
         "accept-encoding",
     ]
-    /// A header with one of these in its name carries a secret.
+    /// A header with one of these words in its name is secret.
     private static let secretWords = [
         "authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "auth-key", "access-key",
         "gotify-key", "private-key",
@@ -48,7 +48,7 @@ struct HeaderReader {
         return value(entry.value, what).map { Header(entry.name, $0) }
     }
 
-    /// Text that may stand in a header: a line end would begin another one.
+    /// Reads a text for a header. It must not have a line end, which would begin another header.
     func value(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = ScalarReader(findings: findings).text(node, what) else { return nil }
         guard !text.unicodeScalars.contains(where: { ($0.value < 32 && $0 != "\t") || $0.value == 127 }) else {

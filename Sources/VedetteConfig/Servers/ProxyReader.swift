@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Who carries a server's requests: `none`, a URL, or `{url, user, password}`.
+/// Reads the proxy of a server: `none`, a URL, or `{url, user, password}`.
 struct ProxyReader {
     let secrets: SecretReader
     let findings: Findings
@@ -20,7 +20,7 @@ struct ProxyReader {
         }
         let user = map["user"].flatMap { HeaderReader(secrets: secrets, findings: findings).value($0, "'user'") }
         let password = map["password"].flatMap { secrets.secret($0, "'password'") }
-        // SOCKS 4a knows a user and no password.
+        // SOCKS 4a has a user but no password.
         let isSOCKS4 = address?.hasPrefix("socks4a:") == true
         for (one, other) in [("user", "password"), ("password", "user")]
         where map.has(one) && !map.has(other) && !(isSOCKS4 && one == "user") {
@@ -29,7 +29,7 @@ struct ProxyReader {
         return address.map { .url($0, user: user, password: password) }
     }
 
-    /// With a scheme that asks the proxy for the name: `socks5` and `socks4` would look it up here, past the proxy.
+    /// Reads a proxy URL. The proxy must resolve host names: with `socks5` and `socks4` this machine would.
     private func url(_ text: String, _ node: YAMLNode, _ what: String) -> String? {
         guard !ServerReader.hasUserInfo(text) else {
             findings.error(
@@ -43,7 +43,7 @@ struct ProxyReader {
                 node.place, "\(what) begins with \(scheme)://; write \(better)://, which has the proxy look up names")
             return nil
         }
-        // The rest of the address is taken apart as a web address is.
+        // The rest of the address is parsed as a web address.
         guard ["http", "https", "socks5h", "socks4a"].contains(scheme), parts.count == 2,
             let rest = WebURL("http://" + parts[1]), rest.path.isEmpty || rest.path == "/", rest.query == nil
         else {

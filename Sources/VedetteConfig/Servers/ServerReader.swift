@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Connection settings: URL, authentication, TLS, proxy, manners, headers.
+/// Reads a server: URL, authentication, TLS, proxy, limits, headers.
 struct ServerReader {
     let secrets: SecretReader
     let environment: [String: String]
@@ -30,11 +30,11 @@ struct ServerReader {
         return server
     }
 
-    /// An absolute http or https URL without credentials in it.
+    /// Reads an absolute http or https URL without credentials.
     func url(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = scalars.text(node, what) else { return nil }
         guard !ServerReader.hasUserInfo(text) else {
-            // Not even the user's name is printed: a token may stand there.
+            // The URL is not printed: also the user's name may be a token.
             findings.error(
                 node.place, "\(what) holds a user or password; write 'user' and 'password' of a server instead")
             return nil
@@ -66,7 +66,7 @@ struct ServerReader {
 }
 
 extension WebURL {
-    /// Without its port, and an IPv6 address without its brackets.
+    /// The host without port; an IPv6 address without brackets.
     var host: String {
         if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
         return String(authority.prefix { $0 != ":" })

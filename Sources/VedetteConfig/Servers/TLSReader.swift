@@ -3,8 +3,8 @@
 import Foundation
 import VedetteCore
 
-/// How a server's certificate is judged, and which one it is shown. Files are looked at when the configuration is read:
-/// libcurl would say what is wrong with them only when it connects, and not in which line they are named.
+/// Reads how a server's certificate is verified, and which client certificate is sent. The files are checked when the
+/// configuration is read: libcurl reports a bad file only when it connects, and cannot name the line.
 struct TLSReader {
     let environment: [String: String]
     let findings: Findings
@@ -18,7 +18,7 @@ struct TLSReader {
         policy.pin = map["pin"].flatMap(pin)
         policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false
         policy.minimum = minimum(map)
-        ours(map, &policy)
+        clientCertificate(map, &policy)
         if policy.pin != nil, map.has("ca") {
             findings.error(
                 map.key("ca"), "'ca' says nothing beside 'pin', which judges the certificate alone; remove one")
@@ -34,8 +34,8 @@ struct TLSReader {
             .flatMap(TLSPolicy.Version.init(rawValue:)) ?? .v1_2
     }
 
-    /// The certificate that we show, with its key in the same file or in another one.
-    private func ours(_ map: MapReader, _ policy: inout TLSPolicy) {
+    /// Reads the client certificate, with its key in the same file or in another one.
+    private func clientCertificate(_ map: MapReader, _ policy: inout TLSPolicy) {
         let certificate = map["certificate"].flatMap { file($0, "'certificate'", holds: .certificate) }
         policy.certificate = certificate?.path
         if map.has("key") {
@@ -106,7 +106,7 @@ struct TLSReader {
         }
     }
 
-    /// libcurl takes a malformed pin for a file name, and fails closed only when it connects.
+    /// Reads a pin. libcurl takes a malformed pin for a file name, and reports it only when it connects.
     private func pin(_ node: YAMLNode) -> String? {
         guard let text = scalars.text(node, "'pin'") else { return nil }
         for part in text.split(separator: ";", omittingEmptySubsequences: false) where !TLSReader.isPin(part) {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Yams hashes a mapping's keys while it reads, so an alias of an alias of an alias … in a key takes for ever before
-/// anybody can count. This counts first, by the text alone, and always too much rather than too little.
+/// Detects aliases that expand too much. Yams hashes the keys of a map while it reads, so nested aliases in a key take very
+/// long before their size can be counted. This guard counts in the text, and rather too much than too little.
 enum AliasGuard {
-    private static let most = 64 << 20
+    /// The largest size with every alias replaced, in bytes.
+    private static let maximum = 64 << 20
 
+    /// Returns whether the text must not be parsed.
     static func isBomb(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
-        return hasAliasInKey(bytes) && expansion(of: bytes) > most
+        return hasAliasInKey(bytes) && expansion(of: bytes) > maximum
     }
 
-    /// How many bytes the text would have with every alias written out: each counts for all that stands between the
-    /// anchor and the first use of it, which is at least what it stands for.
+    /// Returns how many bytes the text has with every alias replaced. An alias counts as everything between its anchor and
+    /// its first use, which is at least its value.
     private static func expansion(of bytes: [UInt8]) -> Int {
         var total = 0
         var last = 0
@@ -24,7 +26,7 @@ enum AliasGuard {
             } else if let anchor = anchors[name] {
                 let weight = anchor.weight ?? total - anchor.start
                 anchors[name]?.weight = weight
-                total = min(total + weight, most * 2)
+                total = min(total + weight, maximum * 2)
             }
         }
         return total
@@ -38,7 +40,7 @@ enum AliasGuard {
         }
     }
 
-    /// A key that is an alias, or a list or map, which may hold one: `? `, `*name :`, `] :`, `} :`.
+    /// Returns whether a key is an alias, or a list or map, which may contain one: `? `, `*name :`, `] :`, `} :`.
     private static func hasAliasInKey(_ bytes: [UInt8]) -> Bool {
         guard bytes.contains(UInt8(ascii: "*")) else { return false }
         var last: UInt8 = 10

@@ -2,16 +2,18 @@
 
 import Foundation
 
-/// A small file, read whole and no further than it may be long.
+/// A file that is read as a whole, up to a maximum size.
 struct BoundedFile {
     var bytes: [UInt8]
-    /// The permission bits.
+    /// The permission bits of the file.
     var mode: UInt32
 
+    /// Why it cannot be read.
     struct Problem: Error {
         var detail: String
     }
 
+    /// Reads a regular file of at most `most` bytes.
     static func read(_ path: String, most: Int) -> Result<BoundedFile, Problem> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(problem(errno)) }

@@ -3,21 +3,21 @@
 import Foundation
 import VedetteCore
 
-/// One file as it lies on disk.
+/// The text of one file.
 struct ConfigurationFile: Sendable {
-    /// As diagnostics print it.
+    /// The path as diagnostics print it.
     var path: String
     var text: String
-    /// Only its owner can read it: then it may hold secrets.
+    /// Whether only its owner can read it, so that it may contain secrets.
     var isPrivate: Bool
 
-    /// Larger files are refused.
+    /// The largest size in bytes.
     static let maximumSize = 4 << 20
 
-    /// The directory that relative paths in the file start from.
+    /// The directory that relative paths in the file are resolved against.
     var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 
-    /// Every `*.yaml` in `directory` and in `rules/` below it. One that cannot be read is an error, not an absence.
+    /// Reads every `*.yaml` in `directory` and in `rules/` below it. A file that cannot be read is an error.
     static func all(in directory: String, _ findings: Findings) -> [ConfigurationFile] {
         let names =
             list(directory, findings) + list(directory + "/rules", findings, isOptional: true).map { "rules/" + $0 }
@@ -57,7 +57,7 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// Where the longest valid beginning ends.
+    /// Returns where the longest valid prefix ends.
     private static func position(ofBadByteIn bytes: [UInt8], _ place: Place) -> Place {
         var decoder = UTF8()
         var rest = bytes.makeIterator()

@@ -3,18 +3,17 @@
 import VedetteCore
 import Yams
 
-/// A value of YAML as the JSON value that it stands for. Only what is written plainly can be a number, `true`, `false` or
-/// `null` (YAML 1.2 §10.2); quotes make a text.
+/// Reads a YAML value as JSON. Only an unquoted scalar can be a number, `true`, `false` or `null` (YAML 1.2 §10.2).
 struct JSONValueReader {
     let findings: Findings
 
-    /// A map or list; a single value is a text.
+    /// Reads a map or list; a single value is a text.
     func value(_ node: YAMLNode, _ what: String) -> JSON? {
         node.isMap || node.isList
             ? inner(node, what) : ScalarReader(findings: findings).text(node, what).map(JSON.string)
     }
 
-    /// The number, `true`, `false` or `null` that a plain word is; nil for a text.
+    /// Returns an unquoted number, `true`, `false` or `null`; nil for a text.
     func word(_ node: YAMLNode) -> JSON? {
         if node.isAbsent || (node.isPlain && node.text == "~") { return .null }
         return node.isPlain && node.foreignTag == nil ? node.text.flatMap { try? JSON(parsing: $0.utf8) } : nil

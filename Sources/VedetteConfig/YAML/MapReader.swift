@@ -2,18 +2,18 @@
 
 import VedetteCore
 
-/// A map that takes the keys of its table and no others.
+/// Reads a map with the keys of a table, and reports all others.
 struct MapReader {
-    /// The map as a sentence names it: `source 'ci-runs'`.
+    /// The name of the map in diagnostics: `source 'ci-runs'`.
     let what: String
     let node: YAMLNode
     let findings: Findings
     private let values: [String: YAMLEntry]
 
-    /// Finds every unknown, planned and missing key. Nil when it is no map.
+    /// Reports every unknown, planned and missing key. Returns nil when the node is no map.
     /// - Parameters:
-    ///   - options: further keys that are allowed (the options of a kind); they win over `keys`.
-    ///   - remedies: for keys that people write here though they belong elsewhere.
+    ///   - options: the options of a kind, which are allowed, too; they replace equal `keys`.
+    ///   - remedies: what to do about keys that belong elsewhere.
     init?(
         _ node: YAMLNode, _ what: String, keys: [KeySpec], options: [OptionSpec] = [], remedies: [String: String] = [:],
         _ findings: Findings
@@ -40,7 +40,7 @@ struct MapReader {
         }
     }
 
-    /// The value of a key; a key without a value is a finding.
+    /// The value of a key; nil when it is absent. A key without a value is an error.
     subscript(name: String) -> YAMLNode? {
         guard let entry = values[name] else { return nil }
         guard !entry.value.isAbsent else {
@@ -50,16 +50,16 @@ struct MapReader {
         return entry.value
     }
 
-    /// The value of a key, also when nothing is written behind it.
+    /// Returns the value of a key, also an empty one.
     func value(_ name: String) -> YAMLNode? { values[name]?.value }
 
-    /// Whether the key is written at all.
+    /// Returns whether the key is present.
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The key itself, for a finding about its presence.
+    /// Returns the place of the key.
     func key(_ name: String) -> Place { values[name]?.key.place ?? node.place }
 
-    /// `unknown sink 'tem'; did you mean 'team'?`
+    /// Returns the text of an error about an unknown name: `unknown sink 'tem'; did you mean 'team'?`
     static func unknown(_ noun: String, _ name: String, in what: String? = nil, among known: [String]) -> String {
         let place = what.map { " in \($0)" } ?? ""
         let start = "unknown \(noun) '\(name)'\(place)"

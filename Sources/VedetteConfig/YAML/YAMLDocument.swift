@@ -3,9 +3,9 @@
 import VedetteCore
 import Yams
 
-/// One file as a tree, or the reason why it is none.
+/// Parses one file.
 enum YAMLDocument {
-    /// Nil for an empty file and for one that is no YAML, which is a finding.
+    /// Returns the root of a file; nil for an empty file, and for one that is no YAML, which is an error.
     static func root(of file: ConfigurationFile, budget: Budget, _ findings: Findings) -> YAMLNode? {
         if AliasGuard.isBomb(file.text) {
             findings.error(
@@ -14,7 +14,7 @@ enum YAMLDocument {
             return nil
         }
         do {
-            // The basic resolver takes every scalar for text: no 1.0, no `on`, no pattern tried on each key.
+            // The basic resolver reads every scalar as text, without trying patterns for numbers and booleans.
             let parser = try Parser(yaml: file.text, resolver: .basic)
             guard let node = try parser.singleRoot() else { return nil }
             let source = YAMLSource(file: file, budget: budget)
@@ -42,7 +42,7 @@ enum YAMLDocument {
         }
     }
 
-    /// libyaml's words, and the commonest remedy.
+    /// Returns the message of libyaml with the most common remedy.
     private static func explain(_ problem: String, _ context: YamlError.Context?, _ line: Int) -> String {
         let remedies = [
             ("mapping values are not allowed", "quote a text that holds ': '"),
@@ -58,7 +58,7 @@ enum YAMLDocument {
             ("could not find expected ':'", "write 'key: value', with a space behind the colon"),
         ]
         let remedy = remedies.first { problem.contains($0.0) }.map { "; \($0.1)" } ?? ""
-        // Where it began is worth saying when that is elsewhere: the bracket that was never closed.
+        // The context is useful when it is on another line, as for a bracket that was not closed.
         let since = context.map { $0.mark.line == line ? "" : " (\($0.text), line \($0.mark.line))" } ?? ""
         return (problem.hasPrefix("but ") ? String(problem.dropFirst(4)) : problem) + since + remedy
     }

@@ -3,19 +3,19 @@
 import VedetteCore
 import Yams
 
-/// What the nodes of one file share.
+/// The file that nodes belong to.
 final class YAMLSource {
     let file: ConfigurationFile
     let budget: Budget
-    /// For the place of a character inside a scalar.
+    /// The lines of the file, to find the place of a character inside a scalar.
     private(set) lazy var lines = file.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         .map { Array($0) }
 
     init(file: ConfigurationFile, budget: Budget) { (self.file, self.budget) = (file, budget) }
 }
 
-/// How many nodes may be looked at in one load, aliases counted as often as they are used: a list of aliases of lists of
-/// aliases is small on disk only.
+/// Bounds the number of nodes that one load reads. Aliases count as often as they are used, since nested aliases are small
+/// only on disk.
 final class Budget {
     private var left = 2_000_000
     private var isReported = false
@@ -31,7 +31,7 @@ final class Budget {
     }
 }
 
-/// A node with its file.
+/// A node of a file.
 struct YAMLNode {
     let node: Node
     let source: YAMLSource
@@ -41,21 +41,21 @@ struct YAMLNode {
         return Place(file: source.file.path, line: mark.line, column: mark.column)
     }
 
-    /// `key:` without a value.
+    /// Whether it is the value of a `key:` without a value.
     var isAbsent: Bool {
         guard let scalar = node.scalar else { return false }
         return scalar.string.isEmpty && scalar.style == .plain
     }
 
-    /// The text as it is written; nil for a map, a list and an absent value.
+    /// The text of a scalar; nil for a map, a list and an absent value.
     var text: String? { isAbsent ? nil : node.scalar?.string }
 
-    /// A text without quotes.
+    /// Whether it is a text without quotes.
     var isPlain: Bool { node.scalar?.style == .plain }
     var isMap: Bool { node.mapping != nil }
     var isList: Bool { node.sequence != nil }
 
-    /// What it is, in a sentence.
+    /// The type in words, for diagnostics.
     var noun: String {
         if isAbsent { return "nothing" }
         switch node {
@@ -65,7 +65,7 @@ struct YAMLNode {
         }
     }
 
-    /// The commonest cause of a map or list where a text should be: YAML's own meaning of the first character.
+    /// A hint for the most common cause of a map or list in place of a text: its first character is special in YAML.
     var quotingHint: String {
         guard isMap || isList, let mark = node.mark, mark.line <= source.lines.count,
             source.lines[mark.line - 1].dropFirst(mark.column - 1).first.map({ "{[".unicodeScalars.contains($0) })
@@ -74,7 +74,7 @@ struct YAMLNode {
         return "; quote a text that begins with '\(isMap ? "{" : "[")'"
     }
 
-    /// `!name`, which nothing here understands; nil without one.
+    /// A tag like `!name`, which has no meaning here; nil for none.
     var foreignTag: String? {
         guard
             let name = node.scalar?.tag.description ?? node.mapping?.tag.description ?? node.sequence?.tag.description,
@@ -87,7 +87,7 @@ struct YAMLNode {
 
     var isEmpty: Bool { node.mapping?.isEmpty ?? node.sequence?.isEmpty ?? isAbsent }
 
-    /// What is written behind a key of a map, for a look ahead that finds nothing wrong.
+    /// Returns the value of a key without any diagnostics.
     func child(_ name: String) -> YAMLNode? {
         node.mapping?.first { $0.key.scalar?.string == name }.map { with($0.value) }
     }
@@ -115,7 +115,7 @@ struct YAMLEntry {
 }
 
 extension YAMLNode {
-    /// The elements of a list; a finding when it is none.
+    /// Returns the elements of a list; reports an error when it is none.
     func elements(_ what: String, _ findings: Findings) -> [YAMLNode]? {
         guard let sequence = node.sequence else {
             findings.error(place, "\(what) must be a list, not \(noun)")
@@ -125,7 +125,7 @@ extension YAMLNode {
         return sequence.map { with($0) }
     }
 
-    /// The pairs of a map, those of `<<:` behind its own; a finding when it is none.
+    /// Returns the pairs of a map, then those of `<<:`; reports an error when it is none.
     func entries(_ what: String, _ findings: Findings) -> [YAMLEntry]? {
         guard let mapping = node.mapping else {
             findings.error(place, "\(what) must be a map, not \(noun)")
@@ -151,7 +151,7 @@ extension YAMLNode {
         return entries + merged.filter { names.insert($0.name).inserted }
     }
 
-    /// What `<<: *name` or `<<: [*a, *b]` brings: of two values the first (yaml.org/type/merge).
+    /// Returns the pairs of `<<: *name` or `<<: [*a, *b]`; of equal keys the first counts (yaml.org/type/merge).
     private func merged(_ findings: Findings) -> [YAMLEntry] {
         let maps = isList ? elements("'<<'", findings) ?? [] : [self]
         return maps.flatMap { map -> [YAMLEntry] in
@@ -167,7 +167,7 @@ extension YAMLNode {
 }
 
 extension YAMLNode {
-    /// All that is written here, so that a change is seen.
+    /// Adds the node's texts and structure to a digest.
     func add(to digest: inout Digest) {
         if let text = node.scalar?.string { digest.add(text) }
         digest.add(isMap ? "{" : isList ? "[" : "")
