@@ -262,6 +262,7 @@ actor RuleCoordinator {
         for (rule, detail) in step.failures {
             dependencies.log.log(.error, "failed to evaluate rule '\(rule)': \(detail)")
         }
+        for warning in step.warnings { dependencies.log.log(.warning, warning) }
         for sentence in step.discarded { dependencies.log.log(.notice, sentence) }
     }
 

@@ -28,7 +28,8 @@ struct FollowUpTests {
     @Test("an escalation that is due in a quiet time is sent at its end")
     func quiet() {
         var harness = RuleHarness(
-            escalating { $0.quiet = Quiet(windows: [Self.night], action: .defer) }, at: RuleHarness.time("2026-11-21T21:50:00Z")
+            escalating { $0.quiet = Quiet(windows: [Self.night], action: .defer) },
+            at: RuleHarness.time("2026-11-21T21:50:00Z")
         )
         harness.item("a", "down", was: "up")
         harness.pass(.seconds(3600))

@@ -15,7 +15,7 @@ struct PollObservationTests {
         harness.pass(.seconds(60))
         harness.poll(missing: ["a"])
         #expect(harness.sent.isEmpty)
-        #expect(harness.engine.needsPoll(of: "lab", at: harness.now), "the next poll is told, whatever it brings")
+        #expect(harness.needsPoll, "the next poll is told, whatever it brings")
         var gone = harness
         harness.poll()
         #expect(harness.sent == ["out: a: up → down"])
@@ -33,7 +33,7 @@ struct PollObservationTests {
         #expect(harness.sent.count == 1)
         harness.poll()
         #expect(harness.sent == ["out: a: up → down", "out: a: still down"])
-        #expect(!harness.engine.needsPoll(of: "lab", at: harness.now))
+        #expect(!harness.needsPoll)
     }
 
     @Test("a match of 'disappears' is confirmed by a poll without the item")

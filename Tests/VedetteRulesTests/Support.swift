@@ -18,6 +18,8 @@ struct RuleHarness {
     var last: Event?
     /// The sinks of the suppressed deliveries.
     var suppressedSinks: [String] = []
+    /// The warnings of all steps.
+    var warnings: [String] = []
     /// The rows that the last step wrote.
     var written: [RuleMemory.Key] = []
     private let numbers = Numbers()
@@ -110,6 +112,12 @@ struct RuleHarness {
         take(engine.evaluatePoll(of: source, events: events, seen, at: now, identifier: numbers.next))
     }
 
+    /// Whether the next good poll of `lab` must be evaluated even when nothing changed.
+    var needsPoll: Bool {
+        guard let interest = engine.interest(in: "lab") else { return false }
+        return interest.isUncertain || interest.nextConfirmation.map { $0 <= now.steady } ?? false
+    }
+
     /// Evaluates a good poll without committing the step.
     mutating func evaluatePoll() -> RuleEngine.Step {
         engine.evaluatePoll(of: "lab", at: now, identifier: numbers.next)
@@ -159,6 +167,7 @@ struct RuleHarness {
 
     mutating func take(_ step: RuleEngine.Step) {
         written = Array(step.changes.keys)
+        warnings += step.warnings
         for delivery in step.deliveries {
             if delivery.state == .suppressed {
                 suppressedSinks.append(delivery.message.sink)

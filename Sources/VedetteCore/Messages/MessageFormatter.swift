@@ -18,6 +18,8 @@ public enum MessageFormatter {
         case .recovered: return "\(name) answers again"
         case .stale: return "\(name) has not answered for long"
         case .suspect: return "\(name) may be wrong"
+        case .burst: return "\(counted(event.summary?.count ?? 0, "more event")) in \(name)"
+        case .ruleFailed: return "\(counted(event.summary?.count ?? 0, "event")) of \(name) not evaluated"
         case .offline: return "The network is gone"
         case .online: return "The network is back"
         case .paused: return "The sink \(name) refuses messages"
@@ -31,7 +33,7 @@ public enum MessageFormatter {
 
     /// Returns the text: a second line with source, duration or cause; empty when there is none.
     public static func text(of event: Event) -> String {
-        if event.kind == .digest { return event.summary.map(digest) ?? "" }
+        if [.digest, .burst].contains(event.kind) { return event.summary.map(digest) ?? "" }
         if let problem = event.error {
             let server = problem.server.map { "server \($0) · " } ?? ""
             return server + (event.kind == .recovered ? "before: \(problem.detail)" : problem.detail)

@@ -18,6 +18,8 @@ public struct Event: Sendable, Hashable {
         case stale = "io.vedette.source.stale"
         /// A source's list is implausible, and its snapshot is kept.
         case suspect = "io.vedette.source.suspect"
+        /// Events of one poll beyond the first 10,000, with counts and samples. Their items are stored.
+        case burst = "io.vedette.source.burst"
         /// No source can be reached.
         case offline = "io.vedette.watcher.offline"
         /// A source can be reached again.
@@ -28,6 +30,8 @@ public struct Event: Sendable, Hashable {
         case digest = "io.vedette.rule.digest"
         /// A match is still true. Made by a rule.
         case reminder = "io.vedette.rule.reminder"
+        /// A rule could not be evaluated against events of a poll. Made by the rule.
+        case ruleFailed = "io.vedette.rule.failed"
         /// A sink refuses our messages, and is paused until a person acts.
         case paused = "io.vedette.sink.paused"
         /// A sink is gone for good, and is paused until a person acts.

@@ -79,12 +79,6 @@ extension RuleEngine {
         if bySource[source] != nil { unconfirmed.insert(source) }
     }
 
-    /// Returns whether the engine must evaluate a good poll of this source even when nothing changed.
-    public func needsPoll(of source: String, at now: RuleTime) -> Bool {
-        unconfirmed.contains(source) || missing[source] != nil
-            || nextConfirmation(of: source).map { $0 <= now.steady } ?? false
-    }
-
     /// Returns whether it is unknown if the item is still as remembered. Then no message is sent about it.
     func isUncertain(_ memory: RuleMemory) -> Bool {
         guard memory.dependsOnItem, let subject = memory.subject else { return false }

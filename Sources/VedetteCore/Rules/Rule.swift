@@ -49,6 +49,15 @@ public struct Rule: Sendable {
 
     /// The field that `when` is about; templates call its change `change`.
     var field: String? { when.field }
+
+    /// Evaluates the condition.
+    func result(for event: Event) -> RuleSet.Evaluation.Result {
+        do throws(PatternError) {
+            return try when.mismatch(with: event).map(RuleSet.Evaluation.Result.unmatched) ?? .matched
+        } catch {
+            return .failed(error.detail)
+        }
+    }
 }
 
 extension Condition {
@@ -107,7 +116,7 @@ public struct RuleSet: Sendable {
             case unmatched(String)
             /// An earlier rule with `stop` matched.
             case stopped(by: String)
-            /// A regular expression hit its match limit: whether the rule matches is unknown.
+            /// A regular expression hit its match limit, or the rule its budget: whether it matches is unknown.
             case failed(String)
         }
 
@@ -118,27 +127,26 @@ public struct RuleSet: Sendable {
     }
 
     /// Evaluates the rules that could match the event, in order.
-    public func evaluate(_ event: Event) -> [Evaluation] { evaluate(event, index.candidates(for: event)) }
+    public func evaluate(_ event: Event) -> [Evaluation] { evaluate(event) { $0.result(for: event) } }
+
+    /// Evaluates the rules that could match the event, in order, with a function that evaluates one rule.
+    func evaluate(_ event: Event, _ result: (Rule) -> Evaluation.Result) -> [Evaluation] {
+        evaluate(index.candidates(for: event), result)
+    }
 
     /// Evaluates every rule against the event, for `explain`.
-    public func evaluateAll(_ event: Event) -> [Evaluation] { evaluate(event, Array(rules.indices)) }
+    public func evaluateAll(_ event: Event) -> [Evaluation] {
+        evaluate(Array(rules.indices)) { $0.result(for: event) }
+    }
 
-    private func evaluate(_ event: Event, _ candidates: [Int]) -> [Evaluation] {
+    private func evaluate(_ candidates: [Int], _ result: (Rule) -> Evaluation.Result) -> [Evaluation] {
         var stopping: String?
         return candidates.map { i in
             let rule = rules[i]
             if let stopping { return Evaluation(rule: rule, result: .stopped(by: stopping)) }
-            let result = RuleSet.result(rule, event)
+            let result = result(rule)
             if result == .matched, rule.stop { stopping = rule.name }
             return Evaluation(rule: rule, result: result)
-        }
-    }
-
-    private static func result(_ rule: Rule, _ event: Event) -> Evaluation.Result {
-        do throws(PatternError) {
-            return try rule.when.mismatch(with: event).map(Evaluation.Result.unmatched) ?? .matched
-        } catch {
-            return .failed(error.detail)
         }
     }
 }

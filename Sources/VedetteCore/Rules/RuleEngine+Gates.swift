@@ -12,12 +12,14 @@ extension RuleEngine {
             memory.due = now.steady.advanced(by: rule.gates.pendingFor)
         }
         memory.event = event
-        if !put(memory) { release(rule, event, at: now, identifier) }
+        if !put(memory) { suppressForRoom(rule, event, .pending, at: now, identifier) }
     }
 
     /// `stays`: holds an item that already has the value, unless it is pending or was released before.
     /// - Parameter since: when it got the value, on the wall clock.
-    mutating func holdExisting(_ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime) {
+    mutating func holdExisting(
+        _ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
         let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
         let released = RuleMemory.Key(rule: rule.name, slot: .active, name: key.name)
         guard memories[key] == nil, memories[released] == nil, rule.when.matches(event) else { return }
@@ -25,7 +27,15 @@ extension RuleEngine {
         let age = max(0, now.wall.milliseconds - since.milliseconds)
         memory.due = Timestamp(
             milliseconds: now.steady.advanced(by: rule.gates.pendingFor).milliseconds.addingClamped(-age))
-        put(memory)
+        if !put(memory) { suppressForRoom(rule, event, .pending, at: now, identifier) }
+    }
+
+    /// Suppresses a match that a gate has no room to count. To send it uncounted would break the promise of the gate.
+    private mutating func suppressForRoom(
+        _ rule: Rule, _ event: Event, _ slot: RuleMemory.Slot, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        let room = "\(RuleEngine.maximumMemories) \(slot.noun)"
+        suppress(rule, event, "the rule has no room for more than \(room)", at: now, identifier)
     }
 
     /// Passes a match that was true for long enough to `depends`, silences and `quiet`.
@@ -33,7 +43,9 @@ extension RuleEngine {
     mutating func release(
         _ rule: Rule, _ event: Event, count: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        rememberRelease(rule, event, at: now)
+        guard rememberRelease(rule, event, at: now) else {
+            return suppressForRoom(rule, event, .active, at: now, identifier)
+        }
         if let reason = suppressionReason(rule, event, at: now) {
             return suppress(rule, event, reason, at: now, identifier)
         }
@@ -43,11 +55,11 @@ extension RuleEngine {
         passQuiet(rule, event, count: count, at: now, identifier)
     }
 
-    /// `stays`: remembers a released item, so that a restart does not release it again.
-    private mutating func rememberRelease(_ rule: Rule, _ event: Event, at now: RuleTime) {
+    /// `stays`: remembers a released item, so that a restart does not release it again. Returns false without room.
+    private mutating func rememberRelease(_ rule: Rule, _ event: Event, at now: RuleTime) -> Bool {
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
-        guard rule.matchesExisting, memories[key] == nil else { return }
-        put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
+        guard rule.matchesExisting, memories[key] == nil else { return true }
+        return put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
     }
 
     /// Returns why `depends` or a silence suppresses the message; nil when neither does.
@@ -90,7 +102,7 @@ extension RuleEngine {
                 suppress(rule, earlier, "\(reason); a later one follows", at: now, identifier)
             }
             (memory.event, memory.due, memory.isCivil) = (event, end, true)
-            if !put(memory) { suppress(rule, event, "\(reason); too much waits already", at: now, identifier) }
+            if !put(memory) { suppressForRoom(rule, event, .deferred, at: now, identifier) }
         case .digest: addToDigest(rule, event, group: "quiet", due: end, isCivil: true, at: now, identifier)
         }
     }
@@ -139,7 +151,7 @@ extension RuleEngine {
         }
         memory.count += 1
         memory.event = event
-        guard put(memory) else { return applyLimit(rule, event, count: 0, at: now, identifier) }
+        guard put(memory) else { return suppressForRoom(rule, event, .digest, at: now, identifier) }
         let time = memory.isCivil ? memory.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: now, identifier)
     }
@@ -157,7 +169,7 @@ extension RuleEngine {
             memory.times.append(now.steady)
             (memory.count, memory.event, memory.isAfter) = (0, nil, false)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
-            put(memory)
+            guard put(memory) else { return suppressForRoom(rule, event, .limit, at: now, identifier) }
             send(rule, event, withheld: withheld, at: now, identifier)
         } else {
             memory.count += 1 + count

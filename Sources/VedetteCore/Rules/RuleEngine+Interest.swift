@@ -29,7 +29,7 @@ extension RuleEngine {
 extension RuleEngine.Step {
     /// The sources whose rows the step changed.
     public var sources: Set<String> {
-        let rows = (Array(changes.values) + Array(before.values)).compactMap { $0 }
+        let rows = changes.values.compactMap { $0 } + writes.compactMap(\.before)
         return Set(rows.compactMap(\.subject?.source))
     }
 }

@@ -60,7 +60,7 @@ extension RuleEngine {
             var memory = memory
             (memory.event, memory.isAfter) = (event, true)
             put(memory)
-        case .limit, .digest, .once: return
+        case .limit, .digest, .once, .failed: return
         }
     }
 
@@ -88,7 +88,7 @@ extension RuleEngine {
             put(memory)
             suppress(rule, event, reason, at: now, identifier)
         case .active: forget(memory.key)
-        case .limit, .digest, .once: return
+        case .limit, .digest, .once, .failed: return
         }
     }
 
@@ -105,7 +105,7 @@ extension RuleEngine {
         case .digest: sendDigest(memory, rule, at: now, identifier)
         case .limit: slideWindow(memory, rule, at: now, identifier)
         case .active: sendFollowUps(memory, rule, at: now, identifier)
-        case .once: break
+        case .once, .failed: break
         }
     }
 
@@ -212,7 +212,7 @@ extension RuleMemory {
         switch key.slot {
         case .pending, .deferred, .digest: true
         case .limit: count > 0
-        case .once, .active: false
+        case .once, .active, .failed: false
         }
     }
 
@@ -249,7 +249,7 @@ extension Rule {
         case .digest: digest
         case .limit: gates.limit?.per ?? .zero
         case .active: max(gates.remind?.every ?? .zero, gates.escalate.last?.after ?? .zero)
-        case .deferred, .once: .zero
+        case .deferred, .once, .failed: .zero
         }
     }
 }

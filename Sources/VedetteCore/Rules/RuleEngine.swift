@@ -9,8 +9,10 @@ public struct RuleEngine: Sendable {
         public var deliveries: [Delivery] = []
         /// Rows to write, by key; nil deletes.
         public var changes: [RuleMemory.Key: RuleMemory?] = [:]
-        /// The rows before the step, for `undo`.
-        var before: [RuleMemory.Key: RuleMemory?] = [:]
+        /// The changes of rows in their order, for `undo`.
+        var writes: [Write] = []
+        /// The index in `writes` of the last change of each row.
+        private var lastWrite: [RuleMemory.Key: Int] = [:]
         /// Silences that a state ended.
         var ended: [Silence] = []
         /// Whether sources were failing before the step, for `undo`.
@@ -19,8 +21,19 @@ public struct RuleEngine: Sendable {
         var wereUnconfirmed = Set<String>()
         /// Log lines about matches that were discarded because their rule or source is gone or changed.
         public var discarded: [String] = []
-        /// Rules that could not be evaluated, with the reason.
+        /// Log lines about rules that have no room for further rows, once per rule and purpose.
+        public var warnings: [String] = []
+        /// Rules that could not be evaluated against every event, with the reason and the number of events.
         public var failures: [(rule: String, detail: String)] = []
+
+        /// A change of one row.
+        struct Write: Sendable {
+            var key: RuleMemory.Key
+            /// The row before; nil for none.
+            var before: RuleMemory?
+            /// The versions before and after.
+            var versions: (before: Int, after: Int)
+        }
 
         /// The row ids of the silences that a state ended.
         public var endedSilences: [Int64] { ended.map(\.id) }
@@ -29,12 +42,31 @@ public struct RuleEngine: Sendable {
         public mutating func add(_ later: Step) {
             deliveries += later.deliveries
             for (key, change) in later.changes { changes[key] = .some(change) }
-            before.merge(later.before) { first, _ in first }
+            for write in later.writes { record(write) }
             ended += later.ended
             wereFailing.merge(later.wereFailing) { first, _ in first }
             wereUnconfirmed.formUnion(later.wereUnconfirmed)
             discarded += later.discarded
             failures += later.failures
+            warnings += later.warnings
+        }
+
+        /// Records a change of a row. Changes that directly follow each other are one.
+        mutating func record(_ write: Write) {
+            if let last = lastWrite[write.key], writes[last].versions.after == write.versions.before {
+                writes[last].versions.after = write.versions.after
+            } else {
+                lastWrite[write.key] = writes.count
+                writes.append(write)
+            }
+        }
+
+        /// Forgets the changes of rows that are as the journal has them.
+        mutating func removeWrites(of keys: Set<RuleMemory.Key>) {
+            let others = writes.filter { !keys.contains($0.key) }
+            (writes, lastWrite) = ([], [:])
+            for write in others { record(write) }
+            for key in keys { changes.removeValue(forKey: key) }
         }
 
         /// Whether there is nothing to commit.
@@ -43,7 +75,8 @@ public struct RuleEngine: Sendable {
 
     /// Titles and ids that a digest keeps; further events are only counted.
     static let maximumLines = 20
-    /// Rows that one rule keeps (I8).
+    /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many pending matches
+    /// cannot take the room in which `limit` counts.
     static let maximumMemories = 10_000
 
     /// The rules in force.
@@ -65,9 +98,22 @@ public struct RuleEngine: Sendable {
     /// Items that the last good poll did not show; the next one tells whether they are gone.
     var missing: [String: Set<String>] = [:]
     var step = Step()
-    private var counts: [String: Int] = [:]
+    private var counts: [Room: Int] = [:]
+    /// Rules without room for further rows, so that each is reported once.
+    private var full = Set<Room>()
+    /// The version of each row: the number of its last change. Undoing a change restores the version before it.
+    private var versions: [RuleMemory.Key: Int] = [:]
+    private var lastVersion = 0
+    /// Versions whose step failed after a later step had changed the row: what the later step restores if it fails, too.
+    private var undone: [Int: (before: RuleMemory?, version: Int)] = [:]
     private var steadyTimers = Heap<Timer>()
     private var civilTimers = Heap<Timer>()
+
+    /// The rows of one rule for one purpose.
+    private struct Room: Hashable, Sendable {
+        var rule: String
+        var slot: RuleMemory.Slot
+    }
 
     private struct Timer: Comparable, Sendable {
         var due: Timestamp
@@ -84,20 +130,14 @@ public struct RuleEngine: Sendable {
 
     // MARK: Events, polls, time
 
-    /// Evaluates a poll: its events in the order in which they are committed, and what it observed besides.
+    /// Evaluates a poll in one piece: its events in the order in which they are committed, and what it observed besides.
     public mutating func evaluatePoll(
         of source: String, events: [Event] = [], _ observation: PollObservation = PollObservation(), at now: RuleTime,
         identifier: () -> Identifier
     ) -> Step {
-        if let baseline = observation.baseline { rebaseline(source, baseline, at: now, identifier) }
-        for event in events { process(event, at: now, identifier) }
-        forgetItems(observation.forgotten, of: source, at: now, identifier)
-        if observation.isGood {
-            confirm(source, missing: observation.missing, events, at: now, identifier)
-        } else {
-            pollFailed(source)
-        }
-        return takeStep()
+        var evaluation = PollEvaluation(of: source, events: events, observation, at: now)
+        resume(&evaluation, elapsed: { .zero }, identifier: identifier)
+        return evaluation.step
     }
 
     /// Evaluates `stays` rules against items that were there before the source was first polled or the rule was written.
@@ -111,7 +151,8 @@ public struct RuleEngine: Sendable {
             for rule in rules {
                 let event = DraftEvent(.elapsed, item: item)
                     .event(id: identifier(), source: source, poll: "", at: now.wall)
-                holdExisting(rule, event, since: rule.field == "state" ? stored.stateSince : now.wall, at: now)
+                let since = rule.field == "state" ? stored.stateSince : now.wall
+                holdExisting(rule, event, since: since, at: now, identifier)
             }
         }
         return takeStep()
@@ -124,18 +165,25 @@ public struct RuleEngine: Sendable {
 
     /// Evaluates an event that does not come from a poll.
     public mutating func evaluate(_ event: Event, at now: RuleTime, identifier: () -> Identifier) -> Step {
-        process(event, at: now, identifier)
+        var evaluation = PollEvaluation(of: event.source, events: [event], at: now)
+        process(event, &evaluation, { .zero }, identifier)
+        reportFailures(evaluation, identifier)
         return takeStep()
     }
 
-    private mutating func process(_ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+    mutating func process(
+        _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration,
+        _ identifier: () -> Identifier
+    ) {
         trackFailure(event)
         endSilences(event)
-        updateMemories(with: event, at: now, identifier)
-        for evaluation in rules.evaluate(event) {
-            if case .failed(let detail) = evaluation.result { step.failures.append((evaluation.rule.name, detail)) }
-            guard evaluation.result == .matched else { continue }
-            hold(evaluation.rule, event, at: now, identifier)
+        updateMemories(with: event, at: evaluation.now, identifier)
+        let results = rules.evaluate(event) { evaluation.result(of: $0, event, elapsed: elapsed) }
+        for result in results where result.result == .matched {
+            let start = elapsed()
+            evaluation.recordMatch()
+            hold(result.rule, event, at: evaluation.now, identifier)
+            evaluation.add(elapsed() - start, to: result.rule)
         }
     }
 
@@ -170,6 +218,7 @@ public struct RuleEngine: Sendable {
         at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
         (self.silences, self.failing) = (silences, failing)
+        var unchanged = Set<RuleMemory.Key>()
         for memory in rows {
             let rule = rule(of: memory.key)
             guard let rule, rule.identity == memory.identity else {
@@ -179,11 +228,9 @@ public struct RuleEngine: Sendable {
             }
             let clamped = memory.clamped(by: rule, at: now)
             put(clamped)
-            if clamped == memory {
-                step.changes.removeValue(forKey: memory.key)
-                step.before.removeValue(forKey: memory.key)
-            }
+            if clamped == memory { unchanged.insert(memory.key) }
         }
+        step.removeWrites(of: unchanged)
         self.unconfirmed = unconfirmed.filter { bySource[$0] != nil }
         return takeStep()
     }
@@ -207,6 +254,8 @@ public struct RuleEngine: Sendable {
     public mutating func forgetSources(
         except known: Set<String>, at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
+        let failed = memories.keys.filter { $0.slot == .failed && !known.contains($0.name) }
+        for key in failed { forget(key) }
         for source in rememberedSources.subtracting(known).sorted() {
             for key in keys(of: source) {
                 guard let memory = memories[key] else { continue }
@@ -219,13 +268,21 @@ public struct RuleEngine: Sendable {
 
     private static let ruleChanged = "its rule was changed or removed"
 
-    /// Undoes a step whose commit failed; its poll will be repeated.
+    /// Undoes a step whose commit failed; its poll will be repeated. Steps that fail together can be undone in any order: a
+    /// row that a later step changed keeps that change, and if the later step fails, too, it gets the value before both.
     public mutating func undo(_ failed: Step) {
-        for (key, before) in failed.before {
-            // Another step may have changed it since.
-            guard memories[key] == failed.changes[key].flatMap({ $0 }) else { continue }
-            if let before { put(before) } else { forget(key) }
+        for change in failed.writes.reversed() {
+            var (before, version) = (change.before, change.versions.before)
+            while let earlier = undone.removeValue(forKey: version) { (before, version) = earlier }
+            guard versions[change.key, default: 0] == change.versions.after else {
+                undone[change.versions.after] = (before, version)
+                continue
+            }
+            if let before { write(before) } else { forget(change.key) }
+            versions[change.key] = version == 0 ? nil : version
         }
+        // A later step that is committed leaves its entry behind. They are few, since commits seldom fail.
+        if undone.count > RuleEngine.maximumMemories { undone = [:] }
         for (source, was) in failed.wereFailing {
             if was { failing.insert(source) } else { failing.remove(source) }
         }
@@ -250,33 +307,59 @@ public struct RuleEngine: Sendable {
     /// Writes a row. Returns false when the rule has no room for another one.
     @discardableResult
     mutating func put(_ memory: RuleMemory) -> Bool {
+        let room = Room(rule: memory.key.rule, slot: memory.key.slot)
+        guard memories[memory.key] != nil || counts[room, default: 0] < RuleEngine.maximumMemories else {
+            if room.slot != .once, full.insert(room).inserted {
+                step.warnings.append(
+                    "rule '\(room.rule)' has no room for more than \(RuleEngine.maximumMemories) \(room.slot.noun); "
+                        + "further ones are suppressed, or get no reminders")
+            }
+            return false
+        }
+        write(memory)
+        return true
+    }
+
+    private mutating func write(_ memory: RuleMemory) {
         let key = memory.key
         let old = memories[key]
-        guard old != nil || counts[key.rule, default: 0] < RuleEngine.maximumMemories else { return false }
-        if step.before[key] == nil { step.before[key] = .some(old) }
+        recordWrite(key, before: old)
         step.changes[key] = .some(memory)
         if let subject = old?.subject, subject != memory.subject { unlink(subject, key) }
-        if old == nil { counts[key.rule, default: 0] += 1 }
+        if old == nil { counts[Room(rule: key.rule, slot: key.slot), default: 0] += 1 }
         memories[key] = memory
         if let subject = memory.subject {
             bySubject[subject, default: []].insert(key)
             if memory.dependsOnItem { bySource[subject.source, default: []].insert(key) }
         }
-        guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return true }
+        guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return }
         if memory.isCivil {
             civilTimers.push(Timer(due: due, key: key))
         } else if key.slot != .pending || !memory.dependsOnItem {
             steadyTimers.push(Timer(due: due, key: key))
         }
-        return true
+    }
+
+    private mutating func recordWrite(_ key: RuleMemory.Key, before: RuleMemory?) {
+        lastVersion += 1
+        step.record(
+            Step.Write(key: key, before: before, versions: (versions[key, default: 0], lastVersion)))
+        versions[key] = lastVersion
+        // The versions of deleted rows are kept for steps whose commit is in flight.
+        if versions.count - memories.count > 100_000 {
+            versions = versions.filter { memories[$0.key] != nil || $0.value > lastVersion - 50_000 }
+        }
     }
 
     /// Deletes a row.
     mutating func forget(_ key: RuleMemory.Key) {
         guard let old = memories.removeValue(forKey: key) else { return }
-        if step.before[key] == nil { step.before[key] = .some(old) }
+        recordWrite(key, before: old)
         step.changes[key] = .some(nil)
-        counts[key.rule, default: 1] -= 1
+        let room = Room(rule: key.rule, slot: key.slot)
+        counts[room, default: 1] -= 1
+        // Reported again only after a tenth is free, not with every row that comes and goes.
+        if counts[room, default: 0] < RuleEngine.maximumMemories / 10 * 9 { full.remove(room) }
         if let subject = old.subject { unlink(subject, key) }
     }
 

@@ -35,6 +35,22 @@ public struct RuleMemory: Sendable, Hashable {
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
         case active = "standing"
+        /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
+        /// the first events, `count` the number of all.
+        case failed
+
+        /// What the rows of the slot are, in the plural.
+        var noun: String {
+            switch self {
+            case .pending: "pending matches"
+            case .deferred: "deferred matches"
+            case .digest: "digests"
+            case .limit: "groups of a limit"
+            case .once: "values"
+            case .active: "active matches"
+            case .failed: "failures"
+            }
+        }
     }
 
     /// Identifies a row.
@@ -87,7 +103,7 @@ public struct RuleMemory: Sendable, Hashable {
     var dependsOnItem: Bool {
         switch key.slot {
         case .pending, .deferred, .active: event?.item != nil
-        case .digest, .limit, .once: false
+        case .digest, .limit, .once, .failed: false
         }
     }
 

@@ -23,7 +23,9 @@ struct ExplainCommand: AsyncParsableCommand {
         let event = try await found(reader)
         try Output.print(style.eventLine.text(event))
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
-        let memories = try await reader.ruleMemories().filter { $0.event?.id == event.id }
+        let memories = try await reader.ruleMemories().filter {
+            $0.event?.id == event.id || $0.events.contains(event.id.description)
+        }
         for evaluation in RuleSet(configuration.rules).evaluateAll(event) {
             try Output.print("\(evaluation.rule.name): \(ExplainCommand.words(evaluation.result))")
             for memory in memories where memory.key.rule == evaluation.rule.name {
@@ -89,6 +91,7 @@ extension RuleMemory {
         case .limit: "suppressed by its limit; the last one follows at \(time)"
         case .once: "sent once"
         case .active: "sent; repeated at \(time) if the state lasts"
+        case .failed: "failed: \(lines.first ?? "")"
         }
     }
 }

@@ -87,7 +87,8 @@ struct StatusCommand: AsyncParsableCommand {
         let now = SystemClock().now().wall
         var table = TextTable(["RULE", "WAITS", "DUE", "ABOUT"])
         for timer in timers {
-            let about = timer.event.map { MessageFormatter.title(of: $0) } ?? timer.key.name
+            let failure = timer.key.slot == .failed ? timer.lines.first.map { "\(timer.key.name): \($0)" } : nil
+            let about = failure ?? timer.event.map { MessageFormatter.title(of: $0) } ?? timer.key.name
             table.add([timer.key.rule, timer.key.slot.rawValue, timer.due?.relative(to: now) ?? "", about])
         }
         return [""] + table.lines
@@ -147,7 +148,7 @@ private struct StatusFacts: Sendable {
                 facts.sinks[count.sink] = count
                 facts.remarks[count.sink] = try await remark(on: count, reader)
             }
-            facts.timers = try await reader.ruleMemories().filter { $0.due != nil }
+            facts.timers = try await reader.ruleMemories().filter { $0.due != nil || $0.key.slot == .failed }
         } catch {
             if error.reason != .missing { throw error }
         }

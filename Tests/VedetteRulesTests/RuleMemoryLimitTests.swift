@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+/// 10,000 entries per rule and purpose; a match beyond that is suppressed with its reason.
+@Suite("The memory of a rule has a bound")
+struct RuleMemoryLimitTests {
+    private static let many = 10_500
+
+    @Test("a full 'for' leaves room for 'limit', and what has no room is suppressed")
+    func limitBesideFor() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) {
+                $0.pendingFor = .seconds(60)
+                $0.limit = Limit(count: 1, per: .seconds(600), by: .rule)
+            })
+        for n in 0..<Self.many { harness.item("\(n)", "down", was: "up") }
+        #expect(harness.sent.isEmpty, "nothing is sent before its time")
+        #expect(harness.suppressed.count == 500)
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+        #expect(harness.sent.count + harness.suppressed.count == Self.many)
+    }
+
+    @Test("limit by item: an item without room is suppressed, both times, and never sent uncounted")
+    func limitByItem() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600)) })
+        for _ in 1...2 {
+            for n in 0..<Self.many { harness.item("\(n)", "down", was: "up") }
+        }
+        #expect(harness.sent.count == 10_000)
+        #expect(harness.suppressed.count == 2 * Self.many - 10_000)
+    }
+
+    @Test("stays: an item that is there already and has no room is suppressed, not forgotten")
+    func stays() {
+        var rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
+        rule.matchesExisting = true
+        var harness = RuleHarness(rule)
+        for n in 0..<Self.many { harness.find("\(n)", "down", since: .zero) }
+        #expect(harness.suppressed.count == 500)
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent.count == 10_000)
+    }
+
+    @Test("a match that stays beyond the room for reminders is suppressed, and a restart does not send it again")
+    func activeMatches() {
+        var rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }
+        rule.matchesExisting = true
+        var harness = RuleHarness(rule)
+        for n in 0..<10_000 { harness.find("\(n)", "down", since: .zero) }
+        harness.pass(.seconds(60))
+        harness.poll()
+        for n in 10_000..<Self.many { harness.find("\(n)", "down", since: .zero) }
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent.count == 10_000)
+        #expect(harness.suppressed.count == 500)
+    }
+
+    @Test("two steps that fail together leave what was before, whichever is undone first", arguments: [true, false])
+    func undoneTogether(firstFirst: Bool) {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })
+        let first = harness.evaluate(harness.event(.changed, key: "a", "down", was: "up"))
+        let second = harness.evaluate(harness.event(.changed, key: "b", "down", was: "up"))
+        for step in firstFirst ? [first, second] : [second, first] { harness.engine.undo(step) }
+        #expect(harness.engine.remembered.isEmpty)
+        harness.item("c", "down", was: "up")
+        #expect(harness.sent == ["out: c: up → down"])
+    }
+
+    @Test("a step that fails between two that are committed takes nothing of theirs back")
+    func undoneBetween() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 3, per: .seconds(600), by: .rule) })
+        harness.item("a", "down", was: "up")
+        let failed = harness.evaluate(harness.event(.changed, key: "b", "down", was: "up"))
+        harness.item("c", "down", was: "up")
+        let alsoFailed = harness.evaluate(harness.event(.changed, key: "d", "down", was: "up"))
+        harness.engine.undo(failed)
+        harness.engine.undo(alsoFailed)
+        #expect(harness.engine.remembered.first?.times.count == 3)
+    }
+}
