@@ -15,22 +15,22 @@ struct Bad: Sendable, CustomTestStringConvertible {
 }
 
 struct BadConfigurationTests {
-    @Test("what is no YAML is said with its place", arguments: Bad.syntax)
+    @Test("invalid YAML is an error with its place", arguments: Bad.syntax)
     func syntax(bad: Bad) { #expect(problems(bad.text) == bad.expected) }
 
-    @Test("what is wrong in servers and sources is said with place and remedy", arguments: Bad.sources)
+    @Test("errors in servers and sources have place and remedy", arguments: Bad.sources)
     func sources(bad: Bad) { #expect(problems(bad.text) == bad.expected) }
 
-    @Test("what is wrong in sinks and settings is said with place and remedy", arguments: Bad.sinks)
+    @Test("errors in sinks and settings have place and remedy", arguments: Bad.sinks)
     func sinks(bad: Bad) { #expect(problems(bad.text) == bad.expected) }
 
-    @Test("what is wrong in rules is said with place and remedy", arguments: Bad.rules)
+    @Test("errors in rules have place and remedy", arguments: Bad.rules)
     func rules(bad: Bad) {
         let head = "sources: {web: {kind: cloudburst, url: 'https://h/'}, any: {kind: json, url: 'https://h/'}}\n"
         #expect(problems(head + "sinks: {desk: {kind: desktop}}\nrules:\n" + bad.text) == bad.expected)
     }
 
-    @Test("everything is said at once, by file and position")
+    @Test("all errors are reported at once, by file and position")
     func atOnce() {
         let loaded = load(
             "sources:\n  s: {kind: jsn, url: 'https://h/'}\n  t: {kind: json}\nrulez: []",
@@ -64,7 +64,7 @@ struct BadConfigurationTests {
         let bomb = "a0: &a0 [x]\n" + levels.joined(separator: "\n") + "\n"
         #expect(
             problems(bomb + "? *a12\n: x").first
-                == "1:1: its aliases (*name) repeat too much, in a key at that; write the text out")
+                == "1:1: its aliases (*name) expand too much inside a key; write the text out")
         #expect(load(bomb).configuration == nil)
         let wide =
             "sinks: {d: {kind: desktop}}\nx: &x {name: r, when: {appears: true}, notify: &n ["

@@ -8,7 +8,7 @@ extension Bad {
             "sources:\n\ts: 1",
             "2:1: bad YAML: found character that cannot start any token; quote the text, and indent with spaces, not tabs"
         ),
-        Bad("sources: {s: 1, s: 2}", "1:11: 's' stands twice in this map; keep one"),
+        Bad("sources: {s: 1, s: 2}", "1:11: 's' is written twice in this map; keep one"),
         Bad("a: *b", "1:4: bad YAML: found undefined alias; quote a text that begins with '*'"),
         Bad(
             "--- {}\n--- {}",
@@ -116,7 +116,8 @@ extension Bad {
             "servers: {lab: {url: 'https://h', headers: {'A b': x, X-A: \"a\\r\\nX-B: c\", Host: h, x-c: 1, X-C: 2}}}",
             "1:45: 'A b' is not a header name; it takes letters, digits and '-'",
             "1:60: the header 'X-A' holds a line end or control character; write one line",
-            "1:75: the header 'Host' is set by the transfer; remove it", "1:92: the header 'X-C' stands twice; keep one"
+            "1:75: the header 'Host' is set by the transfer; remove it",
+            "1:92: the header 'X-C' is written twice; keep one"
         ),
         Bad(
             "servers: {lab: {url: 'https://h', user_agent: \"a\\nb\"}}",
@@ -136,7 +137,7 @@ extension Bad {
             "1:63: 'b' of 'fields' must be a text, not a map; quote a text that begins with '{'"),
         Bad(
             "sources: {s: {kind: json, url: 'https://h/', items: !env X}}",
-            "1:53: the tag '!env' means nothing here; quote the text, or write {env: NAME} for a secret"),
+            "1:53: the tag '!env' has no meaning here; quote the text, or write {env: NAME} for a secret"),
         Bad(
             "sources: {s: {kind: cloudburst, url: 'https://h/', codes: {RM01901: Queued, X1: y}}}",
             "1:81: 'X1' is no code; write RM and five digits"),
@@ -156,7 +157,7 @@ extension Bad {
             "1:61: 'full' is one of 'drop_oldest', 'drop_newest', not 'block'",
             "1:68: unknown key 'age' in 'queue'; known are count, full, size",
             "1:85: 'else' names the sink itself; name another one",
-            "1:88: unknown sink 'dsktop'; known are d, e", "1:99: the sink 'e' stands twice in 'else'; keep one"),
+            "1:88: unknown sink 'dsktop'; known are d, e", "1:99: the sink 'e' is named twice in 'else'; keep one"),
         Bad("sinks: {d: {kind: desktp}}", "1:19: unknown kind 'desktp'; did you mean 'desktop'?"),
         Bad("sinks: {d: {url: x}}", "1:12: sink 'd' lacks 'kind': one of desktop, slack, webhook"),
         Bad("sinks: {d: desktop}", "1:12: sink 'd' must be a map, not a text"),
@@ -180,7 +181,7 @@ extension Bad {
     static let rules = [
         Bad("- {when: {appears: true}, notify: desk}", "4:3: a rule lacks 'name': text"),
         Bad("- {name: r, notify: desk}", "4:3: rule 'r' lacks 'when': map"),
-        Bad("- {name: r, when: {appears: true}}", "4:3: rule 'r' lacks 'notify': the sinks that it speaks to"),
+        Bad("- {name: r, when: {appears: true}}", "4:3: rule 'r' lacks 'notify': the sinks that get its messages"),
         Bad("- text", "4:3: a rule must be a map, not a text"),
         Bad(
             "- {name: r, when: {appears: true}, notify: [], for: 5, limit: {}, limt: 1}",
@@ -193,7 +194,7 @@ extension Bad {
             "4:13: 'stays' needs 'for': how long it stays, as 'for: 30m'",
             "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state, sink_state; use 'any' for several",
             "4:55: unknown sink 'dsk'; did you mean 'desk'?",
-            "4:66: the sink 'desk' stands twice in 'notify'; keep one"),
+            "4:66: the sink 'desk' is named twice in 'notify'; keep one"),
         Bad(
             "- {name: r, when: {appears: true}, notify: [desk: {txt: x}], priority: hi, stop: 1}",
             "4:52: unknown key 'txt' in 'desk'; did you mean 'text'?",
@@ -207,7 +208,7 @@ extension Bad {
             "4:36: 'x*' matches no source; known are any, web"),
         Bad(
             "- {name: r, when: {source: web}, notify: desk}",
-            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
+            "4:19: 'when' does not select events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
         ),
         Bad(
             "- {name: r, when: {appears: true, disappears: true, from: x}, notify: desk}",
@@ -215,7 +216,7 @@ extension Bad {
             "4:53: 'from' needs 'field', as 'field: state'"),
         Bad(
             "- {name: r, when: {appears: false}, notify: desk}",
-            "4:29: 'appears: false' means nothing; remove it, or use 'not'"),
+            "4:29: 'appears: false' has no effect; remove it, or use 'not'"),
         Bad(
             "- {name: r, when: {source_state: failed}, notify: desk}",
             "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', 'offline', 'online', not 'failed'"
@@ -248,7 +249,7 @@ extension Bad {
             "4:25: 'all' is an empty list; write a condition", "4:34: 'any' must be a list, not a map"),
         Bad(
             "- {name: r, when: {any: [{appears: true}, {item: {title: x}}]}, notify: desk}",
-            "4:19: 'when' does not say which events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
+            "4:19: 'when' does not select events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
         ),
         Bad(
             "- name: r\n  when: {source: web, appears: true}\n  notify:\n  - desk:\n      text: |\n        Hello\n        {{item.nme}} {{item.owner}}",

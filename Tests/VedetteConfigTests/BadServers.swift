@@ -38,7 +38,7 @@ extension Bad {
             "1:55: 'token_url' holds a user or password; write 'user' and 'password' of a server instead",
             "1:121: 'in_body' is 'true' or 'false', not '1'",
             "1:124: unknown key 'scop' in 'oauth2'; did you mean 'scope'?"),
-        Bad("netrc: false", "1:42: 'netrc: false' means nothing; remove it"),
+        Bad("netrc: false", "1:42: 'netrc: false' has no effect; remove it"),
         Bad("netrc: [a]", "1:42: 'netrc' must be a text, not a list; quote a text that begins with '['"),
         Bad("netrc: true", "1:42: 'netrc: true' means ~/.netrc, but $HOME is not set; name the file"),
         Bad("netrc: /nowhere/netrc", "1:42: the netrc file '/nowhere/netrc' cannot be used: this file does not exist"),

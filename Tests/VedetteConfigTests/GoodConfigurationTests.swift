@@ -80,7 +80,7 @@ struct GoodConfigurationTests {
         #expect(configuration.settings.keepBytes == 1_000_000_000)
     }
 
-    @Test("a source takes what its server has, and its own pace")
+    @Test("a source has its server's settings and its own interval")
     func source() throws {
         let source = try #require(loaded.configuration?.sources.first)
         #expect(source.url == "https://wca.example.com")
@@ -96,7 +96,7 @@ struct GoodConfigurationTests {
         #expect(news.server.credentials == nil && news.server.name.isEmpty)
     }
 
-    @Test("a rule matches what it says")
+    @Test("every form of `when` matches its events")
     func rules() throws {
         let rules = try #require(loaded.configuration?.rules)
         #expect(answer(rules[0], change("prod-1", "Starting", "Ready for use")) == nil)
@@ -109,7 +109,7 @@ struct GoodConfigurationTests {
         #expect(rules[1].stop && rules[1].priority == .low)
     }
 
-    @Test("sections may be spread over files, and names reach over them")
+    @Test("sections may be spread over files, and names are resolved over all of them")
     func files() throws {
         let loaded = load(
             "rules:\n- {name: r, when: {source: s, appears: true}, notify: [d]}", "sinks:\n  d: {kind: desktop}",
@@ -130,7 +130,7 @@ struct GoodConfigurationTests {
         #expect(loaded.configuration?.sources.first?.url == expected)
     }
 
-    @Test("scalars are compared as they are written, whatever YAML makes of them")
+    @Test("scalars are read as they are written, whatever their YAML type")
     func scalars() throws {
         let loaded = load(
             """
@@ -205,7 +205,7 @@ struct GoodConfigurationTests {
         #expect(prints[0] != prints[1])
     }
 
-    @Test("the manners of a sink are read; what is not said is usual, and give_up is that of the settings")
+    @Test("the delivery policy of a sink is read with its defaults, and give_up is that of the settings")
     func policy() throws {
         let loaded = load(
             """

@@ -36,7 +36,7 @@ struct JSONValueTests {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("plain words are what JSON takes them for, quoted ones are texts, and the order stays")
+    @Test("unquoted values are JSON values, quoted ones are texts, and the order is kept")
     func values() {
         #expect(
             sent(#"{z: 1.50, a: [true, "true", null, ~, no, 0x1F, 007, -3e2], t: "1", "n": , q: 'x "y"'}"#)
@@ -52,7 +52,7 @@ struct JSONValueTests {
         #expect(sent("|\n      query {\n        a\n      }\n") == #""query {\n  a\n}\n""#)
     }
 
-    @Test("a tag means nothing, and aliases are followed")
+    @Test("a tag is an error, and aliases are followed")
     func tags() {
         #expect(load("{a: !env X}").diagnostics.count == 1)
         #expect(sent("{a: &x {b: 1}, c: *x}") == #"{"a":{"b":1},"c":{"b":1}}"#)

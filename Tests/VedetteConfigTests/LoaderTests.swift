@@ -30,7 +30,7 @@ struct LoaderTests {
         #expect(loaded.directory == directory.path)
     }
 
-    @Test("a file that would be forgotten is mentioned")
+    @Test("a *.yml file is reported, since only *.yaml is read")
     func otherNames() throws {
         try directory.write("", to: "a.yaml")
         try directory.write("", to: "rules/b.yml")
@@ -111,7 +111,7 @@ struct LoaderTests {
             ])
     }
 
-    @Test("every key of the tables has its words, and no table names a key twice")
+    @Test("every key of the tables has a summary, and no table has a key twice")
     func tables() {
         let tables = [
             ConfigurationKeys.top, ConfigurationKeys.server, ConfigurationKeys.oauth2, ConfigurationKeys.tls,

@@ -20,7 +20,7 @@ struct MangledConfigurationTests {
             """
 
     /// 0 or 1 for the two halves of the work, which two cores share.
-    @Test("every beginning of a file is read or refused", arguments: [0, 1])
+    @Test("every prefix of a file is read or refused", arguments: [0, 1])
     func prefixes(half: Int) {
         let scalars = Array(Self.text.unicodeScalars)
         for count in stride(from: half, through: scalars.count, by: 2) {

@@ -49,7 +49,7 @@ struct NetrcTests {
                 "machine h\nlogin u s3cret", 2,
                 "a word is none of 'machine', 'default', 'login', 'password', 'account', 'macdef'; quote a value that holds blanks"
             ),
-            ("login s3cret", 1, "'login' stands before the first 'machine'"),
+            ("login s3cret", 1, "'login' comes before the first 'machine'"),
             ("machine h\nlogin u\npassword", 3, "'password' has no value"),
             ("machine h\npassword \"s3cret\nx\"", 2, "a quote is not closed on its line"),
             ("machine", 1, "'machine' has no value"),
@@ -69,7 +69,7 @@ struct NetrcTests {
         return (loaded.configuration?.servers.first, said)
     }
 
-    @Test("a server's user and password come from ~/.netrc or the file that is named, and anew when it changes")
+    @Test("user and password come from ~/.netrc or the named file, and are read again when it changes")
     func server() throws {
         try directory.write("machine api.example.com login joe password s3cret-1", to: ".netrc", mode: 0o600)
         let home = read("netrc: true", environment: ["HOME": directory.path])
@@ -85,7 +85,7 @@ struct NetrcTests {
         #expect(read("netrc: .netrc", url: "http://[::1]:80/").server?.credentials?.user == "six")
     }
 
-    @Test("a netrc file that cannot serve is an error with the remedy")
+    @Test("a bad netrc file is an error with the remedy")
     func errors() throws {
         let place = "DIR/a.yaml:1:62: "
         func said(_ text: String, mode: Int = 0o600) throws -> [String] {
@@ -94,7 +94,7 @@ struct NetrcTests {
         }
         #expect(
             try said("machine other login u password s3cret") == [
-                place + "the netrc file 'DIR/n' knows no 'api.example.com'; "
+                place + "the netrc file 'DIR/n' has no entry for 'api.example.com'; "
                     + "add 'machine api.example.com login NAME password SECRET' to it"
             ])
         #expect(
@@ -118,7 +118,7 @@ struct NetrcTests {
             ])
         #expect(
             try said("default login u password s3cret", mode: 0o644) == [
-                place + "the netrc file 'DIR/n' can be read or changed by everybody; write 'chmod 600 DIR/n'"
+                place + "the netrc file 'DIR/n' can be read or changed by other users; write 'chmod 600 DIR/n'"
             ])
         #expect(
             try said("default login u password s3cret", mode: 0o640) == [

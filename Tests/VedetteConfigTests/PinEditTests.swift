@@ -70,7 +70,7 @@ struct PinEditTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.yaml"])
     }
 
-    @Test("the file keeps its mode, a link goes on to lead to it, and the place and the former pin are said")
+    @Test("the file keeps its mode and its links, and the place and the former pin are returned")
     func file() throws {
         let path = try directory.write(
             "servers:\n  lab:\n    url: h\n    tls: {pin: old}\n", to: "real/a.yaml", mode: 0o600)

@@ -29,7 +29,7 @@ struct RuleGateTests {
         load(Self.head + text).diagnostics.map { $0.description.replacing("a.yaml:", with: "", maxReplacements: 1) }
     }
 
-    @Test("every gate is read as it is written")
+    @Test("every gate is read with all its keys")
     func all() throws {
         let rule = try rule(
             """
@@ -66,7 +66,7 @@ struct RuleGateTests {
         #expect(daily.gates.digest == DigestPlan(release: .at(CivilTimeOfDay(minutes: 510, zone: "UTC"))))
     }
 
-    @Test("stays seeks what is so already, of the state or of a named field")
+    @Test("`stays` matches existing items by state or by a named field")
     func stays() throws {
         let rule = try rule("- {name: r, when: {source: web, stays: Starting}, for: 30m, notify: desk}")
         #expect(rule.matchesExisting && rule.gates.pendingFor == .seconds(1800))
@@ -77,15 +77,15 @@ struct RuleGateTests {
                 == ["9:13: 'stays' needs 'for': how long it stays, as 'for: 30m'"])
         #expect(
             problems("- {name: r, when: {stays: x, to: y}, for: 1m, notify: desk}")
-                == ["9:30: 'to' speaks of a change, 'stays' of none; remove one"])
+                == ["9:30: 'to' is about a change, but 'stays' is not; remove one"])
     }
 
-    @Test("by asks for a change of a number", arguments: ["10", "5%", "+5%", "-0.5"])
+    @Test("`by` matches a change of a number", arguments: ["10", "5%", "+5%", "-0.5"])
     func by(text: String) throws {
         _ = try rule("- {name: r, when: {source: gate, field: price, by: \(text)}, notify: desk}")
     }
 
-    @Test("what makes no sense is said where it stands")
+    @Test("contradictions are errors with their place")
     func bad() {
         #expect(
             problems("- {name: r, when: {source: gate, field: price, by: -5x}, notify: desk}")
@@ -110,13 +110,13 @@ struct RuleGateTests {
                 ])
         #expect(
             problems("- {name: r, when: {appears: true}, notify: desk, digest: {every: 1m}, remind: {every: 1m}}")
-                == ["9:71: 'remind' needs one event to speak of, and 'digest' makes several one; keep one"])
+                == ["9:71: 'remind' is about one event, but 'digest' joins several; keep one"])
         #expect(
             problems("- {name: r, when: {appears: true}, notify: desk, escalate: [{after: 1m, notify: tem}]}")
                 == ["9:81: unknown sink 'tem'; did you mean 'team'?"])
     }
 
-    @Test("a rule's tests are played, and what came instead is said where the test stands")
+    @Test("a rule's tests are run, and a failed one is an error at its place")
     func tests() {
         let rule = """
             - name: r
@@ -141,13 +141,13 @@ struct RuleGateTests {
                 == ["20:7: rule 'r': expected desk, but it was deferred"])
     }
 
-    @Test("a test that is written wrongly is said where it stands")
+    @Test("an error in a test of a rule has its place")
     func badTests() {
         #expect(
             problems(
                 "- {name: r, when: {appears: true}, notify: desk, tests: [{expect: x}, {change: {state: a}, expect: desc}, {appears: {state: [a, b]}, expect: desk, at: noon}]}"
             ) == [
-                "9:58: a test says what happens: one of change, appears, disappears, source_state, sink_state",
+                "9:58: a test needs one event: one of change, appears, disappears, source_state, sink_state",
                 "9:80: 'change' shows no change; write a field as {state: [Starting, Ready for use]}",
                 "9:100: unknown sink or word 'desc'; did you mean 'desk'?",
                 "9:125: 'state' is a value, or [from, to] under 'change'",
@@ -169,7 +169,7 @@ struct RuleGateTests {
         #expect(found.count == 1 && found[0].contains("empty list"), "\(found)")
     }
 
-    @Test("stays inside any or all seeks and needs 'for' as well; under not it means nothing")
+    @Test("`stays` inside `any` or `all` matches existing items and needs `for`; under `not` it is an error")
     func nestedStays() throws {
         let rule = try rule(
             "- {name: r, when: {any: [{stays: Starting}, {source: web, stays: Queued}]}, for: 1m, notify: desk}")
@@ -179,18 +179,18 @@ struct RuleGateTests {
                 == ["9:13: 'stays' needs 'for': how long it stays, as 'for: 30m'"])
         #expect(
             problems("- {name: r, when: {appears: true, not: {stays: Starting}}, for: 1m, notify: desk}")
-                == ["9:35: 'stays' under 'not' means nothing; say with 'item' what must not be"])
+                == ["9:35: 'stays' under 'not' has no meaning; use 'item' under 'not'"])
     }
 
-    @Test("what a night's digest gathered cannot be said again")
+    @Test("`remind` and `escalate` beside a digest are an error")
     func nightDigest() {
         #expect(
             problems(
                 "- {name: r, when: {appears: true}, quiet: {during: night, then: digest}, remind: {every: 1m}, notify: desk}"
-            ) == ["9:74: 'remind' needs one event to speak of, and 'digest' makes several one; keep one"])
+            ) == ["9:74: 'remind' is about one event, but 'digest' joins several; keep one"])
     }
 
-    @Test("the order in which a test names the sinks is no matter")
+    @Test("the order of the sinks in a test does not matter")
     func sinkOrder() {
         #expect(
             problems(

@@ -162,7 +162,7 @@ struct SecretTests {
         }
     }
 
-    @Test("where a secret is kept is said in one way")
+    @Test("a secret has exactly one origin")
     func origins() {
         let oneOf = "'password' takes one of 'env', 'file', 'credential', 'command'"
         #expect(read("{env: A, file: b}").said == ["DIR/a.yaml:1:52: " + oneOf])

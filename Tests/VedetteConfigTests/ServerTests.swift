@@ -25,7 +25,7 @@ struct ServerTests {
         return (loaded.configuration?.servers.first, said)
     }
 
-    @Test("what is wrong in how a server is spoken to is said with place and remedy", arguments: Bad.servers)
+    @Test("errors in connection settings have place and remedy", arguments: Bad.servers)
     func wrong(bad: Bad) {
         let text = "servers: {h: {url: 'https://h',   \(bad.text)}}"
         #expect(problems(text, environment: Self.environment) == bad.expected)
@@ -57,7 +57,7 @@ struct ServerTests {
         }
     }
 
-    @Test("a grant of client credentials is read whole")
+    @Test("`oauth2` is read with all its keys")
     func grant() throws {
         let words =
             "oauth2: {token_url: 'https://id.example.com/token', client_id: me, client_secret: {env: T}, "
@@ -123,7 +123,7 @@ struct ServerTests {
         #expect(sources.map(\.server.originLimits.concurrency) == [nil, 1, 1, nil])
     }
 
-    @Test("what belongs to a server and is written at a source is said so, whatever it is")
+    @Test("a key of a server under a source is an error that says so")
     func remedies() {
         for key in ConfigurationKeys.server.map(\.name)
         where !ConfigurationKeys.source.contains(where: { $0.name == key }) {
@@ -134,7 +134,7 @@ struct ServerTests {
         }
     }
 
-    @Test("our certificate and its key are PEM files, the key private and without a passphrase")
+    @Test("the client certificate and its key are PEM files, the key private and without a passphrase")
     func certificates() throws {
         try directory.write("-----BEGIN CERTIFICATE-----\n", to: "c.pem")
         try directory.write("-----BEGIN EC PRIVATE KEY-----\n", to: "k.pem", mode: 0o600)
@@ -157,7 +157,7 @@ struct ServerTests {
         #expect(
             read("tls: {certificate: c.pem, key: k.pem}").said == [
                 "DIR/a.yaml:1:81: 'key' names 'DIR/k.pem', a key that others can read; write 'chmod 600 DIR/k.pem'",
-                "DIR/a.yaml:1:81: 'key' names 'DIR/k.pem', a key with a passphrase, which nobody is there to type; "
+                "DIR/a.yaml:1:81: 'key' names 'DIR/k.pem', a key with a passphrase, which the watcher cannot enter; "
                     + "remove it with openssl pkey",
             ])
     }

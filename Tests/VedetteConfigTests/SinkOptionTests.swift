@@ -39,7 +39,7 @@ struct SinkOptionTests {
         return (given.value, said)
     }
 
-    @Test("`tls:` is read as a server's: files from the file's directory, each mistake where it stands")
+    @Test("`tls:` of a sink is read like that of a server, with each error at its place")
     func tls() throws {
         try directory.write("-----BEGIN CERTIFICATE-----\n", to: "c.pem")
         try directory.write("-----BEGIN EC PRIVATE KEY-----\n", to: "k.pem", mode: 0o600)
@@ -89,7 +89,7 @@ struct SinkOptionTests {
         }
     }
 
-    @Test("what is wrong in a body is said where it stands, all of it at once")
+    @Test("all errors in a body are reported at their places")
     func wrongBody() throws {
         let deep = String(repeating: "[", count: 13) + String(repeating: "]", count: 13)
         let wrong = [

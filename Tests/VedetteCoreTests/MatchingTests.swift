@@ -40,7 +40,7 @@ struct GlobTests {
         }
     }
 
-    @Test("many stars cost no more than text times glob")
+    @Test("a glob with many stars takes time linear in text times glob")
     func stars() {
         #expect(!Glob(String(repeating: "*a", count: 40) + "b").matches(String(repeating: "a", count: 2000)))
     }
@@ -63,7 +63,7 @@ struct ConditionTests {
     private let ready = ValueMatcher.oneOf(["Ready", "Started"])
     private let starting = ValueMatcher.oneOf(["Starting"])
 
-    @Test("from and to are lists, and absent stands for anything else")
+    @Test("`from` and `to` are lists; a side that is not given matches any value")
     func fromTo() {
         let event = changed([FieldChange(field: "state", from: "Starting", to: "Ready")])
         #expect(isMet(.field("state", from: starting, to: ready), event))
@@ -89,7 +89,7 @@ struct ConditionTests {
         #expect(!isMet(.field("state", from: nil, to: nil), event) && isMet(.disappears, event))
     }
 
-    @Test("name means the title where there is no field of that name, and the field where there is")
+    @Test("`name` is the field of that name, else the title")
     func name() {
         let title = FieldChange(field: "title", from: "a", to: "b")
         let name = FieldChange(field: "name", from: "c", to: "d")
@@ -97,7 +97,7 @@ struct ConditionTests {
         #expect(changed([title, name]).change(of: "name") == name)
     }
 
-    @Test("where looks at the item as it is now, and never at an event about the source")
+    @Test("`where` matches the item as it is now, and never an event about the source")
     func item() {
         let item = Item(key: "1", title: "prod-1", fields: ["tags": .list(["a", "b"]), "cpu": "93"])
         let event = changed([], item: item)
@@ -117,7 +117,7 @@ struct ConditionTests {
         #expect(isMet(.not(no), event) && !isMet(.not(yes), event))
     }
 
-    @Test("what is unmet is said with both values")
+    @Test("a mismatch has both values")
     func reasons() throws {
         let event = changed([FieldChange(field: "state", from: "Queued", to: "Ready")])
         #expect(
@@ -140,7 +140,7 @@ struct RuleSetTests {
         Rule(name: name, when: when, stop: stop, notify: [Rule.NotificationTarget(sink: "k")])
     }
 
-    @Test("every matching rule fires until one says stop")
+    @Test("every matching rule is evaluated until one with `stop` matches")
     func stop() {
         let rules = RuleSet([
             rule("a", .changes(["state"])), rule("b", .appears), rule("c", .changes(["state"]), stop: true),
@@ -189,7 +189,7 @@ struct WordingTests {
     private let item = Item(
         key: "59", title: "prod-1", state: "Ready", url: "https://x/59", time: at(0), fields: ["owner": "ann"])
 
-    @Test("a title says the one thing that matters")
+    @Test("the title has the state, else the main change")
     func titles() {
         let state = FieldChange(field: "state", from: "Starting", to: "Ready", lasted: 252.4)
         let owner = FieldChange(field: "owner", from: nil, to: "ann")
@@ -204,7 +204,7 @@ struct WordingTests {
         #expect(MessageFormatter.text(of: changed([state], item: item)) == "lab · after 4 min 12 s")
     }
 
-    @Test("a recovery does not read like the failure that it ended")
+    @Test("the text of a recovery differs from that of the failure")
     func recovered() {
         var event = changed(kind: .recovered)
         event.error = Event.Problem(failure: "timeout", detail: "no answer")

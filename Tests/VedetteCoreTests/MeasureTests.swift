@@ -13,7 +13,7 @@ struct MeasureTests {
 
     private let thresholds: Thresholds = ["latency": [.above(500), .below(10)]]
 
-    @Test("a measure is stored at every poll and is an event only when it crosses a bound of a rule, either way")
+    @Test("a measure is stored at every poll and makes an event only when it crosses a bound of a rule")
     func crossing() {
         var memory = Memory()
         memory.poll(source(), [host("900")], thresholds: thresholds, at: at(0))
@@ -28,7 +28,7 @@ struct MeasureTests {
         }
     }
 
-    @Test("without a rule that names a bound no measure is ever news")
+    @Test("without a bound in a rule a measure makes no event")
     func noRule() {
         var memory = Memory()
         memory.poll(source(), [host("1")], at: at(0))
@@ -51,7 +51,7 @@ struct MeasureTests {
         #expect(change == [FieldChange(field: "latency", from: "many", to: "501")])
     }
 
-    @Test("rules' bounds are found by source, wherever in their conditions they stand")
+    @Test("the bounds of rules are found by source, also in nested conditions")
     func book() {
         let rules = [
             Rule(

@@ -46,7 +46,7 @@ struct OutboxMannersTests {
         #expect(ids(outbox.actions(at: at(6)).actions) == [3])
     }
 
-    @Test("manners that change while messages wait hold from the next attempt on")
+    @Test("a policy that changes while messages wait applies to the next attempt")
     func changed() {
         var outbox = outbox { $0.concurrency = 1 }
         for id in 1...3 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
@@ -55,7 +55,7 @@ struct OutboxMannersTests {
         #expect(ids(outbox.actions(at: at(0)).actions) == [2, 3])
     }
 
-    @Test("parallel: a message that is retried holds up none of its lane, and up to four are under way")
+    @Test("parallel: a retry delays no other message of its lane, and up to four are in flight")
     func parallel() {
         var outbox = outbox { $0.isParallel = true }
         outbox.committed((1...6).map { delivery($0) })
@@ -81,7 +81,7 @@ struct OutboxMannersTests {
         #expect(ids(outbox.actions(at: at(0)).actions) == [2])
     }
 
-    @Test("a rate that was corrected holds at once")
+    @Test("a new rate applies at once")
     func corrected() {
         var outbox = outbox { $0.interval = .seconds(86_400) }
         for id in 1...2 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
@@ -90,7 +90,7 @@ struct OutboxMannersTests {
         #expect(ids(outbox.actions(at: at(1)).actions) == [2])
     }
 
-    @Test("what ended while its lane was read is not brought back by the reading")
+    @Test("a delivery that ended while its lane was read is not attempted again")
     func endedWhileRead() {
         var outbox = Outbox()
         outbox.laneFound(lane())
@@ -115,7 +115,7 @@ struct OutboxMannersTests {
         #expect(ids(outbox.actions(at: at(0)).actions) == [10])
     }
 
-    @Test("what ended without an attempt is not attempted any more; what is under way goes on")
+    @Test("a delivery that ended without an attempt is not attempted; one in flight continues")
     func ended() {
         var outbox = Outbox()
         outbox.committed([delivery(1), delivery(2), delivery(3)])
@@ -141,7 +141,7 @@ struct OutboxCircuitTests {
         return outbox
     }
 
-    @Test("five failures in a row over several lanes open it: then one attempt at a time asks whether the sink is back")
+    @Test("five failures in a row over several lanes open the circuit: then one attempt at a time probes the receiver")
     func opens() {
         var outbox = dead()
         #expect(outbox.isOpen("k") && outbox.unavailableSinks.isEmpty)
@@ -153,7 +153,7 @@ struct OutboxCircuitTests {
         #expect(outbox.actions(at: at(6)).actions.isEmpty)
     }
 
-    @Test("while it is open a dead sink costs one attempt in five minutes, however many lanes wait")
+    @Test("while the circuit is open there is one attempt in five minutes, however many lanes wait")
     func cost() {
         var outbox = Outbox()
         for id in 1...1000 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
@@ -168,7 +168,7 @@ struct OutboxCircuitTests {
         #expect(outbox.unavailableSinks == ["k"])
     }
 
-    @Test("what was under way when it opened does not lengthen the rest, but a wish of the receiver does")
+    @Test("an attempt in flight when the circuit opened does not extend the pause, but its Retry-After does")
     func underWay() {
         var outbox = Outbox()
         for id in 1...8 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
@@ -179,7 +179,7 @@ struct OutboxCircuitTests {
         #expect(outbox.actions(at: at(0)).wake == Timestamp(milliseconds: 3750))
     }
 
-    @Test("a sink whose receiver put one message off while it is thought dead rests as long")
+    @Test("a Retry-After while the circuit is open extends the pause")
     func asked() {
         var outbox = dead()
         let probe = ids(outbox.actions(at: at(4)).actions)
@@ -189,7 +189,7 @@ struct OutboxCircuitTests {
         #expect(outbox.actions(at: at(89)).actions.isEmpty && !outbox.actions(at: at(90)).actions.isEmpty)
     }
 
-    @Test("the first success closes it, and what waited goes at once, but for what the receiver itself put off")
+    @Test("the first success closes the circuit and makes retries due, except those with a Retry-After")
     func closes() {
         var outbox = dead()
         outbox.committed([delivery(9, source: "s9")])
@@ -206,7 +206,7 @@ struct OutboxCircuitTests {
         #expect(ids(outbox.actions(at: at(600)).actions).count == 4)
     }
 
-    @Test("a message that its receiver cannot take holds up its own lane alone, however often it fails")
+    @Test("a message that its receiver cannot take blocks only its own lane")
     func poison() {
         var outbox = Outbox()
         outbox.committed([delivery(1)])
@@ -219,7 +219,7 @@ struct OutboxCircuitTests {
         #expect(!outbox.isOpen("k") && ids(outbox.actions(at: at(40)).actions).count == 4)
     }
 
-    @Test("once, a sink that is thought dead is not waited for")
+    @Test("drainOnce does not wait for an open circuit")
     func once() {
         var outbox = dead()
         outbox.drainOnce()
@@ -227,7 +227,7 @@ struct OutboxCircuitTests {
         #expect(outbox.isDrained)
     }
 
-    @Test("a person's retry closes it")
+    @Test("`outbox retry` closes the circuit")
     func resumed() {
         var outbox = dead()
         outbox.resumed(sink: "k")
@@ -250,7 +250,7 @@ struct FallbackTests {
         #expect(successor.created == at(9) && successor.due == at(9) && successor.id == 0 && successor.attempts == 0)
     }
 
-    @Test("it follows the chain of the sink where it died first, to its end")
+    @Test("a message follows the fallbacks of its first sink to their end")
     func chain() throws {
         let known: Set<String> = ["mail", "desktop"]
         let mail = try #require(next(delivery(1), along: ["mail", "desktop"], known: known))

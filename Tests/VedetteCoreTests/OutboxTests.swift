@@ -34,7 +34,7 @@ struct RetryPolicyTests {
         return RetryPolicy().attempt(pending, outcome, at: now, random: random)
     }
 
-    @Test("an outcome says whether the delivery ends, rests or is tried again")
+    @Test("an outcome ends, pauses or retries a delivery")
     func states() {
         #expect(attempt(.delivered).state == .sent)
         #expect(attempt(.rejected(reason: "no")).state == .dead && attempt(.rejected(reason: "no")).reason == "no")
@@ -134,7 +134,7 @@ struct OutboxTests {
         #expect(outbox.actions(at: at(0)).actions.isEmpty && outbox.isDrained)
     }
 
-    @Test("a sink resumed while its lane is read or attempted repeats nothing")
+    @Test("a sink that is resumed while its lane is read or attempted repeats no delivery")
     func resumedWhileLoading() {
         var outbox = Outbox()
         outbox.laneFound(lane)
@@ -153,7 +153,7 @@ struct OutboxTests {
         #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(6))])
     }
 
-    @Test("a paused sink rests, others go on; resumed, it starts with the delivery that it refused")
+    @Test("a paused sink gets no attempts, others do; when resumed, it starts with the delivery that it refused")
     func paused() {
         var outbox = Outbox()
         outbox.committed([delivery(1), delivery(2), delivery(3, sink: "other")])
@@ -170,7 +170,7 @@ struct OutboxTests {
         #expect(outbox.actions(at: at(9)).actions == [.attempt(delivery(1))])
     }
 
-    @Test("a hurried outbox attempts what waits for its time, but not what has just failed")
+    @Test("drainOnce makes every delivery due, except those that have just failed")
     func hurried() {
         var outbox = Outbox()
         outbox.laneFound(lane)

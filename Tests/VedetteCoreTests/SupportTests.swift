@@ -155,7 +155,7 @@ struct EventJSONTests {
         #expect(event.json["source"]?.string == source)
     }
 
-    @Test("what is no event is none", arguments: ["{}", "[]", "null", #"{"id":"1","type":"x"}"#])
+    @Test("JSON that is no event is refused", arguments: ["{}", "[]", "null", #"{"id":"1","type":"x"}"#])
     func refused(text: String) throws { #expect(Event(json: try JSON(parsing: text.utf8)) == nil) }
 }
 

@@ -84,6 +84,7 @@ struct PollEvaluationTests {
         }
         #expect(engine.remembered.first?.times.count == 4)
         #expect(evaluation.step.deliveries.count == 3 && other.deliveries.count == 1)
+        #expect(evaluation.step.changes.values.first??.times.count == 4, "committed last, it has both polls")
         var both = engine
         both.undo(evaluation.step)
         both.undo(other)

@@ -58,7 +58,7 @@ struct DeliveryPolicyReader {
                 return nil
             }
             guard seen.insert(other).inserted else {
-                findings.error(node.place, "the sink '\(other)' stands twice in 'else'; keep one")
+                findings.error(node.place, "the sink '\(other)' is named twice in 'else'; keep one")
                 return nil
             }
             return other

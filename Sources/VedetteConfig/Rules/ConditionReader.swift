@@ -22,7 +22,7 @@ struct ConditionReader {
         if !part.selectsEvents {
             findings.error(
                 node.place,
-                "'when' does not say which events; add one of "
+                "'when' does not select events; add one of "
                     + ConfigurationKeys.eventConditions.map { "'\($0)'" }.joined(separator: ", "))
         }
         return (part.condition, scope, part.matchesExisting)
@@ -81,7 +81,7 @@ struct ConditionReader {
             var inner = scope
             guard let part = read(node, &inner, depth: depth + 1) else { return parts }
             if part.matchesExisting {
-                findings.error(map.key("not"), "'stays' under 'not' means nothing; say with 'item' what must not be")
+                findings.error(map.key("not"), "'stays' under 'not' has no meaning; use 'item' under 'not'")
             }
             parts.append(Part(condition: .not(part.condition), selectsEvents: false, matchesExisting: false))
         }
@@ -176,7 +176,7 @@ extension ConditionReader {
     /// Reads `stays`: a change to the value is the match, and `for` is how long it must last.
     private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
         for name in ["from", "to", "by"] where map.has(name) {
-            findings.error(map.key(name), "'\(name)' speaks of a change, 'stays' of none; remove one")
+            findings.error(map.key(name), "'\(name)' is about a change, but 'stays' is not; remove one")
         }
         let name = map.has("field") ? map["field"].flatMap { self.name($0, "'field'", scope) } : "state"
         guard let name, let value = matchers.matcher(node, "'stays'") else { return nil }
@@ -185,7 +185,7 @@ extension ConditionReader {
 
     private func isTrue(_ node: YAMLNode, _ name: String) -> Bool {
         guard let flag = scalars.flag(node, "'\(name)'") else { return false }
-        if !flag { findings.error(node.place, "'\(name): false' means nothing; remove it, or use 'not'") }
+        if !flag { findings.error(node.place, "'\(name): false' has no effect; remove it, or use 'not'") }
         return flag
     }
 

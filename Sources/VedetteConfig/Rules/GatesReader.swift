@@ -25,7 +25,7 @@ struct GatesReader {
         if gates.digest != nil || gates.quiet?.action == .digest, gates.remind != nil || !gates.escalate.isEmpty {
             let other = map.has("remind") ? "remind" : "escalate"
             findings.error(
-                map.key(other), "'\(other)' needs one event to speak of, and 'digest' makes several one; keep one")
+                map.key(other), "'\(other)' is about one event, but 'digest' joins several; keep one")
         }
         return gates
     }

@@ -75,7 +75,7 @@ struct RuleReader {
 
     private func notices(_ map: MapReader, stop: Bool, _ scope: NameScope) -> [Rule.NotificationTarget] {
         guard map.has("notify") else {
-            if !stop { findings.error(map.node.place, "\(map.what) lacks 'notify': the sinks that it speaks to") }
+            if !stop { findings.error(map.node.place, "\(map.what) lacks 'notify': the sinks that get its messages") }
             return []
         }
         guard let node = map["notify"] else { return [] }
@@ -83,7 +83,7 @@ struct RuleReader {
         var seen = Set<String>()
         return nodes.flatMap { self.notices($0, scope) }.compactMap { notice, place in
             if seen.insert(notice.sink).inserted { return notice }
-            findings.error(place, "the sink '\(notice.sink)' stands twice in 'notify'; keep one")
+            findings.error(place, "the sink '\(notice.sink)' is named twice in 'notify'; keep one")
             return nil
         }
     }

@@ -23,7 +23,7 @@ struct RuleTestReader {
         let given = ConfigurationKeys.testEvents.filter(map.has)
         guard given.count == 1, let name = given.first, let event = map[name] else {
             findings.error(
-                node.place, "a test says what happens: one of \(ConfigurationKeys.testEvents.joined(separator: ", "))")
+                node.place, "a test needs one event: one of \(ConfigurationKeys.testEvents.joined(separator: ", "))")
             return nil
         }
         let made = test(name, event)

@@ -25,7 +25,7 @@ struct Netrc {
             case "login", "password", "account":
                 let value = try words.value(of: word)
                 guard !entries.isEmpty else {
-                    throw Problem(line: words.line, detail: "'\(word)' stands before the first 'machine'")
+                    throw Problem(line: words.line, detail: "'\(word)' comes before the first 'machine'")
                 }
                 if word == "login" { entries[entries.count - 1].login.user = value }
                 if word == "password" { entries[entries.count - 1].login.password = value }

@@ -33,7 +33,8 @@ struct NetrcReader {
             throw Problem(detail: "\(name) cannot be used: line \(error.line): \(error.detail)")
         }
         guard let login = netrc.login(for: host) else {
-            throw Problem(detail: "\(name) knows no '\(host)'; add 'machine \(host) login NAME password SECRET' to it")
+            throw Problem(
+                detail: "\(name) has no entry for '\(host)'; add 'machine \(host) login NAME password SECRET' to it")
         }
         guard let user = login.user, let password = login.password else {
             throw Problem(detail: "\(name) lacks '\(login.user == nil ? "login" : "password")' for '\(host)'; add it")
@@ -52,7 +53,7 @@ struct NetrcReader {
         case .failure(let problem): throw Problem(detail: "\(name) cannot be used: \(problem.detail)")
         case .success(let file):
             guard file.mode & 0o007 == 0 else {
-                throw Problem(detail: "\(name) can be read or changed by everybody; write 'chmod 600 \(path)'")
+                throw Problem(detail: "\(name) can be read or changed by other users; write 'chmod 600 \(path)'")
             }
             guard let text = String(validating: file.bytes, as: UTF8.self) else {
                 throw Problem(detail: "\(name) is not UTF-8; save it as UTF-8")
@@ -71,7 +72,7 @@ extension AuthenticationReader {
     func netrc(_ node: YAMLNode, host: String?, isDigest: Bool) -> Credentials? {
         guard let text = ScalarReader(findings: findings).text(node, "'netrc'") else { return nil }
         guard text != "false" else {
-            findings.error(node.place, "'netrc: false' means nothing; remove it")
+            findings.error(node.place, "'netrc: false' has no effect; remove it")
             return nil
         }
         guard let host else { return nil }

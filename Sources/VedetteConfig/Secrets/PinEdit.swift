@@ -39,7 +39,7 @@ public enum PinEdit {
             try replace(path, by: changed, mode: file.mode)
             return PinRecord(place: "\(path):\(line)", former: node.member("tls")?.member("pin")?.scalar?.string)
         }
-        throw Problem(detail: "the server '\(server)' stands in no file of the configuration")
+        throw Problem(detail: "the server '\(server)' is in no file of the configuration")
     }
 
     /// Whether the new text says what the old one said, and the pin. An anchor, an alias or a comment in the wrong place

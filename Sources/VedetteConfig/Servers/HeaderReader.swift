@@ -23,7 +23,7 @@ struct HeaderReader {
         var seen = Set<String>()
         return entries.compactMap { entry in
             guard seen.insert(entry.name.lowercased()).inserted else {
-                findings.error(entry.key.place, "the header '\(entry.name)' stands twice; keep one")
+                findings.error(entry.key.place, "the header '\(entry.name)' is written twice; keep one")
                 return nil
             }
             return header(entry)

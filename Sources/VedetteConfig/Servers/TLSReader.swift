@@ -21,7 +21,7 @@ struct TLSReader {
         clientCertificate(map, &policy)
         if policy.pin != nil, map.has("ca") {
             findings.error(
-                map.key("ca"), "'ca' says nothing beside 'pin', which judges the certificate alone; remove one")
+                map.key("ca"), "'ca' has no effect beside 'pin', which alone verifies the certificate; remove one")
         }
         if policy.insecure, map.has("ca") || map.has("pin") {
             findings.error(map.key("insecure"), "'insecure' switches every check off; remove it, or 'ca' and 'pin'")
@@ -62,7 +62,7 @@ struct TLSReader {
         if file.text.contains("ENCRYPTED") {
             findings.error(
                 node.place,
-                "\(what) names '\(file.path)', a key with a passphrase, which nobody is there to type; "
+                "\(what) names '\(file.path)', a key with a passphrase, which the watcher cannot enter; "
                     + "remove it with openssl pkey")
         }
     }

@@ -64,7 +64,7 @@ struct MapReader {
         let place = what.map { " in \($0)" } ?? ""
         let start = "unknown \(noun) '\(name)'\(place)"
         if let meant = suggestion(for: name, among: known) { return "\(start); did you mean '\(meant)'?" }
-        guard !known.isEmpty else { return "\(start); there is none" }
+        guard !known.isEmpty else { return "\(start); none is configured" }
         let some = known.sorted().prefix(12).joined(separator: ", ")
         return "\(start); known are \(some)" + (known.count > 12 ? " and \(known.count - 12) more" : "")
     }

@@ -9,7 +9,7 @@ struct ScalarReader {
     func text(_ node: YAMLNode, _ what: String) -> String? {
         if let tag = node.foreignTag {
             findings.error(
-                node.place, "the tag '\(tag)' means nothing here; quote the text, or write {env: NAME} for a secret")
+                node.place, "the tag '\(tag)' has no meaning here; quote the text, or write {env: NAME} for a secret")
             return nil
         }
         guard let text = node.text else {

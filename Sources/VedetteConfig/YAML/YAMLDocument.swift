@@ -10,7 +10,7 @@ enum YAMLDocument {
         if AliasGuard.isBomb(file.text) {
             findings.error(
                 Place(file: file.path, line: 1, column: 1),
-                "its aliases (*name) repeat too much, in a key at that; write the text out")
+                "its aliases (*name) expand too much inside a key; write the text out")
             return nil
         }
         do {
@@ -34,7 +34,7 @@ enum YAMLDocument {
         case .duplicatedKeysInMapping(let duplicates, let context):
             let place = Place(file: file.path, line: context.mark.line, column: context.mark.column)
             let names = duplicates.map { "'\($0)'" }.joined(separator: ", ")
-            findings.error(place, "\(names) stands twice in this map; keep one")
+            findings.error(place, "\(names) is written twice in this map; keep one")
         case .reader(let problem, let offset, _, _):
             findings.error(place(of: offset ?? 0, in: file), "bad YAML: \(problem); remove the character")
         default:

@@ -131,7 +131,7 @@ extension YAMLNode {
             findings.error(place, "\(what) must be a map, not \(noun)")
             return nil
         }
-        if let tag = foreignTag { findings.error(place, "the tag '\(tag)' means nothing here; remove it") }
+        if let tag = foreignTag { findings.error(place, "the tag '\(tag)' has no meaning here; remove it") }
         guard source.budget.spend(mapping.count + 1, at: place, findings) else { return nil }
         var entries: [YAMLEntry] = []
         var merged: [YAMLEntry] = []

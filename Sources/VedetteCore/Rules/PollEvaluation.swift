@@ -120,6 +120,8 @@ extension RuleEngine {
             pollFailed(source)
         }
         reportFailures(evaluation, identifier)
+        // A step that ran between two pieces is committed before this one, so this one must write its changes, too.
+        for key in step.changes.keys { step.changes[key] = .some(memories[key]) }
         evaluation.isFinished = true
     }
 
