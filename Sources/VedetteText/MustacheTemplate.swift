@@ -3,10 +3,10 @@
 public import VedetteCore
 
 /// A strict subset of Mustache (mustache(5)): `{{name}}`, sections, inverted sections, dotted names and comments. Texts
-/// are plain, so nothing is escaped and `{{{name}}}` and `{{&name}}` mean the same as `{{name}}`; whoever puts the result
-/// into markup, JSON or a header escapes it there. A name is always looked up whole, never along the stack of sections.
+/// are plain, so nothing is escaped and `{{{name}}}` and `{{&name}}` mean the same as `{{name}}`; code that puts the result into
+/// markup, JSON or a header escapes it there. A name is always looked up whole, never along the stack of sections.
 ///
-/// What Mustache lets pass in silence is an error here: unknown names, `{{}}`, partials, changed delimiters.
+/// Unknown names, `{{}}`, partials and changed delimiters, which Mustache ignores, are errors here.
 public struct MustacheTemplate: Template {
     indirect enum Part: Sendable {
         case text(String)
@@ -18,10 +18,12 @@ public struct MustacheTemplate: Template {
 
     private let parts: [Part]
 
-    /// Longest template that is taken, in bytes.
+    /// Bytes of the longest template that is accepted.
     public static let maximumLength = 16 << 10
-    /// Sections inside sections.
+    /// The deepest nesting of sections.
     public static let maximumNesting = 16
+    /// The end of a text that a limit cut, so that its reader sees the cut.
+    public static let cutMark = "… [cut: the template renders too much text]"
 
     public init(_ text: String, names: TemplateVocabulary) throws(TemplateError) {
         parts = try TemplateParser.parse(text, names: names)
@@ -30,20 +32,23 @@ public struct MustacheTemplate: Template {
     public func render(_ context: TemplateContext) -> String {
         var renderer = Renderer(context: context)
         renderer.render(parts, element: nil)
-        return renderer.text
+        return renderer.text + (renderer.isCut ? MustacheTemplate.cutMark : "")
     }
 }
 
-/// Bounded, because a list inside itself, inside itself, grows as a power of its length.
+/// Renders one text within limits, because a list inside itself, inside itself, grows as a power of its length.
 private struct Renderer {
     let context: TemplateContext
     var text = ""
-    var stepsLeft = 100_000
-    var bytesLeft = 1 << 20
+    /// A limit was reached, so the text lacks its end.
+    var isCut = false
+    private var stepsLeft = 100_000
+    private var bytesLeft = 1 << 20
+
+    init(context: TemplateContext) { self.context = context }
 
     mutating func render(_ parts: [MustacheTemplate.Part], element: String?) {
-        for part in parts {
-            guard stepsLeft > 0 else { return }
+        for part in parts where !isCut {
             stepsLeft -= 1
             switch part {
             case .text(let literal): append(literal)
@@ -54,13 +59,14 @@ private struct Renderer {
                 if isInverted {
                     if elements.isEmpty { render(inner, element: element) }
                 } else {
-                    for element in elements { render(inner, element: element) }
+                    for element in elements where !isCut { render(inner, element: element) }
                 }
             }
+            if stepsLeft < 0 { isCut = true }
         }
     }
 
-    /// None when the value is absent or empty.
+    /// The elements of a list, or a text as the only one; none when the value is absent or empty.
     private func elements(of name: String) -> [String] {
         switch context[name] {
         case nil, .text(""): []
@@ -71,6 +77,6 @@ private struct Renderer {
 
     private mutating func append(_ more: String) {
         bytesLeft -= more.utf8.count
-        if bytesLeft < 0 { stepsLeft = 0 } else { text += more }
+        if bytesLeft < 0 { isCut = true } else { text += more }
     }
 }

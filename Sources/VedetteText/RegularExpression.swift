@@ -3,17 +3,22 @@
 import CPCRE2
 public import VedetteCore
 
-/// A user's regular expression over PCRE2 (pcre2pattern(3)), Unicode throughout. What a match may cost is bounded, because
-/// `(a+)+$` is easily written and takes for ever; reaching a limit is an error, never "no match".
+/// A user's regular expression, matched by PCRE2 (pcre2pattern(3)) with Unicode properties.
+///
+/// The work of one scan is bounded. PCRE2's match limit counts backtracking and starts anew at each start position, so it never
+/// sees `[a-z]+\d` walk to the end of a long text from every letter of it. The pattern is therefore compiled with automatic
+/// callouts (pcre2callout(3)), and `ScanMeter` counts the steps between them over the whole scan. A scan that reaches the limit
+/// throws; it is never reported as "no match".
 ///
 /// `@unchecked Sendable`: `code` is set once and read only; PCRE2 promises that a compiled pattern may be used by several
 /// threads at the same time once JIT compilation is over, which is before `init` returns (pcre2api(3), "Multithreading").
 public final class RegularExpression: Pattern, @unchecked Sendable {
-    /// As it was written.
+    /// The expression as the user wrote it.
     public let source: String
     private let code: OpaquePointer
+    private let meter: ScanMeter
 
-    /// Longest pattern that is taken, in bytes.
+    /// Bytes of the longest pattern that is accepted.
     static let maximumLength = 8192
 
     /// - Throws: what is wrong and where; the offset counts Unicode scalars, as the columns of YAML do.
@@ -24,7 +29,8 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
         }
         self.source = source
         code = try RegularExpression.compile(source, ignoringCase: ignoringCase)
-        // JIT needs pages that are writable and executable, which a hardened service does not get: then it fails, and
+        meter = ScanMeter(source, code)
+        // JIT needs pages that are writable and executable, which a hardened service does not get: then this fails, and
         // the interpreter matches instead.
         _ = pcre2_jit_compile_8(code, UInt32(PCRE2_JIT_COMPLETE))
     }
@@ -32,28 +38,93 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
     deinit { pcre2_code_free_8(code) }
 
     public func matches(_ text: String) throws(PatternError) -> Bool {
+        var meter = meter
+        return try matches(text, counting: &meter)
+    }
+
+    /// - Parameter meter: counts the steps of this scan.
+    func matches(_ text: String, counting meter: inout ScanMeter) throws(PatternError) -> Bool {
         var text = text
-        var status = text.withUTF8 { match($0, options: 0) }
+        var status = text.withUTF8 { scan($0, &meter, options: 0) }
         // JIT has a stack of 32 KiB; the interpreter has its own, larger limit.
-        if status == PCRE2_ERROR_JIT_STACKLIMIT { status = text.withUTF8 { match($0, options: PCRE2_NO_JIT) } }
+        if status == PCRE2_ERROR_JIT_STACKLIMIT {
+            status = text.withUTF8 { scan($0, &meter, options: UInt32(PCRE2_NO_JIT)) }
+        }
         if status >= 0 { return true }
         if status == PCRE2_ERROR_NOMATCH { return false }
         throw PatternError(RegularExpression.explain(matchError: status, of: source))
     }
 
-    private func match(_ text: UnsafeBufferPointer<UInt8>, options: UInt32) -> Int32 {
-        // One pair of offsets: only "found or not" is asked for.
-        guard let data = pcre2_match_data_create_8(1, nil) else { return PCRE2_ERROR_NOMEMORY }
-        defer { pcre2_match_data_free_8(data) }
-        // A Swift string is valid UTF-8: the library need not check it again.
-        let options = options | PCRE2_NO_UTF_CHECK
-        return pcre2_match_8(code, text.baseAddress, text.count, 0, options, data, Limits.shared.context)
+    private func scan(_ text: UnsafeBufferPointer<UInt8>, _ meter: inout ScanMeter, options: UInt32) -> Int32 {
+        // One pair of offsets suffices: the caller asks whether there is a match, not where.
+        guard let data = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
+            return PCRE2_ERROR_NOMEMORY
+        }
+        defer {
+            pcre2_match_data_free_8(data)
+            pcre2_match_context_free_8(context)
+        }
+        // These bound memory; both count anew at each start position.
+        pcre2_set_depth_limit_8(context, 1000)
+        pcre2_set_heap_limit_8(context, 1024)  // KiB
+        return withUnsafeMutablePointer(to: &meter) { meter in
+            _ = pcre2_set_callout_8(context, ScanMeter.count, meter)
+            // A Swift string is valid UTF-8: the library need not check it again.
+            return pcre2_match_8(
+                code, text.baseAddress, text.count, 0, options | UInt32(PCRE2_NO_UTF_CHECK), data, context)
+        }
     }
+
+    func newMeter() -> ScanMeter { meter }
+}
+
+/// Counts the steps of one scan and ends it at a limit.
+///
+/// PCRE2 calls `count` before each item of the pattern. A step is one such call, or one byte that the scan moved forward or
+/// back since the last call, so an item that runs over a long text costs its length.
+struct ScanMeter {
+    /// Steps of one scan. JIT needs about 0.1 s for them, the interpreter about 0.5 s.
+    static let limit = 5_000_000
+
+    private(set) var steps = 0
+    private var position = 0
+    /// Bytes that an item may read before it fails, when no call follows that would show it: the largest number in braces.
+    private let hiddenSteps: Int
+    /// A back reference compares as many bytes as its group has captured.
+    private let hasBackReferences: Bool
+
+    init(_ source: String, _ code: OpaquePointer) {
+        let counts = source.split(separator: "{").compactMap { Int($0.prefix { ("0"..."9").contains($0) }) }
+        hiddenSteps = counts.max().map { $0 > 64 ? $0 : 0 } ?? 0
+        var references: UInt32 = 0
+        pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_BACKREFMAX), &references)
+        hasBackReferences = references > 0
+    }
+
+    private mutating func add(_ block: UnsafeMutablePointer<pcre2_callout_block_8>) -> Bool {
+        let now = block.pointee.current_position
+        steps += 1 + abs(now - position) + min(hiddenSteps, block.pointee.subject_length)
+        position = now
+        if hasBackReferences, let offsets = block.pointee.offset_vector {
+            for group in 1..<max(1, Int(block.pointee.capture_top)) where offsets[2 * group] >= 0 {
+                steps += max(0, offsets[2 * group + 1] - offsets[2 * group])
+            }
+        }
+        return steps <= ScanMeter.limit
+    }
+
+    static let count: @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> Int32 =
+        {
+            block, meter in
+            guard let block, let meter else { return 0 }
+            return meter.assumingMemoryBound(to: ScanMeter.self).pointee.add(block) ? 0 : PCRE2_ERROR_CALLOUT
+        }
 }
 
 extension RegularExpression {
     private static func compile(_ source: String, ignoringCase: Bool) throws(PatternError) -> OpaquePointer {
-        var options = UInt32(PCRE2_UTF) | UInt32(PCRE2_UCP) | UInt32(PCRE2_NEVER_BACKSLASH_C)
+        var options =
+            UInt32(PCRE2_UTF) | UInt32(PCRE2_UCP) | UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)
         if ignoringCase { options |= UInt32(PCRE2_CASELESS) }
         var (error, offset, source) = (Int32(0), 0, source)
         let code = source.withUTF8 { pcre2_compile_8($0.baseAddress, $0.count, options, &error, &offset, nil) }
@@ -81,8 +152,10 @@ extension RegularExpression {
 
     private static func explain(matchError code: Int32, of source: String) -> String {
         switch code {
-        case PCRE2_ERROR_MATCHLIMIT, PCRE2_ERROR_DEPTHLIMIT, PCRE2_ERROR_HEAPLIMIT, PCRE2_ERROR_JIT_STACKLIMIT:
-            "the regular expression '\(source)' takes too long on this text; avoid repeats inside repeats, as in '(a+)+'"
+        case PCRE2_ERROR_CALLOUT, PCRE2_ERROR_MATCHLIMIT, PCRE2_ERROR_DEPTHLIMIT, PCRE2_ERROR_HEAPLIMIT,
+            PCRE2_ERROR_JIT_STACKLIMIT:
+            "the regular expression '\(source)' takes too long on this text; begin it with '^' or a fixed word, and avoid "
+                + "repeats inside repeats, as in '(a+)+'"
         default:
             "the regular expression '\(source)' failed: \(message(code))"
         }
@@ -93,26 +166,4 @@ extension RegularExpression {
         let length = Int(pcre2_get_error_message_8(code, &text, text.count))
         return length < 0 ? "error \(code)" : String(decoding: text.prefix(length), as: UTF8.self)
     }
-}
-
-/// What one match may cost.
-///
-/// `@unchecked Sendable`: the context is filled in `init` and never changed again, so all threads may use it
-/// (pcre2api(3), "Context blocks").
-private final class Limits: @unchecked Sendable {
-    static let shared = Limits()
-
-    /// Nil when memory ran out: then PCRE2's own, larger limits hold.
-    let context: OpaquePointer?
-
-    private init() {
-        context = pcre2_match_context_create_8(nil)
-        guard let context else { return }
-        pcre2_set_match_limit_8(context, 100_000)
-        pcre2_set_depth_limit_8(context, 1000)
-        // In KiB.
-        pcre2_set_heap_limit_8(context, 1024)
-    }
-
-    deinit { pcre2_match_context_free_8(context) }
 }

@@ -2,13 +2,13 @@
 
 import VedetteCore
 
-/// Tokens to a tree, in one pass with a stack of open sections.
+/// Makes a tree of tokens, in one pass with a stack of open sections.
 struct TemplateParser {
     private struct Open {
         var name: String
         var isInverted: Bool
         var token: TemplateToken
-        /// What stood before it, in the enclosing section.
+        /// The parts before it in the enclosing section.
         var before: [MustacheTemplate.Part]
     }
 
@@ -75,7 +75,7 @@ struct TemplateParser {
         let name = token.content
         guard !name.isEmpty else { throw token.error("an empty tag; write a name, as in '{{item.title}}'") }
         guard !name.contains(where: { $0.isWhitespace || "{}(),|".contains($0) }) else {
-            throw token.error("'\(name)' is not a name; a tag holds one dotted name, without functions or filters")
+            throw token.error("'\(name)' is not a name; a tag contains one dotted name, without functions or filters")
         }
         guard !name.split(separator: ".", omittingEmptySubsequences: false).contains("") else {
             throw token.error("'\(name)' has an empty part; write a dotted name, as in 'item.title'")

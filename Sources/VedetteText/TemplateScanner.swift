@@ -7,7 +7,7 @@ struct TemplateToken {
     }
 
     var kind: Kind
-    /// The text, or what stands in the tag without sigil and surrounding white space.
+    /// The text, or the content of the tag without sigil and surrounding white space.
     var content: String
     var line: Int
     var column: Int
@@ -15,7 +15,7 @@ struct TemplateToken {
     func error(_ detail: String) -> TemplateError { TemplateError(line: line, column: column, detail: detail) }
 }
 
-/// Cuts a template into tokens and drops the lines on which a section tag or a comment stands alone (mustache(5):
+/// Splits a template into tokens and drops the lines on which a section tag or a comment stands alone (mustache(5):
 /// "standalone").
 struct TemplateScanner {
     private let text: [Unicode.Scalar]
@@ -94,7 +94,9 @@ struct TemplateScanner {
         }
     }
 
-    /// Called behind a tag that began at `tag`. When only blanks share its line, blanks and line end go with it.
+    /// Removes the blanks and the line end around a tag that stands alone on its line.
+    ///
+    /// - Parameter tag: where the tag began; `at` is behind it.
     private mutating func dropStandaloneLine(from tag: Int) {
         var before = tag
         while before > 0, text[before - 1] == " " || text[before - 1] == "\t" { before -= 1 }

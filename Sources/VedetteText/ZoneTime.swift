@@ -3,11 +3,11 @@
 import Foundation
 public import VedetteCore
 
-/// Time zones from the machine's tz database.
+/// Reads time zones from the machine's tz database.
 public struct ZoneTime: CivilTime {
     public init() {}
 
-    /// Whether the tz database has it.
+    /// Returns whether the tz database has a zone.
     public static func knows(_ zone: String) -> Bool { TimeZone(identifier: zone) != nil }
 
     public func offset(at time: Timestamp, in zone: String?) -> Int {

@@ -2,7 +2,7 @@
 
 import Testing
 import VedetteCore
-import VedetteText
+@testable import VedetteText
 
 struct RegularExpressionTests {
     @Test(
@@ -24,7 +24,7 @@ struct RegularExpressionTests {
     }
 
     @Test(
-        "a bad pattern says where, in characters, and what to do",
+        "the error for a bad pattern has the place in characters and a remedy",
         arguments: [
             ("prod-(", 6, #"missing closing parenthesis; close it, or write '\(' for the character itself"#),
             ("è(", 2, #"missing closing parenthesis; close it, or write '\(' for the character itself"#),
@@ -57,6 +57,36 @@ struct RegularExpressionTests {
         }
         #expect(error?.detail.contains("'(a+)+$' takes too long") == true)
         #expect(error?.offset == nil)
+    }
+
+    @Test(
+        "a scan that walks through a long text from each of its letters is an error, never 'no match'",
+        arguments: [
+            #"(error: )?[a-z]+\d"#, #"[a-z]{30000,}\d"#, #"(a*)[bc]\1"#, "([a-z]+)(?=.*\\1[!?])", "(?:a?){40}[bc]",
+            #"(?<=a)[a-z]+[;:]"#,
+        ])
+    func longScans(pattern: String) throws {
+        let text = String(repeating: "a", count: 64 << 10)
+        let pattern = try RegularExpression(pattern)
+        var meter = pattern.newMeter()
+        let error = #expect(throws: PatternError.self) { try pattern.matches(text, counting: &meter) }
+        #expect(error?.detail.contains("takes too long") == true)
+        #expect(meter.steps < ScanMeter.limit + 200_000)
+    }
+
+    @Test(
+        "a usual scan of a long text stays far below the limit",
+        arguments: [
+            (#"error \d{3}"#, true), ("(?i)ERROR|FAILED", true), (#"^\w+ .*timeout.*$"#, false),
+            (#"error.*timeout"#, false),
+            (#"\b(\w+) \1\b"#, false), (#"(?i)\bready\b"#, false), (#"[a-z]+\d{4}-\d\d"#, false),
+        ])
+    func usualScans(pattern: String, expected: Bool) throws {
+        let text = String(repeating: "the system is starting, ", count: 2700) + "error 503 at last"
+        let pattern = try RegularExpression(pattern)
+        var meter = pattern.newMeter()
+        #expect(try pattern.matches(text, counting: &meter) == expected)
+        #expect(meter.steps < ScanMeter.limit / 4)
     }
 
     @Test("a pattern cannot raise its own limit")

@@ -8,7 +8,7 @@ struct TemplateErrorTests {
     let names = TemplateVocabulary(["item.name", "change.lasted", "t"]) { $0.hasPrefix("item.") }
 
     @Test(
-        "what a template cannot mean is refused with its place and a remedy",
+        "an invalid template is refused with its place and a remedy",
         arguments: [
             ("{{itm.name}}", "1:1: unknown name 'itm.name'; did you mean 'item.name'?"),
             ("ä\n  {{zebra}}", "2:3: unknown name 'zebra'; known are item.name, change.lasted, t"),
@@ -49,7 +49,7 @@ struct TemplateErrorTests {
         #expect(error?.description == expected)
     }
 
-    @Test("a name that nobody can list passes when the closure knows it")
+    @Test("a name that is not listed is accepted when the closure knows it")
     func open() throws {
         let template = try MustacheTemplate("{{item.whatever}}", names: names)
         #expect(template.render(TemplateContext { $0 == "item.whatever" ? "x" : nil }) == "x")
