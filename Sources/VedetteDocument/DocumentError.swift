@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a document was not read. Nothing of it may be used: a cut or broken document is a failed poll, never a shorter list.
+/// The reason why a document could not be read. Nothing of it may be used: a cut or broken document is a failed poll, never a
+/// shorter list.
 public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The class of the error, for counters and for the reason of a failed poll.
     public enum Kind: String, Sendable, CaseIterable {
@@ -18,16 +19,16 @@ public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible
         case wrongShape = "wrong shape"
         /// Another format than the one asked for: a login page instead of JSON.
         case wrongType = "wrong type"
-        /// Declares entities or default attributes, which are refused unread.
+        /// Declares entities or default attributes, which are refused.
         case entityDeclared = "entity declared"
-        /// A character encoding that is unknown or does not fit the bytes.
+        /// Has a character encoding that is unknown or does not fit the bytes.
         case encoding
     }
 
     public let kind: Kind
     /// One clear sentence without the place.
     public let reason: String
-    /// Where in the document, in bytes from 0, when it is known.
+    /// The place in the document in bytes from 0; nil when unknown.
     public let offset: Int?
 
     public init(_ kind: Kind, _ reason: String, offset: Int? = nil) {
@@ -42,7 +43,7 @@ public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-/// A small illness that was healed: the document is complete, but its author should hear of it.
+/// A small error that was corrected. The document is complete, but its author should know.
 public enum DocumentWarning: String, Sendable, CaseIterable, Comparable, CustomStringConvertible {
     case badEncoding = "bytes that do not fit the character encoding were replaced by U+FFFD"
     case loneSurrogate = "half a surrogate pair was replaced by U+FFFD"

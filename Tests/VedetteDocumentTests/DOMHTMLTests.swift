@@ -29,7 +29,7 @@ struct DOMHTMLTests {
         #expect(try tree.ask("/html/@lang") == ["en"])
     }
 
-    @Test("the text of a page is what is read: no scripts, styles or templates, and blocks are apart")
+    @Test("the text of a page has no scripts, styles or templates, and blocks are separated")
     func text() throws {
         let tree = try htmlTree(
             """
@@ -42,7 +42,7 @@ struct DOMHTMLTests {
         #expect(try tree.ask("//script/text()") == ["var x"])
     }
 
-    @Test("words at both sides of an inline element with white space around it stay apart")
+    @Test("words on both sides of an inline element with white space around it stay separated")
     func spaces() throws {
         let tree = try htmlTree(
             "<html><body><my-tag>a</my-tag> <my-tag>b</my-tag> <i>c</i> <i>d</i><u>e</u></body></html>")
@@ -64,7 +64,7 @@ struct DOMHTMLTests {
         #expect(failure { _ = try htmlTree("<?xml version='1.0'?><rss><channel/></rss>") } == .wrongType)
     }
 
-    @Test("what is no HTML is told apart")
+    @Test("a document that is not HTML is refused with its class")
     func wrongTypes() {
         func kind(_ text: String) -> DocumentError.Kind? { failure { _ = try htmlTree(text) } }
         #expect(kind("") == .empty)
@@ -87,7 +87,7 @@ struct DOMHTMLTests {
         #expect(try htmlTree("<html><p>x</HTML ><p>y<!-- z").ask("//p") == ["x", "y"])
     }
 
-    @Test("every prefix of a page is an error")
+    @Test("every truncation of an HTML page is an error")
     func cuts() throws {
         let whole = Array(
             "<!DOCTYPE html>\n<html><head><title>é</title></head><body><p class='a>b'>x<!-- c --><script>1</script></p></body></html>"
@@ -124,7 +124,7 @@ struct DOMHTMLTests {
         #expect(try htmlTree("<p title='\(text)'>x</p>").ask("//p/@title") == [text])
     }
 
-    @Test("scripts may hold what looks like their end, and data in them can be asked")
+    @Test("a script may contain text that resembles its end, and XPath reaches data in it")
     func scripts() throws {
         let tree = try htmlTree(
             "<html><script type='application/ld+json'>{\"a\": \"<b></bs>\"}</script><script>'</scripts>'<!-- '</script><p>x</p></html>"

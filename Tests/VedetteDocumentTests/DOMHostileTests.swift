@@ -5,7 +5,7 @@ import VedetteDocument
 @Suite("Hostile documents as trees")
 struct DOMHostileTests {
     @Test(
-        "declared entities and default attributes are refused, used or not",
+        "declared entities and default attributes are refused, used or unused",
         arguments: [
             "<!ENTITY a 'x'>", "<!ENTITY a SYSTEM 'file:///etc/passwd'>",
             "<!ENTITY % p SYSTEM 'http://127.0.0.1:9/x'> %p;", "<!ATTLIST r x CDATA 'y'>",
@@ -77,7 +77,7 @@ struct DOMHostileTests {
     }
 
     @Test(
-        "attributes cannot hide in what libxml2 reads in another way",
+        "attributes cannot hide in markup that libxml2 reads in another way",
         arguments: [
             "<script><!-- ", "<!--><p", "<!-- --!><p", "<p a='\"><p", "<p =\"><p", "<title></titles><p", "<script/><p",
             "<style></style ><p", "<?php ><p", "<!x'><p", "</ ><p", "<p a=`><p", "<textarea><p", "<p/a='><p",
@@ -91,7 +91,7 @@ struct DOMHostileTests {
         #expect(kind == nil || kind == .tooLarge)
     }
 
-    @Test("end tags that close nothing cost no walk each")
+    @Test("end tags that close nothing do not each cost a walk over the open elements")
     func strayEnds() throws {
         let open = (0..<240).map { "<x\($0)>" }.joined()
         let tree = try htmlTree(open + String(repeating: "</stray>", count: 500_000) + "<p>x</p>")
@@ -118,7 +118,7 @@ struct DOMHostileTests {
     }
 
     @Test(
-        "an expression that looks as if it would explode, and does not, is answered",
+        "an expression that looks costly but is not gets its result",
         arguments: [
             "count(//*//*//*//*//*)", "count(//*[.//*[.//*]])", "count(//*/ancestor::*/descendant::*/ancestor::*)",
             "count(//a | //b | //a//c)", "count(//c/../../d)", "count(//a[b/c]/following-sibling::a[1])",
@@ -128,7 +128,7 @@ struct DOMHostileTests {
     }
 
     @Test(
-        "sets that libxml2 would compare node by node end at a limit of their own",
+        "joins of node sets that libxml2 compares node by node have a limit of their own",
         arguments: [
             "//a/..", "//a[1]/following-sibling::a/preceding-sibling::a", "//a[@b] | //a[not(@b)]",
         ])
@@ -138,7 +138,7 @@ struct DOMHostileTests {
         #expect(try tree.ask("count(//a)") == ["100000"])
     }
 
-    @Test("the limit is of all expressions on one document together")
+    @Test("all expressions on one document share one limit")
     func together() throws {
         var limits = DOMLimits()
         limits.operations = 100_000

@@ -6,7 +6,7 @@ import VedetteDocument
 struct DOMTests {
     private let evri = "evri-entities.xml"
 
-    @Test("rows, and of each row its own texts")
+    @Test("each row gives its own texts")
     func rows() throws {
         let tree = try DOMReader().xml(Fixture.bytes(evri))
         let rows = try tree.nodes(XPath("//entities/entity"))
@@ -21,7 +21,7 @@ struct DOMTests {
         #expect(try tree.ask("/evriThing/@status") == ["OK"])
     }
 
-    @Test("texts, numbers and truth values; nothing where there is nothing")
+    @Test("texts, numbers and booleans are read, and an absent value gives none")
     func values() throws {
         let tree = try xmlTree("<r><a>1.50</a><a>2</a><empty/></r>")
         #expect(try tree.ask("count(//a)") == ["2"])
@@ -35,7 +35,7 @@ struct DOMTests {
         #expect(try tree.ask("//empty") == [""])
     }
 
-    @Test("white space is joined, CDATA is text, comments and instructions are not there")
+    @Test("white space is joined, CDATA is text, comments and instructions are left out")
     func text() throws {
         let tree = try xmlTree("<r>\n a\u{A0}\u{A0}b <!-- c --><i>d</i>e <![CDATA[<f> & ]]>&#103;<?h i?>\t</r>")
         #expect(try tree.ask("/r") == ["a b de <f> & g"])
@@ -60,7 +60,7 @@ struct DOMTests {
         #expect(try tree.ask("//b | //a | //a[2] | //a/preceding::a") == ["1", "2", "3"])
     }
 
-    @Test("what is ignored is gone before anything is asked, also where one lies in another")
+    @Test("ignored nodes are removed before any expression is evaluated, also nested ones")
     func ignoring() throws {
         let text = "<r id='r'><a t='1' u='2'>x<b><c/>y</b></a><a t='3'>z</a></r>"
         let tree = try xmlTree(text, ignoring: ["//b", "//c | //b/text()", "//@u", "//nothing", "string(//a)"])
@@ -71,7 +71,7 @@ struct DOMTests {
         #expect(try xmlTree(text, ignoring: ["/", "/r/namespace::*"]).ask("/r") == ["xyz"])
     }
 
-    @Test("every prefix of a document is an error, none a shorter list")
+    @Test("every truncation of a document is an error, never a shorter list")
     func cuts() throws {
         let whole = try Fixture.bytes("evri-related.xml")
         let end = try #require(whole.lastIndex(of: UInt8(ascii: ">"))) + 1
@@ -82,7 +82,7 @@ struct DOMTests {
         #expect(failure { _ = try DOMReader().xml(Array(whole[..<end])) } == nil)
     }
 
-    @Test("what is not XML is told apart")
+    @Test("a document that is not XML is refused with its class")
     func wrongTypes() {
         func kind(_ text: String) -> DocumentError.Kind? { failure { _ = try xmlTree(text) } }
         #expect(kind("") == .empty)
@@ -94,7 +94,7 @@ struct DOMTests {
         #expect(kind("<a><b></a>") == .syntax)
     }
 
-    @Test("illnesses are healed and said, encodings are read")
+    @Test("small errors are corrected with a warning, and encodings are decoded")
     func healing() throws {
         let tree = try xmlTree("<r>a & b&nbsp;\u{1}c</r>after")
         #expect(try tree.ask("/r") == ["a & b c"])
@@ -107,7 +107,7 @@ struct DOMTests {
             try DOMReader().xml(Array("<r>".utf8) + [0xEB] + Array("</r>".utf8), charset: "koi8-r").ask("/r") == ["К"])
     }
 
-    @Test("the same bytes give the same answers")
+    @Test("the same bytes give the same results")
     func determinism() throws {
         let bytes = try Fixture.bytes("connections-public-1.xml")
         let map = [("a", "http://www.w3.org/2005/Atom")]

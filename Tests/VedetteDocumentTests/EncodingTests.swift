@@ -11,7 +11,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "the names that people write are known",
+        "the usual names of encodings are known",
         arguments: [
             ("ISO-8859-1", "é", [0xE9]), ("iso_8859-1", "é", [0xE9]), ("Latin1", "é", [0xE9]),
             ("windows-1252", "€", [0x80]),
@@ -31,7 +31,7 @@ struct EncodingTests {
         }
     }
 
-    @Test("UTF-32 is told by its mark or by the zeros beside the first sign")
+    @Test("UTF-32 is recognised by its byte order mark or by the zeros beside the first character")
     func utf32() throws {
         let text = "<feed><title>é🔥</title></feed>"
         for big in [true, false] {
@@ -49,7 +49,7 @@ struct EncodingTests {
         }
     }
 
-    @Test("a name that the bytes contradict gives way, with a warning")
+    @Test("a named encoding that the bytes contradict is replaced, with a warning")
     func contradictions() throws {
         let utf8 = Array("žluťoučký".utf8)
         #expect(try title(utf8, declared: "iso-8859-1").recorder.titles == ["žluťoučký"])
@@ -69,7 +69,7 @@ struct EncodingTests {
         #expect(try title([0xC4, 0xBF], declared: "gbk").recorder.titles == ["目"])
     }
 
-    @Test("what stands before the declaration hides neither it nor its encoding")
+    @Test("text before the declaration hides neither it nor its encoding")
     func before() throws {
         let declaration = "<?xml version='1.0' encoding='iso-8859-1'?>"
         func page(_ junk: String) throws -> XMLOutcome {

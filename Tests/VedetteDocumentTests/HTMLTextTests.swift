@@ -22,7 +22,7 @@ struct HTMLTextTests {
         #expect(HTMLText.plain(html) == text)
     }
 
-    @Test("what is too long is cut between characters")
+    @Test("a text that is too long is cut between characters")
     func limit() {
         #expect(HTMLText.plain("ééééé", limit: 8) == "éé…")
         #expect(HTMLText.plain("12345678", limit: 8) == "12345678")

@@ -2,7 +2,7 @@
 import Testing
 import VedetteDocument
 
-@Suite("What a JSON document says beside its rows")
+@Suite("Values of a JSON document beside its rows")
 struct JSONCheckTests {
     private struct Refused: Error {}
 
@@ -23,7 +23,7 @@ struct JSONCheckTests {
     }
 
     @Test(
-        "the check sees its values before any row, and even where the items are missing, null or no array",
+        "the check receives the values before any row, even where the items are missing, null or not an array",
         arguments: [
             #"{"s": 403}"#, #"{"s": 403, "items": null}"#, #"{"s": 403, "items": {}}"#, #"{"items": [1], "s": 403}"#,
         ])
@@ -36,7 +36,7 @@ struct JSONCheckTests {
         #expect(seen == [.number("403")])
     }
 
-    @Test("a broken document never comes to the check")
+    @Test("the check is never called for a broken document")
     func broken() {
         let reader = JSONReader(items: .root, columns: [], document: paths("s"))
         for text in [#"{"s": 403"#, "", "<html>", #"{"s": 403} x"#] {
@@ -44,7 +44,7 @@ struct JSONCheckTests {
         }
     }
 
-    @Test("items that are null are an error with a sentence, or an empty array where that is said")
+    @Test("items that are null are an error, or an empty array where the option allows it")
     func null() throws {
         let path = try JSONPath("items")
         let text = #"{"items": null}"#

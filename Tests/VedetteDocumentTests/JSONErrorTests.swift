@@ -19,7 +19,7 @@ struct JSONErrorTests {
     }
 
     @Test(
-        "what is no JSON is refused with the place",
+        "a body that is not JSON is refused with the place",
         arguments: [
             (#"{"a": 1,}"#, 8), ("[1,]", 3), ("[01]", 1), ("[tru]", 1), (#"["\q"]"#, 3), (#"{"a" 1}"#, 5), ("[1] x", 4),
             ("[1}", 2), ("{1:2}", 1), ("[1 2]", 3), ("[\"a\u{1}\"]", 3), ("[1.]", 1), ("[+1]", 1), (#"["\u12G4"]"#, 6),
@@ -36,7 +36,7 @@ struct JSONErrorTests {
         }
     }
 
-    @Test("values that no path wants are validated, too")
+    @Test("values that no path reads are validated too")
     func unwanted() {
         for text in [#"[{"x": {"y": [01]}}]"#, #"[{"x": "\q"}]"#, #"[{"\q": 1}]"#, #"[{"x": nul}]"#, #"[{"x": 1.e1}]"#]
         {
@@ -54,7 +54,7 @@ struct JSONErrorTests {
         #expect(failure { _ = try rows(text, columns: []) } == kind)
     }
 
-    @Test("the login page and the empty 200 of the fixtures are told apart")
+    @Test("the login page and the empty 200 of the fixtures have different error classes")
     func fixtures() throws {
         let reader = JSONReader(columns: [])
         let page = try Fixture.bytes("connections-login-200.html")
@@ -70,7 +70,7 @@ struct JSONErrorTests {
     }
 
     @Test(
-        "items that are no array are an error that names the path",
+        "items that are not an array are an error that names the path",
         arguments: [#"{"x": 1}"#, #"{"items": null}"#, #"{"items": {"a": {}}}"#, #"{"items": 3}"#, "[1]"])
     func shapes(text: String) {
         do {

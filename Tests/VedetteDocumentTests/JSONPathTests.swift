@@ -14,7 +14,7 @@ struct JSONPathTests {
     }
 
     @Test(
-        "a path that cannot be read says where and what to write instead",
+        "the error for a bad path has the place and the remedy",
         arguments: [
             ("a..b", 2, "'\\.'"), (".a", 0, "'\\.'"), ("a.", 2, "'\\.'"), (#"å\n"#, 2, "followed by"),
             ("a[0]", 1, "'.0'"),

@@ -53,7 +53,7 @@ struct JSONReaderTests {
             ])
     }
 
-    @Test("of members with the same name the last counts, with nothing left of the first")
+    @Test("the last of members with the same name counts, with nothing left of the first")
     func duplicates() throws {
         let text =
             #"{"items": [{"id": 1}, {"id": 2}], "items": [{"id": 3, "p": {"q": 1, "r": 2}, "id": 4, "p": {"r": 5}}]}"#
@@ -89,7 +89,7 @@ struct JSONReaderTests {
         #expect(summary.document[2] == .raw(#"{"items": [{"id": 1}, {"id": 2}] , "n": 2}"#))
     }
 
-    @Test("bytes of a cell are there without a String, and a raw array splits into its elements")
+    @Test("the bytes of a cell are read without a String, and a raw array splits into its elements")
     func bytesAndElements() throws {
         var body = Array(#"[{"tags": ["a\"b", 1.10, null, ["x"], true], "one": "1"}]"#.utf8)
         var elements: [[String]] = []
@@ -102,7 +102,7 @@ struct JSONReaderTests {
         #expect(elements == [["a\"b", "1.10", #"["x"]"#, "true"], ["1"], []])
     }
 
-    @Test("a shorter body after a longer one reads as itself, and a cut one does not borrow the older end")
+    @Test("a shorter body after a longer one is read alone, and a cut one does not end with the older bytes")
     func reuse() throws {
         let reader = JSONReader(columns: paths("id", "t"))
         let long = "[" + (0..<500).map { #"{"id": \#($0), "t": "\u0041"}"# }.joined(separator: ",") + "]"
@@ -115,7 +115,7 @@ struct JSONReaderTests {
         #expect(try rows(Array("[]".utf8), reader).isEmpty)
     }
 
-    @Test("a byte order mark is no part of the document")
+    @Test("a byte order mark is not part of the document")
     func mark() throws {
         #expect(try rows([0xEF, 0xBB, 0xBF] + Array("[1]".utf8), JSONReader(columns: [.root])) == [[.number("1")]])
     }

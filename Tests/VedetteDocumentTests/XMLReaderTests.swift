@@ -3,7 +3,7 @@ import Testing
 import VedetteDocument
 
 struct XMLReaderTests {
-    @Test("a page of updates gives its entries, links with their ampersands, and next to nothing else")
+    @Test("a page of updates gives its entries and links with their ampersands")
     func connections() throws {
         let page = try xml(Fixture.bytes("connections-public-1.xml"))
         #expect(page.warnings.isEmpty)
@@ -49,7 +49,7 @@ struct XMLReaderTests {
         #expect(page.recorder.contents == [#"<div>x &lt; <a href="?a&amp;b=&quot;">y</a><br/></div>"#, "<p>"])
     }
 
-    @Test("xml:base and xml:lang reach down to where they are wanted, and no further")
+    @Test("xml:base and xml:lang apply to the elements below, and no further")
     func inherited() throws {
         let text = """
             <feed xml:base="http://h/a/" xml:lang="en"><entry xml:base="b/"><content xml:lang="it">1</content></entry>
@@ -60,12 +60,12 @@ struct XMLReaderTests {
         #expect(page.recorder.languages == ["it", "en"])
     }
 
-    @Test("a handler may refuse a root, and its error is the reading's")
+    @Test("an error that a handler throws ends the reading")
     func refusal() {
         #expect(failure { _ = try xml("<rss><channel/></rss>") } == .wrongShape)
     }
 
-    @Test("a DOCTYPE alone, comments and instructions around the root are welcome")
+    @Test("a DOCTYPE alone, comments and instructions around the root are accepted")
     func prolog() throws {
         let text = """
             <?xml version="1.0"?><?style x?><!-- & -->

@@ -3,7 +3,7 @@ import Testing
 import VedetteDocument
 
 struct XMLHealingTests {
-    @Test("HTML entities and bare ampersands are read as people meant them, and reported")
+    @Test("HTML entities and bare ampersands are read as their characters, with a warning")
     func entities() throws {
         let page = try xml(
             "<feed><title>a&nbsp;b &eacute;t&eacute; AT&T &foo; & &hellip;</title><link href='?a=1&b=2&eacute;&amp;c'/></feed>"
@@ -28,7 +28,7 @@ struct XMLHealingTests {
         #expect(page.warnings == [.controlCharacters])
     }
 
-    @Test("a control character is found at every place, a tab or a line break is none")
+    @Test("a control character is found at every place; tabs and line breaks are allowed")
     func everyControl() throws {
         for length in 0..<40 {
             let text = String(repeating: "é\n\t", count: 8).prefix(length)
@@ -47,7 +47,7 @@ struct XMLHealingTests {
         #expect(page.warnings == [.leadingSpace, .trailingContent, .namespace].sorted())
     }
 
-    @Test("healing does not hide a cut")
+    @Test("corrections do not hide a cut")
     func cut() {
         #expect(failure { _ = try xml("<feed><title>a & b</title><id>&nbsp") } == .truncated)
     }

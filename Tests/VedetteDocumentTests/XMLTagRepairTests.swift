@@ -61,7 +61,7 @@ struct XMLRepairTests {
         #expect(failure { _ = try read(text) } == .syntax)
     }
 
-    @Test("an ill document that is cut is as cut as any other")
+    @Test("a malformed document that is cut is refused")
     func cut() throws {
         let whole = Array("<feed><title>A <b>bold <i>x</title><link href=a/><id>1</id><entry></entry></feed>".utf8)
         for count in 0..<whole.count {
@@ -72,7 +72,7 @@ struct XMLRepairTests {
         }
     }
 
-    @Test("limits hold for what was mended too")
+    @Test("limits apply to a mended document too")
     func limits() {
         let deep = "<feed><title>1 < 2" + String(repeating: "<b>", count: 5000) + "</title></feed>"
         #expect(failure { _ = try read(deep) } == .syntax)
@@ -80,12 +80,12 @@ struct XMLRepairTests {
         #expect(failure { _ = try read(many) } == nil)
     }
 
-    @Test("a handler that cannot begin again gets the first error")
+    @Test("a handler that cannot restart gets the first error")
     func withoutRestart() {
         #expect(failure { _ = try xml("<feed><title>1 < 2</title></feed>") } == .syntax)
     }
 
-    @Test("a well-known prefix means its namespace where nobody declared it, any other nothing")
+    @Test("an undeclared prefix has a meaning only when it is well known")
     func prefixes() throws {
         var vocabulary = Recorder.vocabulary
         vocabulary.assume("dc", means: "http://purl.org/dc/elements/1.1/")
@@ -97,7 +97,7 @@ struct XMLRepairTests {
         #expect(warnings == [.namespace])
     }
 
-    @Test("random damage to an ill document never crashes and never loses entries silently")
+    @Test("random damage to a malformed document never crashes and never loses entries silently")
     func damage() throws {
         let whole = Array(
             ("<feed>" + (1...20).map { "<entry><title>\($0) < <b>x</title><link href=a></link></entry>" }.joined()

@@ -18,7 +18,7 @@ struct XPathTests {
     }
 
     @Test(
-        "what is wrong is said when the expression is made",
+        "a wrong expression is refused when it is created",
         arguments: [
             ("", "it is empty"),
             ("//a[", "a '[' is not closed"),
@@ -51,7 +51,7 @@ struct XPathTests {
         #expect(error?.subject == text)
     }
 
-    @Test("the place of a mistake is said in characters")
+    @Test("the place of an error is given in characters")
     func place() {
         let error = #expect(throws: XPath.Invalid.self) { try XPath("//é/a b") }
         #expect(error?.reason == "it breaks the grammar of XPath 1.0, at or before character 7")

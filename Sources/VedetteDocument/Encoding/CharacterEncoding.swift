@@ -6,7 +6,7 @@ struct CharacterEncoding: Equatable {
     let iconvName: String?
     /// The length of the byte order mark.
     var markBytes = 0
-    /// What was named does not fit the bytes, and something else does.
+    /// The encoding that was named does not fit the bytes, and another one does.
     var contradictsName = false
 
     static func detect(_ body: [UInt8], charset: String?) throws(DocumentError) -> CharacterEncoding {
@@ -22,10 +22,10 @@ struct CharacterEncoding: Equatable {
         return CharacterEncoding(iconvName: first.iconvName)
     }
 
-    /// By byte order mark, or by the zeros beside the first `<` (XML 1.0 appendix F).
+    /// Detects UTF-8, UTF-16 and UTF-32 by byte order mark, or by the zeros beside the first `<` (XML 1.0 appendix F).
     private static func marked(_ body: [UInt8]) -> CharacterEncoding? {
         if body.starts(with: [0xEF, 0xBB, 0xBF]) { return CharacterEncoding(iconvName: nil, markBytes: 3) }
-        // Before UTF-16's: its little end is the beginning of this one.
+        // This comes before UTF-16, whose little-endian mark is its beginning.
         if body.starts(with: [0xFF, 0xFE, 0, 0]) { return CharacterEncoding(iconvName: "UTF-32LE", markBytes: 4) }
         if body.starts(with: [0, 0, 0xFE, 0xFF]) { return CharacterEncoding(iconvName: "UTF-32BE", markBytes: 4) }
         if body.starts(with: [0xFE, 0xFF]) { return CharacterEncoding(iconvName: "UTF-16BE", markBytes: 2) }
@@ -37,8 +37,9 @@ struct CharacterEncoding: Equatable {
         return nil
     }
 
-    /// Servers add a charset of their own to files that name theirs rightly; and a text in one byte a character is never
-    /// valid UTF-8 by chance, so many a page that says Latin-1 is UTF-8.
+    /// Returns the encoding that fits better than the one named. Servers add a charset of their own to files that name theirs
+    /// correctly, and a text in a single-byte encoding is hardly ever valid UTF-8 by chance, so a page that names Latin-1 and is
+    /// valid UTF-8 is UTF-8.
     private static func contradiction(
         _ first: CharacterEncodingNames.Found, _ second: CharacterEncodingNames.Found?, _ body: [UInt8]
     ) -> CharacterEncoding? {
@@ -53,7 +54,7 @@ struct CharacterEncoding: Equatable {
         return CharacterEncoding(iconvName: name, contradictsName: true)
     }
 
-    /// `utf-8` of `<?xml version="1.0" encoding="utf-8"?>`, wherever near the beginning it stands.
+    /// Returns `utf-8` of `<?xml version="1.0" encoding="utf-8"?>`, wherever near the beginning it stands.
     private static func declaredName(_ body: [UInt8]) -> String? {
         guard let start = XMLProlog.declaration(in: body.prefix(XMLProlog.reach)) else { return nil }
         let head = body[start...].prefix(512)

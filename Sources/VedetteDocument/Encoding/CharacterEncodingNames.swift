@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names that servers and documents give to character encodings, as the WHATWG Encoding Standard reads them
+/// Finds a character encoding by the names that servers and documents use, as the WHATWG Encoding Standard reads them
 /// (https://encoding.spec.whatwg.org/#names-and-labels).
 enum CharacterEncodingNames {
     struct Found {
@@ -14,16 +14,13 @@ enum CharacterEncodingNames {
 
     static func find(_ name: String) -> Found? {
         let plain = String(
-            decoding: name.utf8.map(Sniffer.lowercased).filter {
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0)
-            },
-            as: UTF8.self)
+            decoding: name.utf8.map(\.lowercased).filter { $0.isLetter || $0.isDigit }, as: UTF8.self)
         return known[plain].map { Found(iconvName: $0.isEmpty ? nil : $0) }
     }
 
     /// Letters and digits of a name to iconv's name; the empty one is UTF-8. A closed list: a name from the network never
     /// reaches iconv, whose rarer decoders have a history of crashes. Latin-1 and ASCII are read as windows-1252 and UTF-8,
-    /// the old double-byte sets as the supersets that are meant, as browsers do.
+    /// the old double-byte sets as their supersets, as browsers do.
     private static let known: [String: String] = {
         var known: [String: String] = [:]
         for (name, labels) in table {
@@ -41,7 +38,7 @@ enum CharacterEncodingNames {
     }()
 
     private static let table = [
-        // Bytes that begin with '<' cannot be UTF-16, whatever a header says.
+        // Bytes that begin with '<' cannot be UTF-16, whatever a header names.
         (
             "",
             """

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTML page as UTF-8 with its tags written anew, ready for libxml2's parser.
+/// An HTML page as UTF-8 with its tags rewritten, ready for libxml2's parser.
 ///
 /// libxml2 compares each attribute with all before it, so a tag with a million of them would take hours, and its idea of where
-/// a tag, a comment or a script ends is its own. Here the tags are read as the HTML standard reads them
+/// a tag, a comment or a script ends differs from the HTML standard's. Here the tags are read as the standard reads them
 /// (https://html.spec.whatwg.org/multipage/parsing.html#tokenization), bounded, and written so that there is one way left to
 /// read them. Comments and declarations are left out.
 struct HTMLDocument {
@@ -29,7 +29,7 @@ struct HTMLDocument {
         warnings = text.warnings + (scanner.hadControls ? [.controlCharacters] : [])
     }
 
-    /// By byte order mark, the response's charset, the page's `meta`, else UTF-8 where the bytes are that, else windows-1252
+    /// Decodes by byte order mark, the response's charset, the page's `meta`, else UTF-8 where the bytes are that, else windows-1252
     /// (HTML §13.2.3.2).
     private static func decode(_ body: [UInt8], charset: String?) throws(DocumentError) -> XMLText {
         let names = [charset, metaCharset(body.prefix(4096))].compactMap { $0 }
@@ -37,7 +37,7 @@ struct HTMLDocument {
         return try XMLText.decode(body, charset: known ?? (UTF8Check.isValid(body) ? nil : "windows-1252"))
     }
 
-    /// `utf-8` of `<meta charset="utf-8">` or `<meta http-equiv=Content-Type content="text/html; charset=utf-8">`.
+    /// Returns `utf-8` of `<meta charset="utf-8">` or `<meta http-equiv=Content-Type content="text/html; charset=utf-8">`.
     private static func metaCharset(_ head: ArraySlice<UInt8>) -> String? {
         var rest = head
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -75,7 +75,7 @@ struct HTMLDocument {
 }
 
 extension Sniffer {
-    /// XML whose root, after declarations and comments, is `html`.
+    /// True for XML whose root, after declarations and comments, is `html`.
     static func isXHTML(_ text: ArraySlice<UInt8>) -> Bool {
         let head = text.prefix(4096)
         return head.indices.contains {

@@ -11,7 +11,8 @@ enum HTMLEntities {
         return named
     }()
 
-    /// HTML reads numeric references to C1 control characters as windows-1252, for they never meant anything else.
+    /// Returns the character of a numeric reference. HTML reads C1 control characters as windows-1252, since no author means
+    /// anything else.
     static func scalar(_ code: UInt32) -> Unicode.Scalar {
         switch code {
         case 0, 0xD800...0xDFFF, 0x110000...: "\u{FFFD}"

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HTML as people read it on one line: for titles of `type="html"`, summaries and messages.
+/// Turns HTML into one line of plain text, for titles of `type="html"`, summaries and messages.
 public enum HTMLText {
-    /// Strips tags, comments, scripts and styles, decodes entities and joins white space. Block elements part words, inline
-    /// elements do not. Reads any text without failing, in linear time.
-    /// - Parameter limit: bytes of the result, at most; what is longer is cut between characters and ends in `…`.
+    /// Strips tags, comments, scripts and styles, decodes entities and joins white space. Block elements separate words,
+    /// inline elements do not. Reads any text without failing, in linear time.
+    ///
+    /// - Parameter limit: bytes of the result, at most; a longer text is cut between characters and ends in `…`.
     public static func plain(_ html: String, limit: Int = 64 << 10) -> String {
         var html = html
         return html.withUTF8 { plain($0, limit: limit) }
     }
 
-    /// The same of bytes that are UTF-8. What lies behind the limit is not looked at.
+    /// Does the same for bytes that are UTF-8. Bytes behind the limit are not read.
     public static func plain(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
         Out.make(from: bytes, limit: limit) { out in
             var at = 0
@@ -24,13 +25,13 @@ public enum HTMLText {
         }
     }
 
-    /// Joins white space of a text that is no HTML.
+    /// Joins the white space of a text that is not HTML.
     public static func collapse(_ text: String, limit: Int = 64 << 10) -> String {
         var text = text
         return text.withUTF8 { collapse($0, limit: limit) }
     }
 
-    /// The same of bytes that are UTF-8.
+    /// Does the same for bytes that are UTF-8.
     public static func collapse(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
         Out.make(from: bytes, limit: limit) { out in
             var at = 0
@@ -38,8 +39,8 @@ public enum HTMLText {
         }
     }
 
-    /// The result with white space joined as it grows. It is never longer than what it is made from: every reference is
-    /// longer than its character.
+    /// The result, whose white space is joined as it grows. It is never longer than its source, since every reference is longer
+    /// than its character.
     private struct Out {
         private let bytes: UnsafeMutableBufferPointer<UInt8>
         private var count = 0
@@ -78,8 +79,9 @@ public enum HTMLText {
             count += 1
         }
 
-        /// White space, or all up to the next markup or the next white space that is not one space between words.
-        /// - Returns: where it goes on.
+        /// Appends white space, or everything up to the next markup or the next white space that is not one space between words.
+        ///
+        /// - Returns: the place after it.
         mutating func appendWords(_ source: UnsafeBufferPointer<UInt8>, _ start: Int, isHTML: Bool) -> Int {
             if Out.isSpace(source[start]) {
                 space()
@@ -90,7 +92,7 @@ public enum HTMLText {
                 return start + 2
             }
             if spaceIsDue { put(0x20) }
-            // Beyond the limit nothing is wanted: one byte more says that something was cut.
+            // One byte beyond the limit shows that something was cut.
             let most = min(source.count, start + max(1, limit + 1 - count))
             var end = start + 1
             while end < most, goesOn(source, end, isHTML: isHTML) { end += 1 }
@@ -103,7 +105,7 @@ public enum HTMLText {
 
         private func goesOn(_ source: UnsafeBufferPointer<UInt8>, _ at: Int, isHTML: Bool) -> Bool {
             switch source[at] {
-            // Letters first: they are most of a text.
+            // Letters come first because they are most of a text.
             case 0x3F...0x7E: true
             case 0x20: source[at - 1] != 0x20
             case 0x00...0x1F, 0x7F: false
@@ -165,14 +167,14 @@ public enum HTMLText {
         let first = bytes[at + 1]
         if first == UInt8(ascii: "!") {
             if bytes[(at + 1)...].starts(with: "!--".utf8) { return after("-->", bytes, at + 4) }
-            // CDATA inside CDATA: what it holds is text.
+            // CDATA inside CDATA contains text.
             if bytes[(at + 1)...].starts(with: "![CDATA[".utf8) { return at + 9 }
         }
         let isEnd = first == UInt8(ascii: "/")
         let start = at + (isEnd ? 2 : 1)
         var stop = start
         while stop < min(bytes.count, start + 16), isNameByte(bytes[stop]) { stop += 1 }
-        let isNamed = stop > start && !(0x30...0x39).contains(bytes[start])
+        let isNamed = stop > start && !bytes[start].isDigit
         if !isNamed, first != UInt8(ascii: "!"), first != UInt8(ascii: "?") {
             out.append(bytes[at])
             return at + 1
@@ -188,15 +190,15 @@ public enum HTMLText {
         }
     }
 
-    /// A name of up to eight bytes as one word, which compares without a string; zero for a longer one.
+    /// Packs a name of up to eight bytes into one word, which compares without a string; zero for a longer name.
     private static func packed(_ name: UnsafeBufferPointer<UInt8>, isLowered: Bool = false) -> UInt64 {
         guard name.count <= 8 else { return 0 }
         var word: UInt64 = 0
-        for byte in name { word = word << 8 | UInt64(isLowered ? Sniffer.lowercased(byte) : byte) }
+        for byte in name { word = word << 8 | UInt64(isLowered ? byte.lowercased : byte) }
         return word
     }
 
-    // Packed names as they stand in memory: looked at for every tag and reference.
+    // Packed names, which are compared for every tag and reference.
     private static var amp: UInt64 { 0x61_6D70 }
     private static var less: UInt64 { 0x6C74 }
     private static var greater: UInt64 { 0x6774 }
@@ -233,15 +235,14 @@ public enum HTMLText {
         let mark = Array(mark.utf8)
         var at = start
         while at + mark.count <= bytes.count {
-            if zip(bytes[at...], mark).allSatisfy({ Sniffer.lowercased($0) == $1 }) { return at + mark.count }
+            if zip(bytes[at...], mark).allSatisfy({ $0.lowercased == $1 }) { return at + mark.count }
             at += 1
         }
         return bytes.count
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        let lower = Sniffer.lowercased(byte)
-        return lower >= 0x61 && lower <= 0x7A || lower >= 0x30 && lower <= 0x39
+        byte.isLetter || byte.isDigit
     }
 
     private static let inlineWords = Set(

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJSON
 
-/// What stands in a cell.
+/// The type of the value in a cell.
 public enum JSONKind: UInt8, Sendable {
     case missing, null, `false`, `true`, number, string, array, object
 
     init(_ cell: cj_cell) { self = JSONKind(rawValue: cell.kind) ?? .missing }
 }
 
-/// A cell with a text of its own, valid for as long as it is wanted.
+/// A cell with a copy of its text.
 public enum JSONCell: Hashable, Sendable {
     /// The path leads nowhere.
     case missing
     case null
     case bool(Bool)
-    /// Exactly as it was written: `9007199254740993`, `1e400`, `1.10`.
+    /// A number exactly as it was written: `9007199254740993`, `1e400`, `1.10`.
     case number(String)
     case string(String)
     /// An array or an object as its JSON text.
@@ -30,7 +30,7 @@ public enum JSONCell: Hashable, Sendable {
     }
 }
 
-/// The cells of one row while it is being read. Its bytes end with the closure that was given the row.
+/// The cells of one row, valid until the closure that receives the row returns.
 public struct JSONRow: ~Copyable {
     let cells: UnsafePointer<cj_cell>?
     let body: UnsafeBufferPointer<UInt8>
@@ -61,13 +61,14 @@ public struct JSONRow: ~Copyable {
         }
     }
 
-    /// Escapes may write control characters (RFC 8259 §7), which no text of ours holds: they are left out, as in XML.
+    /// Returns the text without control characters. Escapes may write them (RFC 8259 §7), but no text of an item contains them,
+    /// as in XML.
     private func decoded(_ column: Int) -> String {
         let bytes = bytes(column)
-        guard cell(column).unescaped != 0, bytes.contains(where: XMLDefects.isControl) else {
+        guard cell(column).unescaped != 0, bytes.contains(where: \.isControl) else {
             return String(decoding: bytes, as: UTF8.self)
         }
-        return String(decoding: bytes.filter { !XMLDefects.isControl($0) }, as: UTF8.self)
+        return String(decoding: bytes.filter { !$0.isControl }, as: UTF8.self)
     }
 
     public subscript(_ column: Int) -> JSONCell {
@@ -90,8 +91,8 @@ public struct JSONRow: ~Copyable {
 }
 
 extension JSONCell {
-    /// The elements of an array that a cell holds as JSON text: texts of strings, numbers and booleans, JSON text of what is
-    /// nested; null elements are left out. Of anything that is no array: its own text alone, or nothing.
+    /// The elements of an array: the texts of strings, numbers and booleans, and the JSON text of nested values; null elements
+    /// are left out. A cell that is not an array is its own only element, or none.
     public var elements: [String] {
         guard case .raw(let json) = self, json.utf8.first == UInt8(ascii: "[") else { return text.map { [$0] } ?? [] }
         var body = Array(json.utf8)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds out what is wrong with a document that the fast walk refused: simdjson's own texts and offsets are vague.
-/// Runs only for broken documents; recursion is bounded because it keeps its own stack.
+/// Finds what is wrong with a document that the fast walk refused, because simdjson's own messages and offsets are vague.
+/// Runs only for broken documents, and keeps its own stack, so that nesting cannot overflow it.
 struct JSONDiagnosis {
     private let bytes: [UInt8]
     private var at = 0
@@ -9,9 +9,9 @@ struct JSONDiagnosis {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Refuses what cannot be a list or an object, before any parsing: a login page gets its own class.
+    /// Refuses what cannot be an array or object before any parsing, so that a login page gets an error class of its own.
     static func checkStart(_ body: [UInt8]) throws(DocumentError) {
-        guard let start = body.firstIndex(where: { !isSpace($0) }) else {
+        guard let start = body.firstIndex(where: { !$0.isSpace }) else {
             throw DocumentError(.empty, "the response is empty where JSON was expected")
         }
         switch body[start] {
@@ -26,7 +26,7 @@ struct JSONDiagnosis {
             throw DocumentError(.wrongShape, "the JSON is a single value, not an array or an object", offset: start)
         default:
             let words: Set<[UInt8]> = [Array("true".utf8), Array("false".utf8), Array("null".utf8)]
-            let isWord = words.contains(body[start...].filter { !isSpace($0) })
+            let isWord = words.contains(body[start...].filter { !$0.isSpace })
             throw isWord
                 ? DocumentError(.wrongShape, "the JSON is a single value, not an array or an object", offset: start)
                 : DocumentError(.syntax, "the response is not JSON", offset: start)
@@ -63,7 +63,7 @@ struct JSONDiagnosis {
         if at < bytes.count { throw wrong("there is text after the end") }
     }
 
-    /// One value; of a container its beginning, and so on down to the first that is not empty nor begins another.
+    /// Reads one value; of a container only its beginning, down to the first member that is neither empty nor a container.
     private mutating func value() throws(DocumentError) {
         while true {
             skipSpace()
@@ -102,7 +102,7 @@ struct JSONDiagnosis {
                 if try peek() == UInt8(ascii: "u") {
                     for _ in 0..<4 {
                         at += 1
-                        guard hexValue(try peek()) != nil else { throw wrong("'\\u' needs four hexadecimal digits") }
+                        guard try peek().hexValue != nil else { throw wrong("'\\u' needs four hexadecimal digits") }
                     }
                 } else if !Array("\"\\/bfnrt".utf8).contains(bytes[at]) {
                     throw wrong("an unknown escape stands in a string")
@@ -115,7 +115,7 @@ struct JSONDiagnosis {
 
     private mutating func word() throws(DocumentError) {
         let start = at
-        while at < bytes.count, !JSONDiagnosis.isSpace(bytes[at]), !Array(",:[]{}\"".utf8).contains(bytes[at]) {
+        while at < bytes.count, !bytes[at].isSpace, !Array(",:[]{}\"".utf8).contains(bytes[at]) {
             at += 1
         }
         if at == bytes.count { throw cut }
@@ -128,7 +128,7 @@ struct JSONDiagnosis {
     }
 
     private mutating func skipSpace() {
-        while at < bytes.count, JSONDiagnosis.isSpace(bytes[at]) { at += 1 }
+        while at < bytes.count, bytes[at].isSpace { at += 1 }
     }
 
     private func peek() throws(DocumentError) -> UInt8 {
@@ -143,6 +143,4 @@ struct JSONDiagnosis {
     private func wrong(_ what: String) -> DocumentError {
         DocumentError(.syntax, "the JSON document is malformed: \(what)", offset: at)
     }
-
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJSON
 
-/// How much of a JSON document is accepted.
+/// Limits on a JSON document.
 public struct JSONLimits: Hashable, Sendable {
     /// Arrays and objects inside each other (at most 1000).
     public var depth = 128
@@ -24,7 +24,7 @@ public final class JSONReader {
     private let columns: Int
     private let documentColumns: Int
 
-    /// What a whole document gave beside its rows.
+    /// The values of a whole document beside its rows.
     public struct Summary: Sendable {
         public let rows: Int
         /// One cell for each of the reader's `document` paths.
@@ -71,20 +71,21 @@ public final class JSONReader {
             let index = isIndex ? Int64(step) ?? -1 : -1
             step.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { name in
-                    // An empty name has no address, but the C side wants one.
+                    // An empty name has no address, but the C function needs one.
                     withUnsafePointer(to: CChar(0)) { cj_step(reader, name.baseAddress ?? $0, name.count, index) }
                 }
             }
         }
     }
 
-    /// Reads a whole document and then hands out its rows in order; when the document or `check` refuses, no row was
-    /// handed out.
+    /// Reads a whole document and then passes its rows to `row` in order. When the document is broken or `check` throws, `row`
+    /// is never called.
     ///
-    /// The body grows by 64 bytes while it is read (no copy when it has that capacity), and is replaced by its healed form when
-    /// it held bad UTF-8 or half a surrogate pair.
-    /// - Parameter check: sees the document cells first, even those of a document without its items: a body may say itself
-    ///   why there are none.
+    /// The body grows by 64 bytes while it is read (no copy when it has that capacity), and is replaced by its corrected form
+    /// when it contained bad UTF-8 or half a surrogate pair.
+    ///
+    /// - Parameter check: receives the document cells first, even those of a document without items: a body may itself give the
+    ///   reason.
     public func read(
         _ body: inout [UInt8], check: ([JSONCell]) throws -> Void = { _ in },
         row: (borrowing JSONRow) throws -> Void
@@ -115,23 +116,23 @@ public final class JSONReader {
         return cells
     }
 
-    /// The status of a walk that came to the end: `CJ_OK`, or what is wrong with the items.
+    /// Returns the status of a complete walk: `CJ_OK`, or what is wrong with the items.
     private func load(_ body: inout [UInt8]) throws(DocumentError) -> (status: Int, warnings: [DocumentWarning]) {
         if body.starts(with: [0xEF, 0xBB, 0xBF]) { body.removeFirst(3) }
         try JSONDiagnosis.checkStart(body)
         let status = parse(&body)
         guard let error = walkProblem(status, body) else { return (status, []) }
-        guard error.kind == .encoding, let healed = JSONRepair.heal(body) else { throw error }
-        body = healed.body
-        let healedStatus = parse(&body)
-        if let error = walkProblem(healedStatus, body) { throw error }
-        return (healedStatus, healed.warnings)
+        guard error.kind == .encoding, let repaired = JSONRepair.repair(body) else { throw error }
+        body = repaired.body
+        let secondStatus = parse(&body)
+        if let error = walkProblem(secondStatus, body) { throw error }
+        return (secondStatus, repaired.warnings)
     }
 
-    /// The walk. Cells are offsets, so they stay right when the padding goes and when the array moves.
+    /// Walks the document. Cells are offsets, so they stay valid when the padding is removed and when the array moves.
     private func parse(_ body: inout [UInt8]) -> Int {
         let count = body.count
-        // simdjson reads past the end and believes what stands there: an older, longer body must not shine through.
+        // simdjson reads past the end and interprets those bytes, so they must be zero.
         body.append(contentsOf: repeatElement(0, count: Int(CJ_PADDING)))
         let status = body.withUnsafeBufferPointer { bytes in
             bytes.baseAddress.map { Int(cj_read(reader, $0, count)) } ?? CJ_SYNTAX

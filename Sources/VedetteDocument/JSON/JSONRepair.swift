@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Heals what servers really send: bytes that are not UTF-8, and texts that were cut between the halves of a surrogate pair.
+/// Corrects two errors that servers make: bytes that are not UTF-8, and texts cut between the halves of a surrogate pair.
 /// The same bytes always give the same text, so an item's key does not move between two polls.
 enum JSONRepair {
-    /// The healed document, or nil when these were not its illness.
-    static func heal(_ body: [UInt8]) -> (body: [UInt8], warnings: [DocumentWarning])? {
-        var healed = body
+    /// Returns the corrected document; nil when it has neither error.
+    static func repair(_ body: [UInt8]) -> (body: [UInt8], warnings: [DocumentWarning])? {
+        var repaired = body
         var warnings: [DocumentWarning] = []
         if !UTF8Check.isValid(body) {
             // A character cut at the very end is a cut document, and stays one: its root is not closed either.
-            healed = Array(String(decoding: body, as: UTF8.self).utf8)
+            repaired = Array(String(decoding: body, as: UTF8.self).utf8)
             warnings.append(.badEncoding)
         }
-        if replaceLoneSurrogates(&healed) { warnings.append(.loneSurrogate) }
-        return warnings.isEmpty ? nil : (healed, warnings)
+        if replaceLoneSurrogates(&repaired) { warnings.append(.loneSurrogate) }
+        return warnings.isEmpty ? nil : (repaired, warnings)
     }
 
-    /// `\ud800` alone becomes `\ufffd`, which is as long.
+    /// Replaces `\ud800` alone by `\ufffd`, which has the same length.
     private static func replaceLoneSurrogates(_ bytes: inout [UInt8]) -> Bool {
         var found = false
         var at = 0
@@ -48,7 +48,7 @@ enum JSONRepair {
         }
         var unit: UInt32 = 0
         for byte in bytes[at + 2..<at + 6] {
-            guard let digit = hexValue(byte) else { return nil }
+            guard let digit = byte.hexValue else { return nil }
             unit = unit << 4 | digit
         }
         return unit

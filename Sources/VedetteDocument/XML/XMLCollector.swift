@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The element that is collected or skipped, and its text or markup. What is below it is not reported.
+/// Collects the text or markup of one element, or skips it. Elements below it are not reported to the handler.
 struct XMLCollector {
     private(set) var bytes: [UInt8] = []
     private(set) var depth = 0
     private var action = XMLAction.enter
-    /// A start tag still lacks its `>`: it may yet turn out to be empty.
+    /// The last start tag still lacks its `>`, because the element may be empty.
     private var tagIsOpen = false
 
     var isActive: Bool { depth > 0 }
@@ -15,11 +15,11 @@ struct XMLCollector {
         tagIsOpen = false
     }
 
-    /// Each of these is false when more was collected than the limit.
+    /// Adds text. Like `startTag`, it returns false when more was collected than the limit.
     mutating func text(_ text: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
         switch action {
         case .text:
-            // libxml2 hands out each reference alone.
+            // libxml2 reports the character of each reference separately.
             if text.count == 1 { bytes.append(text[0]) } else { bytes.append(contentsOf: text) }
         case .markup:
             closeTag()
@@ -57,8 +57,9 @@ struct XMLCollector {
         }
     }
 
-    /// The element ends. Its bytes stay until `clear`.
-    /// - Returns: what was done with it.
+    /// Ends the element. Its bytes stay until `clear`.
+    ///
+    /// - Returns: the action that it began with.
     mutating func finish() -> XMLAction {
         closeTag()
         defer { (action, depth) = (.enter, 0) }

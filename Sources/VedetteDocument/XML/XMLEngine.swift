@@ -2,9 +2,9 @@
 import CXML2
 import Glibc
 
-/// One document on its way through libxml2: counters, the element being collected, and what went wrong.
-final class XMLEngine {
-    /// What an element sets for all below it. Only elements that set something have one.
+/// Hands the elements of one document to a handler: counters, and the element being collected.
+final class XMLEngine: XMLParserRun {
+    /// The namespaces, base and language that an element sets for all elements below it. Only elements that set one have a scope.
     struct Scope {
         let depth: Int
         let namespaces: Int
@@ -12,13 +12,9 @@ final class XMLEngine {
         let language: String?
     }
 
-    /// In each chunk libxml2 searches anew for an end that it had not found; a much larger one outgrows the cache.
-    private static let chunk = 256 << 10
-
     private let vocabulary: XMLVocabulary
     private let limits: XMLLimits
     private let handler: any XMLHandler
-    private var parser: xmlParserCtxtPtr?
     // Looked at for every element and piece of text. No callback runs inside another, and none of these is changed while a
     // handler is called but the cache, which only it uses then: the checks at run time would cost a tenth of the reading.
     @exclusivity(unchecked) private var cache = XMLTokenCache()
@@ -28,10 +24,6 @@ final class XMLEngine {
     @exclusivity(unchecked) private var collected = XMLCollector()
     @exclusivity(unchecked) private(set) var scopes: [Scope] = []
     private var namespaces = 0
-    private var rootClosed = false
-    private var failure: DocumentError?
-    private var ending = false
-    private(set) var warnings: [DocumentWarning] = []
 
     init(_ vocabulary: XMLVocabulary, _ limits: XMLLimits, _ handler: any XMLHandler) {
         self.vocabulary = vocabulary
@@ -43,56 +35,8 @@ final class XMLEngine {
         cache.token(local, namespace, vocabulary)
     }
 
-    func parse(_ bytes: [UInt8], from start: Int) throws(DocumentError) {
-        var callbacks = XMLCallbacks.table
-        guard let parser = cx_push_parser(&callbacks, Unmanaged.passUnretained(self).toOpaque()) else {
-            throw DocumentError(.tooLarge, "there is not enough memory for the XML document")
-        }
-        defer { xmlFreeParserCtxt(parser) }
-        self.parser = parser
-        _ = cx_use_options(parser)
-        feed(bytes, from: start, parser)
-        self.parser = nil
-        if let failure { throw failure }
-        if !rootClosed {
-            throw DocumentError(
-                .truncated, "the XML document is cut off before its root element ends", offset: bytes.count)
-        }
-    }
-
-    private func feed(_ bytes: [UInt8], from start: Int, _ parser: xmlParserCtxtPtr) {
-        bytes.withUnsafeBytes { buffer in
-            let all = buffer.bindMemory(to: CChar.self)
-            var at = start
-            while at < all.count, failure == nil {
-                let count = min(all.count - at, XMLEngine.chunk)
-                xmlParseChunk(parser, all.baseAddress.map { $0 + at }, Int32(count), 0)
-                at += count
-            }
-            ending = true
-            if failure == nil { xmlParseChunk(parser, nil, 0, 1) }
-        }
-    }
-
-    func fail(_ error: DocumentError) {
-        if failure == nil { failure = error }
-        if let parser { xmlStopParser(parser) }
-    }
-
-    /// An illness that libxml2 names. What follows a closed root is no part of the document; what is wrong only because the
-    /// bytes end is a cut, which `parse` tells by the root.
-    func report(code: Int, isFatal: Bool, message: String) {
-        if rootClosed {
-            if isFatal { warnings.append(.trailingContent) }
-        } else if !isFatal {
-            if code == Int(XML_NS_ERR_UNDEFINED_NAMESPACE.rawValue) { warnings.append(.namespace) }
-        } else if !ending {
-            // libxml2 calls its own limits (10 MB for one comment or value) internal errors.
-            let isLimit = code == Int(XML_ERR_INTERNAL_ERROR.rawValue)
-            let what = isLimit ? "the XML document is beyond a limit" : "the XML document is malformed"
-            let offset = parser.map { Int(xmlByteConsumed($0)) }
-            fail(DocumentError(isLimit ? .tooLarge : .syntax, "\(what): \(message)", offset: offset))
-        }
+    func parse(_ text: XMLText) throws(DocumentError) {
+        xmlFreeDoc(try parse(text, XMLCallbacks.table, chunk: 256 << 10, options: cx_use_options))
     }
 
     func start(
@@ -107,7 +51,7 @@ final class XMLEngine {
             if !collected.startTag(local, attributes, limit: limits.textBytes) { failTooLong() }
             return
         }
-        if depth == 1, XMLEngine.isHTML(local) {
+        if depth == 1, strcasecmp(local, "html") == 0 {
             return fail(DocumentError(.wrongType, "XML was expected, but the response is an HTML page (a login page?)"))
         }
         // A prefix that is not declared is not "no namespace": `media:title` is not RSS's `title`.
@@ -178,6 +122,4 @@ final class XMLEngine {
             }
         }
     }
-
-    private static func isHTML(_ name: UnsafePointer<UInt8>) -> Bool { strcasecmp(name, "html") == 0 }
 }

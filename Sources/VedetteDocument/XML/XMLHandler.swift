@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be done with an element and all that is in it.
+/// What the reader does with an element and everything inside it.
 public enum XMLAction: Sendable {
-    /// Report its child elements; its own text is not wanted.
+    /// Report its child elements, but not its own text.
     case enter
-    /// Report nothing of it, not even its end.
+    /// Report nothing of it, nor its end.
     case skip
     /// Collect the text of it and of all elements below; report only its end.
     case text
@@ -12,15 +12,15 @@ public enum XMLAction: Sendable {
     case markup
 }
 
-/// Receives the elements of a document in order. Until `XMLReader.read` has returned, what was received may be of a broken
-/// document and must not be used.
+/// Receives the elements of a document in order. Until `XMLReader.read` has returned, the document may prove broken, so nothing
+/// that was received may be used.
 public protocol XMLHandler: AnyObject {
     /// An element begins. Throwing ends the reading with that error.
     func start(_ element: borrowing XMLElement) throws(DocumentError) -> XMLAction
     /// An element ends that was entered or collected.
     func end(_ element: borrowing XMLEnd) throws(DocumentError)
-    /// The document was not well-formed, was mended, and is read anew from its beginning: forget what was received. False,
-    /// which is the default, lets the first error stand.
+    /// Discards what was received, because the document was not well-formed, was mended, and is read again from its beginning.
+    /// Returning false, which is the default, keeps the first error.
     func restart() -> Bool
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an `&` begins (XML 1.0 §4.1). Lengths are in bytes with the `&`.
+/// The kind of reference that an `&` begins (XML 1.0 §4.1). Lengths are in bytes and include the `&`.
 enum XMLReference: Equatable {
     /// A predefined entity, or a reference to a character that XML allows.
     case good(Int)
@@ -8,14 +8,14 @@ enum XMLReference: Equatable {
     case html(String, Int)
     /// A reference to a character that XML forbids.
     case forbidden(Int)
-    /// Nothing: the `&` stands for itself.
+    /// No reference: the `&` is text.
     case bare
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) {
         let limit = min(bytes.count, start + 40)
         var end = start + 1
         while end < limit, bytes[end] != UInt8(ascii: ";") {
-            guard isNameByte(bytes[end]) || end == start + 1 else { break }
+            guard bytes[end].isLetter || bytes[end].isDigit || end == start + 1 else { break }
             end += 1
         }
         guard end < limit, bytes[end] == UInt8(ascii: ";"), end > start + 1 else {
@@ -57,23 +57,14 @@ enum XMLReference: Equatable {
     }
 }
 
-private func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-    default: false
-    }
-}
-
-/// The number of `#65` or `#x41` after the `#`; nil when it is none. Beyond Unicode it stays beyond Unicode.
+/// Returns the number of `#65` or `#x41` after the `#`; nil when it is not a number. A number beyond Unicode is 0x110000.
 func characterCode(_ digits: some Collection<UInt8>) -> UInt32? {
     let isHex = digits.first.map { $0 | 0x20 == UInt8(ascii: "x") } ?? false
     let digits = isHex ? digits.dropFirst() : digits.dropFirst(0)
     guard !digits.isEmpty else { return nil }
     var code: UInt32 = 0
     for byte in digits {
-        guard let digit = hexValue(byte), isHex || digit < 10 else { return nil }
+        guard let digit = byte.hexValue, isHex || digit < 10 else { return nil }
         code = min(code * (isHex ? 16 : 10) + digit, 0x11_0000)
     }
     return code

@@ -24,7 +24,7 @@ public struct XMLVocabulary: Sendable {
 
     public init() {}
 
-    /// What a prefix means in a document that forgot to declare it.
+    /// Sets what a prefix means in a document that does not declare it.
     public mutating func assume(_ prefix: String, means namespace: String) {
         assumed.append((Array(prefix.utf8), Array(namespace.utf8)))
     }
@@ -49,7 +49,8 @@ public struct XMLVocabulary: Sendable {
         return found?.token ?? .unknown
     }
 
-    /// Of a name whose prefix is not declared: it is not "no namespace", but a well-known prefix says what was meant.
+    /// Returns the token of a name whose prefix is not declared. Such a name is not in "no namespace", but a well-known prefix
+    /// shows which one was meant.
     func token(local: UnsafePointer<UInt8>, undeclared prefix: UnsafePointer<UInt8>?) -> XMLToken {
         guard let prefix, let meant = assumed.first(where: { Self.equal($0.prefix, prefix) }) else { return .unknown }
         let found = entries.first { $0.namespace == meant.namespace && Self.equal($0.local, local) }
@@ -57,7 +58,7 @@ public struct XMLVocabulary: Sendable {
     }
 
     private static func equal(_ name: [UInt8], _ other: UnsafePointer<UInt8>) -> Bool {
-        // The other ends with a zero byte, which no name holds: the comparison cannot run past it.
+        // The other ends with a zero byte, which no name contains, so the comparison cannot run past it.
         for (index, byte) in name.enumerated() where other[index] != byte { return false }
         return other[name.count] == 0
     }
@@ -79,7 +80,7 @@ struct XMLTokenCache {
             at = (at + 1) & 1023
         }
         let token = vocabulary.token(local: local, namespace: namespace)
-        // A document with thousands of different names is not worth remembering, only bounding.
+        // Beyond 512 names the cache would fill up and each search would grow.
         if used < 512 {
             slots[at] = (name, space, token)
             used += 1

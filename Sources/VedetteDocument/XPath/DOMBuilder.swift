@@ -2,12 +2,11 @@
 import CXML2
 import Glibc
 
-/// Stands between libxml2's parser and its tree builder: counts what is built and stops it at a limit. A parser with options
-/// alone would build whatever it is sent.
-final class DOMBuilder {
+/// Counts the elements and texts of a document on their way to libxml2's tree builder and stops at a limit. A parser with
+/// options alone would build whatever it is sent.
+final class DOMBuilder: XMLParserRun {
     private let limits: DOMLimits
     let isHTML: Bool
-    private(set) var parser: xmlParserCtxtPtr?
     private var depth = 0
     private(set) var nodes = 0
     private var weight = 0
@@ -15,19 +14,10 @@ final class DOMBuilder {
     private var namespaces = 0
     /// HTML elements open below the depth limit; they are not built.
     private var flattened = 0
-    private(set) var rootClosed = false
-    var failure: DocumentError?
-    var ending = false
-    var warnings: [DocumentWarning] = []
 
     init(_ limits: DOMLimits, isHTML: Bool) { (self.limits, self.isHTML) = (limits, isHTML) }
 
-    func attach(_ parser: xmlParserCtxtPtr) { self.parser = parser }
-
-    func fail(_ kind: DocumentError.Kind, _ reason: String) {
-        if failure == nil { failure = DocumentError(kind, reason) }
-        if let parser { xmlStopParser(parser) }
-    }
+    private func fail(_ kind: DocumentError.Kind, _ reason: String) { fail(DocumentError(kind, reason)) }
 
     /// True when the element may be built.
     func start(_ name: UnsafePointer<UInt8>, declared: Int, attributes: Int) -> Bool {
@@ -86,30 +76,9 @@ final class DOMBuilder {
         return failure == nil
     }
 
-    /// A text of more than ten million bytes makes libxml2 drop all that follows, without a word to its error handler.
-    func checkWhole() {
-        guard failure == nil, let parser else { return }
-        let hasGivenUp =
-            isHTML ? parser.pointee.disableSAX != 0 : parser.pointee.errNo == Int32(XML_ERR_NO_MEMORY.rawValue)
-        if hasGivenUp { fail(.tooLarge, "the document has a text longer than ten million bytes") }
-    }
-
-    /// An illness that libxml2 names; the rules are those of `XMLEngine`. HTML is all illness: only a limit ends it.
-    func report(code: Int, isFatal: Bool, message: String) {
-        let isLimit = code == Int(XML_ERR_INTERNAL_ERROR.rawValue) || code == Int(XML_ERR_NO_MEMORY.rawValue)
-        if isHTML {
-            if isLimit { fail(.tooLarge, "the HTML document is beyond a limit: \(message)") }
-        } else if rootClosed {
-            if isFatal { warnings.append(.trailingContent) }
-        } else if !isFatal {
-            if code == Int(XML_NS_ERR_UNDEFINED_NAMESPACE.rawValue) { warnings.append(.namespace) }
-        } else if !ending {
-            let what = isLimit ? "the XML document is beyond a limit" : "the XML document is malformed"
-            let offset = parser.map { Int(xmlByteConsumed($0)) }
-            if failure == nil {
-                failure = DocumentError(isLimit ? .tooLarge : .syntax, "\(what): \(message)", offset: offset)
-            }
-            if let parser { xmlStopParser(parser) }
-        }
+    /// HTML is all errors: only a limit ends it.
+    override func report(code: Int, isFatal: Bool, message: String) {
+        guard isHTML else { return super.report(code: code, isFatal: isFatal, message: message) }
+        if XMLParserRun.isLimit(code) { fail(.tooLarge, "the HTML document is beyond a limit: \(message)") }
     }
 }

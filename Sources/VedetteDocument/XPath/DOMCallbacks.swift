@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// The trampolines from libxml2's parsers through `DOMBuilder` into libxml2's own tree builder (SAX2.h). What has no trampoline
-/// is not built: comments, processing instructions, a DOCTYPE.
+/// The callbacks that lead from libxml2's parsers through `DOMBuilder` to libxml2's own tree builder (SAX2.h). What has no
+/// callback is not built: comments, processing instructions, a DOCTYPE.
 enum DOMCallbacks {
     static var xml: xmlSAXHandler {
         var table = common
@@ -17,17 +17,10 @@ enum DOMCallbacks {
             xmlSAX2EndElementNs(builder.parser, local, prefix, uri)
         }
         table.cdataBlock = table.characters
-        // A DOCTYPE is legitimate; what it declares is refused before anything can refer to it.
-        table.entityDecl = { user, _, _, _, _, _ in DOMCallbacks.refuse(user, "entities") }
-        table.unparsedEntityDecl = { user, _, _, _, _ in DOMCallbacks.refuse(user, "entities") }
-        table.attributeDecl = { user, _, _, _, _, _, values in
-            xmlFreeEnumeration(values)
-            DOMCallbacks.refuse(user, "default attributes")
-        }
         return table
     }
 
-    /// libxml2's HTML parser speaks SAX1, with scripts and styles as CDATA.
+    /// libxml2's HTML parser calls the SAX1 functions, with scripts and styles as CDATA.
     static var html: xmlSAXHandler {
         var table = common
         table.startElement = { user, name, attributes in
@@ -49,8 +42,7 @@ enum DOMCallbacks {
     }
 
     private static var common: xmlSAXHandler {
-        var table = xmlSAXHandler()
-        table.initialized = cx_sax2_magic()
+        var table = XMLParserRun.callbacks
         table.startDocument = { user in xmlSAX2StartDocument(DOMCallbacks.builder(user)?.parser) }
         table.characters = { user, bytes, count in
             guard let builder = DOMCallbacks.builder(user), builder.text(Int(count)) else { return }
@@ -58,22 +50,10 @@ enum DOMCallbacks {
         }
         // The same function: else libxml2 guesses which white space matters, and words run together.
         table.ignorableWhitespace = table.characters
-        table.serror = { user, error in
-            guard let builder = DOMCallbacks.builder(user), let error else { return }
-            let message = error.pointee.message.map { String(cString: $0).prefix(200) } ?? "unknown error"
-            builder.report(
-                code: Int(error.pointee.code), isFatal: cx_is_fatal(error) != 0,
-                message: String(message.split(separator: "\n").joined(separator: " ")))
-        }
         return table
     }
 
     private static func builder(_ user: UnsafeMutableRawPointer?) -> DOMBuilder? {
         user.map { Unmanaged<DOMBuilder>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    private static func refuse(_ user: UnsafeMutableRawPointer?, _ what: String) {
-        builder(user)?.fail(
-            .entityDeclared, "the XML document declares \(what) in its DOCTYPE, which is refused")
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much of a document becomes a tree, and how much work is done on it. A tree costs about 120 bytes for each element,
-/// attribute and text beside its text, so these are tighter than those of a document that is only read through.
+/// Limits on the size of a tree and on the work that is done on it. A tree costs about 120 bytes for each element, attribute
+/// and text beside its text, so these limits are tighter than those of a document that is only read through.
 public struct DOMLimits: Hashable, Sendable {
     /// Elements inside each other. Deeper XML is refused; deeper HTML is flattened: the text of deeper elements is read as
     /// that of the deepest one kept. At most 250, since libxml2 gives up at 256.
@@ -12,7 +12,7 @@ public struct DOMLimits: Hashable, Sendable {
     public var attributes = 256
     /// Bytes of the document, as UTF-8.
     public var bytes = 16 << 20
-    /// The bytes of each text times its depth, summed: what it costs to take the text of every element once.
+    /// The bytes of each text times its depth, summed: the cost of taking the text of every element once.
     public var weight = 256 << 20
     /// Steps of all XPath expressions on one document together, as libxml2 counts them.
     public var operations: UInt = 20_000_000

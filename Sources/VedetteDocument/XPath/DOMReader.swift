@@ -3,7 +3,7 @@ import CXML2
 
 /// Reads XML or HTML into a tree, within limits. It opens nothing: no DTD, no external entity, no network.
 public struct DOMReader: Sendable {
-    /// What is removed from every document before it is asked.
+    /// The nodes that are removed from every document after it is read.
     public var ignored: [XPath]
     public var limits: DOMLimits
 
@@ -11,85 +11,53 @@ public struct DOMReader: Sendable {
         (self.ignored, self.limits) = (ignored, limits)
     }
 
-    /// Strictly, as `XMLReader` does: the root must be closed, declared entities and default attributes are refused, and small
-    /// illnesses are healed and become warnings.
+    /// Reads strictly, as `XMLReader` does: the root must be closed, declared entities and default attributes are refused, and
+    /// small errors are corrected and become warnings.
+    ///
     /// - Parameter charset: the `charset` parameter of the response's Content-Type (RFC 7303).
     public func xml(_ body: [UInt8], charset: String? = nil) throws(DocumentError) -> DOMTree {
-        var prepared = try XMLText.decode(body, charset: charset)
-        if prepared.bytes.count > limits.bytes {
-            throw DocumentError(.tooLarge, "the XML document is larger than the limit")
-        }
-        try XMLReader.checkStart(prepared.text)
-        try XMLDefects.heal(&prepared, attributes: limits.attributes)
+        let text = try XMLText.prepare(body, charset: charset, maxBytes: limits.bytes, attributes: limits.attributes)
+        _ = XPathEngine.ready
         let builder = DOMBuilder(limits, isHTML: false)
-        let document = try DOMReader.build(builder, prepared)
-        let tree = try DOMTree(document, builder, warnings: prepared.warnings, limits: limits)
-        for path in ignored { try tree.remove(path) }
-        return tree
+        let document = try builder.parse(text, DOMCallbacks.xml, chunk: 1 << 16, options: cx_use_tree_options)
+        return try tree(document, builder, text.warnings)
     }
 
-    /// Forgivingly, as libxml2's HTML parser does, after `HTMLDocument` has read the tags.
+    /// Reads forgivingly, as libxml2's HTML parser does, after `HTMLDocument` has rewritten the tags.
+    ///
     /// - Parameters:
     ///   - charset: the `charset` parameter of Content-Type; a byte order mark beats it, it beats the page's `meta`.
-    ///   - mustEnd: a page that opens `<html>` and never closes it is refused as cut.
+    ///   - mustEnd: refuses a page that opens `<html>` and never closes it as cut.
     public func html(_ body: [UInt8], charset: String? = nil, mustEnd: Bool = true) throws(DocumentError) -> DOMTree {
-        let prepared = try HTMLDocument(body, charset: charset, mustEnd: mustEnd, limits: limits)
+        let page = try HTMLDocument(body, charset: charset, mustEnd: mustEnd, limits: limits)
+        _ = XPathEngine.ready
         let builder = DOMBuilder(limits, isHTML: true)
-        let document = try DOMReader.build(builder, prepared)
-        let tree = try DOMTree(document, builder, warnings: prepared.warnings, limits: limits)
-        for path in ignored { try tree.remove(path) }
-        return tree
-    }
-
-    private static func build(_ builder: DOMBuilder, _ text: XMLText) throws(DocumentError) -> xmlDocPtr {
-        _ = XPathEngine.ready
-        var callbacks = DOMCallbacks.xml
-        guard let parser = cx_push_parser(&callbacks, Unmanaged.passUnretained(builder).toOpaque()) else {
-            throw DocumentError(.tooLarge, "there is not enough memory for the XML document")
-        }
-        builder.attach(parser)
-        defer { xmlFreeParserCtxt(parser) }
-        _ = cx_use_tree_options(parser)
-        feed(text, parser, builder)
-        builder.checkWhole()
-        let document = parser.pointee.myDoc
-        parser.pointee.myDoc = nil
-        if builder.failure == nil, builder.rootClosed, let document { return document }
-        xmlFreeDoc(document)
-        throw builder.failure
-            ?? DocumentError(
-                .truncated, "the XML document is cut off before its root element ends", offset: text.bytes.count)
-    }
-
-    private static func feed(_ text: XMLText, _ parser: xmlParserCtxtPtr, _ builder: DOMBuilder) {
-        text.bytes.withUnsafeBytes { buffer in
-            let all = buffer.bindMemory(to: CChar.self)
-            var at = text.start
-            while at < all.count, builder.failure == nil {
-                let count = min(all.count - at, 1 << 16)
-                xmlParseChunk(parser, all.baseAddress.map { $0 + at }, Int32(count), 0)
-                at += count
-            }
-            builder.ending = true
-            if builder.failure == nil { xmlParseChunk(parser, nil, 0, 1) }
-        }
-    }
-
-    private static func build(_ builder: DOMBuilder, _ page: HTMLDocument) throws(DocumentError) -> xmlDocPtr {
-        _ = XPathEngine.ready
         guard let parser = htmlNewParserCtxt(), let sax = parser.pointee.sax else {
             throw DocumentError(.tooLarge, "there is not enough memory for the HTML document")
         }
-        builder.attach(parser)
         defer { htmlFreeParserCtxt(parser) }
         sax.pointee = DOMCallbacks.html
         parser.pointee.userData = Unmanaged.passUnretained(builder).toOpaque()
-        let document = page.bytes.withUnsafeBytes { buffer in
-            cx_read_html(parser, buffer.bindMemory(to: CChar.self).baseAddress, Int32(buffer.count))
+        let document = builder.attach(parser) {
+            let document = page.bytes.withUnsafeBytes { buffer in
+                cx_read_html(parser, buffer.bindMemory(to: CChar.self).baseAddress, Int32(buffer.count))
+            }
+            builder.checkGivenUp(parser.pointee.disableSAX != 0)
+            return document
         }
-        builder.checkWhole()
-        if builder.failure == nil, let document { return document }
-        xmlFreeDoc(document)
-        throw builder.failure ?? DocumentError(.syntax, "the HTML document could not be read")
+        if let failure = builder.failure {
+            xmlFreeDoc(document)
+            throw failure
+        }
+        return try tree(document, builder, page.warnings)
+    }
+
+    private func tree(
+        _ document: xmlDocPtr?, _ builder: DOMBuilder, _ warnings: [DocumentWarning]
+    ) throws(DocumentError) -> DOMTree {
+        guard let document else { throw DocumentError(.syntax, "the document could not be read") }
+        let tree = try DOMTree(document, builder, warnings: warnings, limits: limits)
+        for path in ignored { try tree.remove(path) }
+        return tree
     }
 }

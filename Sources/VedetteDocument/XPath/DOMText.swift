@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// The text of a node as people read it: white space joined, and in HTML without scripts, and parted where a block ends.
+/// Collects the text of a node with its white space joined; in HTML without scripts, and with a space where a block ends.
 struct DOMText {
     private(set) var bytes: [UInt8] = []
     private var spaceIsDue = false
@@ -36,7 +36,8 @@ struct DOMText {
 
     private mutating func space() { spaceIsDue = !bytes.isEmpty }
 
-    /// The texts of a node and of all below it, in document order, without recursion. A script that is itself asked for is read.
+    /// Appends the texts of a node and of all nodes below it, in document order, without recursion. A script is read only when it
+    /// is the node itself.
     mutating func append(_ top: xmlNodePtr) {
         var node = top
         while !isFull {
@@ -54,7 +55,7 @@ struct DOMText {
         }
     }
 
-    /// The first child, when the node has any that is read.
+    /// Returns the first child; nil when the node has none that is read.
     private mutating func enter(_ node: xmlNodePtr, isTop: Bool) -> xmlNodePtr? {
         switch node.pointee.type {
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// A document as a tree that is asked by XPath. It is confined to the task that read it.
+/// A document as a tree that XPath expressions are evaluated on. It is confined to the task that read it.
 public final class DOMTree {
-    /// What was healed when the document was read, sorted.
+    /// The errors that were corrected when the document was read, sorted.
     public let warnings: [DocumentWarning]
     let isHTML: Bool
     private let limits: DOMLimits
     private let document: xmlDocPtr
     private let engine: XPathEngine
-    /// Results whose nodes somebody still holds; libxml2 frees copies of namespace nodes with them.
+    /// Results whose nodes a caller may still hold; libxml2 frees copies of namespace nodes with them.
     private var held: [xmlXPathObjectPtr] = []
     private var takenBytes = 0
 
-    /// Takes the document over, to be freed with this.
+    /// Takes ownership of the document.
     init(_ document: xmlDocPtr, _ builder: DOMBuilder, warnings: [DocumentWarning], limits: DOMLimits)
         throws(DocumentError)
     {
@@ -53,8 +53,8 @@ public final class DOMTree {
         return nodes.enumerated().map { DOMNode(tree: self, node: $1, position: $0 + 1, count: nodes.count) }
     }
 
-    /// What an expression yields as normalised texts: one for each node in document order, or that of a text, a number or a
-    /// truth value. No node, an empty text and a number that is none are no value.
+    /// Returns what an expression yields as normalised texts: one for each node in document order, or that of a text, a number or a
+    /// truth value. No node, an empty text and NaN give no text.
     public func texts(_ path: XPath, at node: DOMNode) throws(DocumentError) -> [String] {
         let result = try engine.evaluate(path, at: node.node, position: node.position, of: node.count)
         defer { xmlXPathFreeObject(result) }
@@ -75,11 +75,11 @@ public final class DOMTree {
         }
     }
 
-    /// Unlinks and frees what an expression yields. Only the reader may: nobody holds a node yet.
+    /// Unlinks and frees the nodes that an expression yields. Only the reader may call it, while no caller holds a node.
     func remove(_ path: XPath) throws(DocumentError) {
         let result = try engine.evaluate(path, at: root.node, position: 1, of: 1)
         defer { xmlXPathFreeObject(result) }
-        // From the last to the first: what lies inside another goes before it.
+        // From the last to the first, so that a node inside another is freed before it.
         for node in try pointers(result, path).reversed() {
             switch node.pointee.type {
             case XML_ATTRIBUTE_NODE:
@@ -120,11 +120,11 @@ public final class DOMTree {
     }
 }
 
-/// A node of a tree, which it keeps.
+/// A node, which keeps its tree alive.
 public struct DOMNode {
     let tree: DOMTree
     let node: xmlNodePtr
-    /// What `position()` and `last()` mean outside of all conditions: the node's place in the result it is from.
+    /// The node's place in its result, from 1: the value of `position()` outside of all conditions. `count` is that of `last()`.
     let position: Int
     let count: Int
 }

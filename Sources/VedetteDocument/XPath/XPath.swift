@@ -27,10 +27,10 @@ public struct XPathNamespaces: Sendable, Hashable {
 
 /// An expression of XPath 1.0 (https://www.w3.org/TR/1999/REC-xpath-19991116/) with its core functions and no variables.
 ///
-/// It is judged once, here, and compiled anew for each document: libxml2 writes into a compiled expression while it is
-/// evaluated, so one cannot serve two threads.
+/// It is validated once, here, and compiled again for each document: libxml2 writes into a compiled expression while it is
+/// evaluated, so two threads cannot share one.
 public struct XPath: Sendable, Hashable, CustomStringConvertible {
-    /// What an expression yields, which in XPath 1.0 its text alone says.
+    /// The type of an expression's result, which in XPath 1.0 depends on its text alone.
     public enum Result: String, Sendable {
         case nodes, text, number, boolean
     }
@@ -38,7 +38,7 @@ public struct XPath: Sendable, Hashable, CustomStringConvertible {
     public struct Invalid: Error, Hashable, Sendable {
         /// The expression or the prefix.
         public let subject: String
-        /// What is wrong, as the end of a sentence.
+        /// The error, as the end of a sentence.
         public let reason: String
 
         init(_ subject: String, _ reason: String) { (self.subject, self.reason) = (subject, reason) }
@@ -58,7 +58,7 @@ public struct XPath: Sendable, Hashable, CustomStringConvertible {
         if text.utf8.count > XPath.mostBytes { throw Invalid(text, "it is longer than \(XPath.mostBytes) bytes") }
         var lexer = XPathLexer(text)
         try lexer.check(namespaces)
-        result = try XPathEngine.judge(text, namespaces)
+        result = try XPathEngine.validate(text, namespaces)
         // Paths of names alone libxml2 evaluates in one walk, however they join.
         let isOneWalk = result == .nodes && !text.contains(where: { "[(@:".contains($0) }) && !text.contains("..")
         joinsSets = lexer.joinsSets && !isOneWalk

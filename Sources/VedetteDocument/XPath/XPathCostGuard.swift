@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// Charges the functions that take the text of a node for its size. libxml2 counts such a call as one step, so
+/// Charges functions that read the text of a node by the size of that text. libxml2 counts such a call as one step, so
 /// `//a[contains(string(/), 'x')]` would read a document of a hundred thousand rows a hundred thousand times.
 enum XPathCostGuard {
     static func install(_ context: xmlXPathContextPtr) {
         for (name, _) in metered {
-            // A function that is there is not replaced.
+            // libxml2 does not replace a function that is registered.
             xmlXPathRegisterFunc(context, name, nil)
             xmlXPathRegisterFunc(context, name) { parser, count in
                 guard let parser, XPathCostGuard.charge(parser, arguments: Int(count)),
@@ -33,7 +33,7 @@ enum XPathCostGuard {
         ("sum", { xmlXPathSumFunction($0, $1) }),
     ]
 
-    /// False, and the error set, when the steps that are left do not suffice.
+    /// Returns false and sets the error when the remaining steps do not suffice.
     private static func charge(_ parser: xmlXPathParserContextPtr, arguments: Int) -> Bool {
         guard let context = parser.pointee.context else { return false }
         var left = context.pointee.opLimit - min(context.pointee.opCount, context.pointee.opLimit)
@@ -53,7 +53,7 @@ enum XPathCostGuard {
             return spend(&left, UInt(xmlStrlen(text)) / 64)
         }
         guard value.pointee.type == XPATH_NODESET, let set = value.pointee.nodesetval else { return }
-        // Of several nodes all but `sum` read the first alone.
+        // All functions but `sum` read only the first of several nodes.
         for index in 0..<Int(set.pointee.nodeNr) {
             guard left > 0, let node = set.pointee.nodeTab[index] else { return }
             spend(&left, on: node)
@@ -62,7 +62,7 @@ enum XPathCostGuard {
 
     private static func spend(_ left: inout UInt, _ steps: UInt) { left -= min(left, steps + 1) }
 
-    /// One step for each node below, and one for each 64 bytes.
+    /// Charges one step for each node below, and one for each 64 bytes.
     private static func spend(_ left: inout UInt, on top: xmlNodePtr) {
         guard top.pointee.type != XML_NAMESPACE_DECL else { return }
         var node = top

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// One libxml2 evaluation context: of a document, or of an empty one that judges an expression.
+/// One libxml2 evaluation context: of a document, or of an empty one that validates an expression.
 final class XPathEngine {
     let context: xmlXPathContextPtr
     private var compiled: [XPath: xmlXPathCompExprPtr] = [:]
     private var namespaces = XPathNamespaces.none
-    /// The code and place of the last error, as libxml2 reports it while it compiles or evaluates.
+    /// The code and place of the last error that libxml2 reported while compiling or evaluating.
     private var error: (code: Int, at: Int)?
 
     private let operations: UInt
-    /// Steps of one evaluation that joins sets: each may cost a comparison with every node of the document.
+    /// Steps of one evaluation that joins node sets: each may cost a comparison with every node of the document.
     private let joins: UInt
 
     /// - Parameter nodes: the number of nodes of the document.
@@ -18,13 +18,13 @@ final class XPathEngine {
         guard let context = xmlXPathNewContext(document) else { return nil }
         self.context = context
         self.operations = operations
-        // To walk through the document twice, and thousands of millions of comparisons, which are seconds.
+        // Enough to walk through the document twice, and for 4,000 million comparisons, which take seconds.
         let nodes = UInt(max(nodes, 1))
         joins = 4_000_000_000 / nodes + (nodes <= 60_000 ? 2 * nodes : 0)
         context.pointee.opLimit = operations
         XPathCostGuard.install(context)
         context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
-        // Without a receiver of its own libxml2 prints errors to standard error.
+        // Without this callback libxml2 prints errors to standard error.
         context.pointee.error = { user, error in
             guard let user, let error else { return }
             Unmanaged<XPathEngine>.fromOpaque(user).takeUnretainedValue().error = (
@@ -81,7 +81,7 @@ final class XPathEngine {
 
 extension XPathEngine {
     /// Compiles and evaluates on an empty document, which shows the type of the result and what libxml2 finds wrong.
-    static func judge(_ text: String, _ namespaces: XPathNamespaces) throws(XPath.Invalid) -> XPath.Result {
+    static func validate(_ text: String, _ namespaces: XPathNamespaces) throws(XPath.Invalid) -> XPath.Result {
         _ = ready
         guard let document = xmlNewDoc("1.0") else { throw XPath.Invalid(text, "there is not enough memory for it") }
         defer { xmlFreeDoc(document) }

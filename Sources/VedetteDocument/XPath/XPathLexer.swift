@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds in an expression what libxml2 would find only on the day when a document reaches it: an undeclared prefix, an
-/// unknown function or one with too few arguments, a variable; and nesting that costs stack.
+/// Finds errors in an expression that libxml2 reports only when an evaluation reaches them: an undeclared prefix, an unknown
+/// function or one with too few arguments, a variable. Also refuses nesting that costs stack.
 struct XPathLexer {
     private enum Token: Equatable {
         /// A name with its prefix, if it has one; `*` may follow the prefix.
@@ -25,11 +25,11 @@ struct XPathLexer {
     private let text: String
     private let characters: [Character]
     private var at = 0
-    /// By XPath 1.0 §3.7: after an operand, `*` and a name are operators.
+    /// After an operand, `*` and a name are operators (XPath 1.0 §3.7).
     private var followsOperand = false
     private var open: [Open] = []
-    /// It joins sets of nodes that may overlap, by an axis, `..`, a second `//` or `|`. libxml2 compares each node of the one
-    /// with all of the other, and counts none of it.
+    /// The expression joins sets of nodes that may overlap, by an axis, `..`, a second `//` or `|`. libxml2 compares each node
+    /// of one set with all of the other, and does not count these steps.
     private(set) var joinsSets = false
 
     init(_ text: String) {
