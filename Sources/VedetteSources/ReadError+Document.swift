@@ -18,7 +18,7 @@ extension ReadError {
         self.init(failure, error.description)
     }
 
-    /// Of a reader's handler, which may throw its own.
+    /// Converts the error of a reader or of its handler.
     init(any error: any Error) {
         switch error {
         case let error as DocumentError: self.init(error)
@@ -29,19 +29,19 @@ extension ReadError {
 }
 
 extension NextPage {
-    /// - Throws: `.shape` for what is no address: to take the page for the last one would lose what stands behind it.
+    /// - Throws: `.shape` for a reference that is not an address: taking this page for the last one would lose the rest.
     init(_ reference: String, from base: WebURL) throws(ReadError) {
         guard let url = base.resolving(reference) else {
-            throw ReadError(.shape, "the next page's address is none; check 'next'")
+            throw ReadError(.shape, "the next page's address is not valid; check 'next'")
         }
         self.init(url.text)
     }
 }
 
-/// A key of several parts.
+/// Joins the parts of a key.
 enum CompositeKey {
-    /// Parts are joined by `/`; one that holds a `/` itself is written so that no two items get the same key. One part
-    /// alone is the key as it is.
+    /// Joins parts by `/`, and encodes a `/` inside a part so that no two items get the same key. A single part is the key as it
+    /// is.
     static func joined(_ parts: [String]) -> String {
         parts.count == 1 ? parts[0] : parts.map(joinable).joined(separator: "/")
     }
@@ -54,7 +54,7 @@ enum CompositeKey {
 }
 
 extension Digest {
-    /// Of texts, each apart from the next.
+    /// Returns the digest of texts, each separated from the next.
     static func of(_ texts: [String]) -> UInt64 {
         var digest = Digest()
         for text in texts { digest.add(text) }
@@ -63,7 +63,7 @@ extension Digest {
 }
 
 extension Timestamp {
-    /// Milliseconds since 1970 as a server writes them; nil for anything else or beyond the calendar.
+    /// Reads milliseconds since 1970 as a server writes them; nil for anything else and for a time beyond the year 9999.
     init?(milliseconds text: String?) {
         guard let text, let number = Int64(text), number.magnitude < 253_402_300_800_000 else { return nil }
         self.init(milliseconds: number)

@@ -25,7 +25,7 @@ struct CloudBurstLinkTests {
         return try kind().read(ItemLink(name, url: Self.base), &page)
     }
 
-    @Test("only what expand names is linked, resolved against the appliance; for a person all of it")
+    @Test("only the resources that expand names are linked, but all of them for `show`")
     func links() throws {
         let item = try system()
         #expect(try kind().links(of: item, base: Self.base, all: false).isEmpty)
@@ -41,7 +41,7 @@ struct CloudBurstLinkTests {
         #expect(all[2].url == Self.base + "/resources/patterns/43")
     }
 
-    @Test("a link to another origin is none, nor is a missing one")
+    @Test("a missing link and a link to another origin are ignored")
     func foreignLinks() throws {
         var item = try system()
         for foreign in [
@@ -75,7 +75,7 @@ struct CloudBurstLinkTests {
         #expect(machines == .list(["1: Started", "b: 10.0.0.7", "c: Queued"]))
     }
 
-    @Test("the detail adds what is wished for; empty wishes are none")
+    @Test("the detail adds the desired state, if any")
     func detail() throws {
         let read = try notes("detail", "cloudburst-virtualSystem-59.json")
         #expect(read["state_text"] == "Avviato" && read["message_text"] == "Ready for use" && read["desired"] == nil)
@@ -110,7 +110,7 @@ struct CloudBurstLinkTests {
         #expect(sent == [expected].compactMap { $0 })
     }
 
-    @Test("a version that is none is refused")
+    @Test("an invalid version is refused")
     func badVersion() {
         for version in ["", "two", "1.0\r\nX: y"] {
             #expect(throws: OptionProblem.self) { try kind([], ["api_version": .text(version)]) }

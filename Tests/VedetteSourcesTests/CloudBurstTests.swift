@@ -90,7 +90,7 @@ struct CloudBurstTests {
         #expect(failure("[]") == nil)
     }
 
-    @Test("the request goes to the virtual systems of the server and poses as a browser")
+    @Test("the request asks for the virtual systems with a browser's User-Agent")
     func request() throws {
         let kind = try Fixture.kind("cloudburst")
         let context = PollContext()
@@ -104,7 +104,7 @@ struct CloudBurstTests {
             })
     }
 
-    @Test("a code that is none is refused with its place")
+    @Test("an invalid code is refused with its place")
     func badCode() {
         #expect(throws: OptionProblem.self) {
             try Fixture.kind("cloudburst", ["codes": .map([("Queued", .text("x"))])])

@@ -84,7 +84,7 @@ struct ConnectionsBurstTests {
         #expect(!appeared.contains { key in (0..<before).contains { key == "urn:lsid:ibm.com:news:story-\($0)" } })
     }
 
-    @Test("a server that heeds no upper bound is read by page numbers", arguments: 0..<12)
+    @Test("a server that ignores the upper bound is read by page numbers", arguments: 0..<12)
     func withoutBefore(seed: Int) throws {
         var dice = Dice(state: UInt64(seed))
         var server = ConnectionsServer(now: Self.start)
@@ -102,7 +102,7 @@ struct ConnectionsBurstTests {
         #expect(appeared.count == server.made - 20 && Set(appeared).count == appeared.count && polls.gaps.isEmpty)
     }
 
-    @Test("more entries of one shown instant than a page holds are read by page numbers")
+    @Test("a page full of entries of one instant is followed by page numbers")
     func oneInstant() throws {
         var server = ConnectionsServer(now: Self.start)
         server.manners.showsWholeSeconds = true

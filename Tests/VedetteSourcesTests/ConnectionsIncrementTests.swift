@@ -10,7 +10,7 @@ struct ConnectionsIncrementTests {
     private static let start: Int64 = 1_795_000_000_123
     private static let minute: Int64 = 60_000
 
-    @Test("an entry that shows up later than its time is news within the margin, and beyond it is not asked for")
+    @Test("an entry that becomes visible later than its time is found within the margin, and not requested beyond it")
     func late() throws {
         var server = ConnectionsServer(now: Self.start)
         var polls = try ConnectionsPolls()
@@ -28,7 +28,7 @@ struct ConnectionsIncrementTests {
         #expect(try polls.poll(&server).isEmpty)
     }
 
-    @Test("what an increment leaves out is shown as before; what was deleted within it is not")
+    @Test("entries outside an increment are kept; entries deleted within it are not")
     func shown() throws {
         var server = ConnectionsServer(now: Self.start)
         var polls = try ConnectionsPolls()
@@ -50,7 +50,7 @@ struct ConnectionsIncrementTests {
         #expect(polls.shown.isSuperset(of: server.stories.prefix(200).map(\.key)))
     }
 
-    @Test("a reading that stopped at known pages claims nothing of what lies behind them")
+    @Test("a reading that stops at known pages claims nothing about later pages")
     func busy() throws {
         var server = ConnectionsServer(now: Self.start)
         var polls = try ConnectionsPolls(["page_size": .integer(10)])

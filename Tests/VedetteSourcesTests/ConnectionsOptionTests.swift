@@ -70,7 +70,7 @@ struct ConnectionsOptionTests {
                 == path + "rollup=true&shortStrings=true&format=json&count=100")
     }
 
-    @Test("the seven applications and Forums are taken in either case", arguments: ConnectionsApplication.allCases)
+    @Test("the seven applications and Forums are accepted in either case", arguments: ConnectionsApplication.allCases)
     func sources(application: ConnectionsApplication) throws {
         let name = application.rawValue
         for text in [name, name.uppercased(), name.prefix(1).uppercased() + name.dropFirst()] {
@@ -79,7 +79,7 @@ struct ConnectionsOptionTests {
     }
 
     @Test(
-        "languages are taken in Java's form and in Dojo's",
+        "languages are accepted in Java's form and in Dojo's",
         arguments: [("en_IE", "en_IE"), ("EN_ie", "en_IE"), ("en-ie", "en-ie"), ("pt-BR", "pt-br"), ("de", "de")])
     func languages(text: String, sent: String) throws {
         #expect(try address(["lang": .text(text)]).contains("lang=\(sent)&"))
@@ -93,7 +93,7 @@ struct ConnectionsOptionTests {
     }
 
     @Test(
-        "what the API does not allow is refused before any request, with the option's name and a remedy",
+        "options that the API does not allow are refused before any request, with the option's name and a remedy",
         arguments: [
             (["container": "c1"], "container", "write its 'source' too"),
             (["container": "c1", "updates": "status", "source": "network"], "container", "write its 'source' too"),
@@ -122,7 +122,7 @@ struct ConnectionsOptionTests {
         #expect(found.detail.contains(sentence), "\(found.detail)")
     }
 
-    @Test("page sizes from 1 to 100 and pages from 1 are taken")
+    @Test("page sizes from 1 to 100 and pages from 1 are accepted")
     func pages() throws {
         func type(_ name: String) -> OptionType? { Connections.entry.options.first { $0.name == name }?.type }
         #expect(type("page_size") == .integer(1...100))
@@ -141,7 +141,7 @@ struct ConnectionsOptionTests {
         }
     }
 
-    @Test("userid wins over email, and every reading says so")
+    @Test("userid takes precedence over email, with a warning in every reading")
     func person() throws {
         let both: [String: OptionValue] = ["userid": .text("u1"), "email": .text("a@b.example")]
         #expect(try address(both).contains("userid=u1"))

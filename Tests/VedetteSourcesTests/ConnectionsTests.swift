@@ -69,7 +69,7 @@ struct ConnectionsTests {
     }
 
     @Test(
-        "what is no feed is a failure of its own class",
+        "a document that is not a feed is a failure of its own class",
         arguments: [
             ("connections-error-400.xml", Failure.shape), ("connections-login-200.html", .wrongType),
             ("connections-error-403.html", .wrongType), ("connections-error-404.html", .wrongType),
@@ -84,7 +84,7 @@ struct ConnectionsTests {
         }
     }
 
-    @Test("a cut page is a failure, never a shorter one, whatever stands behind the last whole entry")
+    @Test("a cut page is a failure, never a shorter one, wherever it is cut")
     func truncation() throws {
         let whole = try Fixture.bytes("connections-public-1.xml")
         for count in stride(from: 0, to: whole.count - 8, by: 97) {
@@ -101,7 +101,7 @@ struct ConnectionsTests {
         #expect(error?.failure == .shape)
     }
 
-    @Test("links go against xml:base, HTML pages before other types, and names inside objects do not disturb")
+    @Test("links resolve against xml:base, HTML pages come before other types, and names inside objects are ignored")
     func links() throws {
         let page = try read(
             feed(
@@ -117,13 +117,13 @@ struct ConnectionsTests {
         #expect(item["author"] == "Ada" && item["userid"] == "u" && item["content"] == "one two")
     }
 
-    @Test("an empty content is no content: the summary stands in")
+    @Test("the summary replaces an empty content")
     func summary() throws {
         let page = try read(feed(#"<entry><id>k</id><content type="html"/><summary>short</summary></entry>"#))
         #expect(page.items.first?["content"] == "short")
     }
 
-    @Test("the next page is asked for by time, else by its link of the same origin, else by number")
+    @Test("the next page is requested by time, else by its link of the same origin, else by number")
     func next() throws {
         let dated = "<entry><id>k</id><updated>2026-11-21T10:00:00.5Z</updated></entry>"
         let undated = "<entry><id>k</id></entry>"
@@ -175,7 +175,7 @@ struct ConnectionsTests {
     }
 
     @Test(
-        "a stream that is none is a failure",
+        "a document that is not a stream is a failure",
         arguments: [
             ("", Failure.empty), ("<!DOCTYPE html><html></html>", .wrongType), (#"{"list": {}}"#, .shape),
             (#"{"error": "x"}"#, .shape), (#"{"list": [{"title": "x"}]}"#, .shape),

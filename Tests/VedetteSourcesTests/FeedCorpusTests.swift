@@ -46,7 +46,7 @@ struct FeedCorpusTests {
         }
     }
 
-    @Test("what is no whole feed is a failure of its own class", arguments: FeedCorpus.rows.filter { $0.error != nil })
+    @Test("an incomplete feed is a failure of its own class", arguments: FeedCorpus.rows.filter { $0.error != nil })
     func fails(row: FeedCorpus.Row) throws {
         let body = try row.body
         let error = #expect(throws: ReadError.self) { try FeedCorpus.read(body, charset: row.charset) }
@@ -63,7 +63,7 @@ struct FeedCorpusTests {
         #expect(Set(one.items.map(\.key)).count == one.items.count)
     }
 
-    @Test("no beginning of a feed is a feed", arguments: FeedCorpus.good)
+    @Test("no truncation of a feed is a feed", arguments: FeedCorpus.good)
     func cuts(row: FeedCorpus.Row) throws {
         let whole = try row.body
         guard let end = FeedCorpusTests.endOfRoot(whole) else { return }
@@ -88,7 +88,7 @@ struct FeedCorpusTests {
         return text.contains("jsonfeed.org") ? bytes.lastIndex(of: UInt8(ascii: "}")) : nil
     }
 
-    @Test("a feed in UTF-16 and UTF-32 is no feed when it is cut")
+    @Test("a cut feed in UTF-16 or UTF-32 is a failure")
     func wideCuts() throws {
         for file in ["encoding-utf-16le.xml", "encoding-utf-16be-bom.xml", "encoding-utf-32be.xml"] {
             let whole = try FeedCorpus.bytes(file)

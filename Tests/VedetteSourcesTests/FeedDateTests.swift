@@ -89,7 +89,7 @@ struct FeedDateTests {
     func others(text: String, expected: String) { expect(text, expected) }
 
     @Test(
-        "what is no date, or might be two, is none",
+        "a text that is not a date, or may be two dates, is refused",
         arguments: [
             "", " ", "soon", "31 Feb 2026 00:00:00 GMT", "21 Nov", "2026-13-01", "2026-11-32", "03/04/2026",
             "Sat, 21 Nov 2026 25:00:00 GMT", "Sat, 21 Nov 2026 02:61:00 GMT", "spring 2026", "0000-00-00 00:00:00",
@@ -98,7 +98,7 @@ struct FeedDateTests {
         ])
     func none(text: String) { expect(text, nil) }
 
-    @Test("every RFC 3339 date of ten thousand is read as Core reads it")
+    @Test("ten thousand RFC 3339 dates are read as Core reads them")
     func agreesWithCore() {
         var seed: UInt64 = 11
         for _ in 0..<10_000 {

@@ -29,7 +29,7 @@ struct FeedHostileTests {
         #expect(page.items[99]["author"]?.description.split(separator: ",").count == 5)
     }
 
-    @Test("attributes by the ten thousand, without values, are no attributes")
+    @Test("tens of thousands of attributes without values are refused")
     func attributes() throws {
         let bomb = "<item><title>x<b" + (0..<10_000).map { " a\($0)" }.joined() + ">y</b></title></item>"
         let page = try read(bomb)
@@ -38,7 +38,7 @@ struct FeedHostileTests {
         #expect(page.warnings == ["lenient: markup that is not well-formed was mended"])
     }
 
-    @Test("depth, and text without end, are limits and not a shorter feed")
+    @Test("nesting and text beyond a limit are failures, not a shorter feed")
     func limits() {
         let deep = String(repeating: "<a>", count: 1000) + String(repeating: "</a>", count: 1000)
         #expect(throws: ReadError.self) { try read("<item>\(deep)</item>") }
@@ -47,7 +47,7 @@ struct FeedHostileTests {
         #expect(error?.failure == .tooLarge)
     }
 
-    @Test("signs that a terminal or a chat would obey are left to those who show them, but control characters go")
+    @Test("control characters are removed; characters that a terminal or chat would obey stay for the sinks to escape")
     func controls() throws {
         let page = try read("<item><title>a\u{1B}[31m &#27;b\u{202E}c</title></item>")
         #expect(page.items.first?.title == "a[31m b\u{202E}c")

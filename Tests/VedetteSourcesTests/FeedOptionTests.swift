@@ -26,7 +26,7 @@ struct FeedOptionTests {
         #expect(Set(item.notes.map(\.name)) == ["author", "categories", "published"])
     }
 
-    @Test("what is compared is the user's choice, and what is not is still shown")
+    @Test("the user chooses what is compared, and the rest is still shown")
     func compare() throws {
         let chosen = try item(["compare": list("link", "author", "published")])
         #expect(chosen.fields.map(\.name) == ["author", "link", "published"])
@@ -50,7 +50,7 @@ struct FeedOptionTests {
         #expect(Set(keys).count == 1)
     }
 
-    @Test("other options are no change of an entry: the fields that they touch start anew")
+    @Test("other options are no change of an entry: the fields that they affect get a new baseline")
     func fingerprints() throws {
         func prints(_ options: [String: OptionValue]) throws -> [String: UInt64] {
             try Fixture.kind("feed", options).fingerprints
@@ -94,7 +94,7 @@ struct FeedOptionTests {
         #expect(try fresh("<ttl>60</ttl><sy:updatePeriod>daily</sy:updatePeriod>") == 86_400)
     }
 
-    @Test("hours and days to skip reach to the first that is not, when the next poll would fall into one")
+    @Test("hours and days to skip last to the first one that is not skipped, when the next poll would fall into one")
     func skipped() throws {
         func hours(_ hours: Int...) -> String {
             "<skipHours>" + hours.map { "<hour>\($0)</hour>" }.joined() + "</skipHours>"

@@ -48,7 +48,7 @@ struct FeedTests {
         #expect(times.count == 5)
     }
 
-    @Test("RSS 2.0 gives guid, link, date, author and content; extensions with the same names do not disturb")
+    @Test("RSS 2.0 gives guid, link, date, author and content; extensions with the same names are ignored")
     func rss() throws {
         let page = try read(
             """
@@ -103,7 +103,7 @@ struct FeedTests {
     }
 
     @Test(
-        "what is no feed is a failure of its own class",
+        "a document that is not a feed is a failure of its own class",
         arguments: [
             ("connections-error-400.xml", Failure.shape), ("connections-login-200.html", .wrongType),
             ("connections-error-403.html", .wrongType), ("cloudburst-virtualSystems-1.json", .wrongType),
@@ -129,7 +129,7 @@ struct FeedTests {
         #expect(FeedDate.parse(text)?.rfc3339 == expected)
     }
 
-    @Test("what is no date is none", arguments: ["", "soon", "31 Feb 2026 00:00:00 GMT", "21 Nov", "2026-13-01"])
+    @Test("a text that is not a date gives no time", arguments: ["", "soon", "31 Feb 2026 00:00:00 GMT", "21 Nov", "2026-13-01"])
     func noDate(text: String) {
         #expect(FeedDate.parse(text) == nil)
     }

@@ -66,7 +66,7 @@ struct HTMLPageTests {
         #expect(try Fixture.kind("html").fieldNames == ["text"])
     }
 
-    @Test("what is ignored makes no change, what is not does")
+    @Test("a change in ignored nodes is no change")
     func noise() throws {
         func digest(_ page: String, _ options: [String: OptionValue]) throws -> UInt64 {
             try read(options, page).items[0].digest
@@ -107,7 +107,7 @@ struct HTMLPageTests {
         #expect(page.items[0].url == "https://shop.example.org/deep/er/x")
     }
 
-    @Test("a login page is told apart by what is required")
+    @Test("the option require detects a login page")
     func login() throws {
         let options: [String: OptionValue] = ["require": .map([("count(//table) > 0", .list([.text("true")]))])]
         _ = try read(options, Self.shop)
@@ -118,7 +118,7 @@ struct HTMLPageTests {
     }
 
     @Test(
-        "a cut page is a failure unless its end is optional; what is no page is one anyway",
+        "a cut page is a failure unless its end is optional; a body that is not HTML is always one",
         arguments: [
             ("<html><body><p>x", Failure.truncated), ("", .empty), ("{\"a\":1}", .wrongType),
             ("plain words", .wrongType),
@@ -149,7 +149,7 @@ struct HTMLPageTests {
         #expect(error?.path == path)
     }
 
-    @Test("it is asked every half hour unless the source says otherwise")
+    @Test("the default interval is half an hour")
     func pace() { #expect(HTMLPage.entry.every == .seconds(1800)) }
 
     @Test("reading a page twice gives the same items")

@@ -58,7 +58,7 @@ struct HTTPResourceTests {
     }
 
     @Test(
-        "the statuses that mean up are the user's",
+        "the user chooses the statuses that mean up",
         arguments: [
             (["401"], 401, "up"), (["401"], 200, "down"), (["2xx", "404"], 404, "up"), (["5XX"], 503, "up"),
             (["2xx"], 301, "down"),
@@ -67,7 +67,7 @@ struct HTTPResourceTests {
         #expect(try observe(["expect": .list(texts.map(OptionValue.text))], .response(response(status))).state == state)
     }
 
-    @Test("the body must hold a text and must not hold another")
+    @Test("the body must contain a text and must not contain another")
     func contents() throws {
         func state(_ options: [String: OptionValue], _ body: String) throws -> String? {
             try observe(options, .response(response(200, [], body))).state
@@ -79,7 +79,7 @@ struct HTTPResourceTests {
         #expect(try state(["lacks": .text("Fehlér")], "ein Fehler") == "up")
     }
 
-    @Test("a redirect is shown where it points, or where it led when it was followed")
+    @Test("a redirect gives its target, or the address where following it ended")
     func redirects() throws {
         let pointing = try observe(.response(response(302, [("Location", "/login?x=1")])))
         #expect(pointing.state == "up")
@@ -94,7 +94,7 @@ struct HTTPResourceTests {
         #expect(ask.redirects == 3)
     }
 
-    @Test("an error page says nothing of the page: its body, headers and redirect are not taken for the page's")
+    @Test("the body, headers and redirect of an error page are not taken for the page's")
     func outage() throws {
         let options: [String: OptionValue] = [
             "body": .text("compare"), "headers": .map([("version", .text("x-version"))]), "lacks": .text("sorry"),
@@ -140,7 +140,7 @@ struct HTTPResourceTests {
         #expect(try item.digest == observe(.response(response(200))).digest)
     }
 
-    @Test("it is asked on a connection of its own and follows nothing by default")
+    @Test("it uses a connection of its own and follows no redirect by default")
     func request() throws {
         let ask = try Fixture.kind("http", ["method": .text("HEAD")]).request(base: Self.url, context: PollContext())
         #expect(ask.method == "HEAD")
@@ -149,7 +149,7 @@ struct HTTPResourceTests {
     }
 
     @Test(
-        "an option that cannot be is refused with its place",
+        "an invalid option is refused with its place",
         arguments: [
             (["expect": OptionValue.list([.text("2xx"), .text("ok")])], ["expect", "ok"]),
             (["expect": .list([.text("20x")])], ["expect", "20x"]),

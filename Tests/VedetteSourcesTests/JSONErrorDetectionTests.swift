@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteSources
 
-@Suite("What the json kind asks, and what a body says of itself")
+@Suite("Requests of the json kind, and errors inside a body")
 struct JSONVerdictTests {
     private func failure(_ options: [String: OptionValue], _ bytes: [UInt8]) throws -> ReadError? {
         var page = PageBody(bytes: bytes, url: "https://api.example.org/search")
@@ -34,7 +34,7 @@ struct JSONVerdictTests {
         #expect(try failure(Self.google, Fixture.bytes("google-search.json")) == nil)
     }
 
-    @Test("what is required may have several values, and must be there")
+    @Test("a required member may have several values, and must be present")
     func required() throws {
         let options: [String: OptionValue] = [
             "items": .text("list"), "require": .map([("ok", .list([.text("true"), .text("partly")]))]),
@@ -48,7 +48,7 @@ struct JSONVerdictTests {
     }
 
     @Test(
-        "an error text is a failure where nothing is required; what says nothing is none",
+        "an error text is a failure where nothing is required; an empty one is ignored",
         arguments: [
             ("null", false), ("false", false), ("0", false), (#""""#, false), ("[]", false), ("{}", false),
             (#""no access""#, true), (#"{"code": 7}"#, true), ("true", true), ("[null, 1]", true),

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteSources
 
-@Suite("How the json kind reads on")
+@Suite("Paging of the json kind")
 struct JSONPagingTests {
     private static let url = "https://api.example.org/v1/pods?limit=2"
 
@@ -60,7 +60,7 @@ struct JSONPagingTests {
         #expect(error?.failure == .shape)
     }
 
-    @Test("a GraphQL cursor goes into the body of the next POST, beside what stands there")
+    @Test("a GraphQL cursor is added to the body of the next POST")
     func variable() throws {
         let request = JSON.members([
             "query": .string("query($after: String) { x }"), "variables": .members(["first": .number(50)]),
@@ -107,7 +107,7 @@ struct JSONPagingTests {
         #expect(error?.detail == "page 1 has 1 item of 5 where 'size' says 2; correct 'size'")
     }
 
-    @Test("an address that is none is a failure, not the end of the list")
+    @Test("an invalid address of the next page is a failure, not the end of the list")
     func badAddress() {
         for reference in ["file:///etc/passwd", "ftp://a.example/2", "http://"] {
             let error = #expect(throws: ReadError.self) {
@@ -117,7 +117,7 @@ struct JSONPagingTests {
         }
     }
 
-    @Test("a body on disk is one page, whatever it says of the next")
+    @Test("a body on disk is one page, even if it names the next")
     func file() throws {
         let body = #"{"r": [{"id": 1}], "next": "/p2", "c": "x"}"#
         let url = "file:///tmp/body.json"
@@ -126,12 +126,12 @@ struct JSONPagingTests {
         #expect(try next(["items": .text("r"), "paging": cursor], body, url: url) == nil)
     }
 
-    @Test("the words of 'paging' are checked, each at its place")
+    @Test("the options of 'paging' are checked, each at its place")
     func words() {
         let body = OptionValue.json(.string("a=b"))
         #expect(
             problem(["paging": paging(["cursr": "x"])])?.detail
-                == "'cursr' is no word of 'paging'; did you mean 'cursor'?")
+                == "unknown option 'cursr' of 'paging'; did you mean 'cursor'?")
         #expect(problem(["paging": paging(["cursor": "x"])])?.path == ["paging"])
         #expect(problem(["paging": paging(["parameter": "x"])])?.path == ["paging"])
         #expect(problem(["paging": paging(["cursor": "x", "page": "1", "parameter": "p"])])?.path == ["paging"])

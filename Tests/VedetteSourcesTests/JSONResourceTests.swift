@@ -65,7 +65,7 @@ struct JSONResourceTests {
         #expect(try read([:], "[]").next == nil)
     }
 
-    @Test("a path that is none is refused with the option's name")
+    @Test("an invalid path is refused with the option's name")
     func badPath() {
         let error = #expect(throws: OptionProblem.self) { try Fixture.kind("json", ["items": .text("a..b")]) }
         #expect(error?.path == ["items"])
@@ -105,7 +105,7 @@ struct JSONItemTests {
         }
     }
 
-    @Test("states get their names by text or glob, the first that fits; others stay as they are")
+    @Test("states get their names by text or glob, the first that matches; others stay as they are")
     func states() throws {
         let options: [String: OptionValue] = [
             "state": .list([.text("color")]),
@@ -117,7 +117,7 @@ struct JSONItemTests {
         #expect(page.items.map(\.state) == ["building", "success", "red", nil])
     }
 
-    @Test("measures are numbers; what is none is absent")
+    @Test("measures are numbers; another value is absent")
     func measures() throws {
         let page = try read(
             ["measures": .map([("ms", .text("t")), ("pct", .text("p"))])],
@@ -127,7 +127,7 @@ struct JSONItemTests {
         #expect(page.items[0].digest == Item(key: "1").digest)
     }
 
-    @Test("titles are the first that is not empty, and HTML is read as text where that is said")
+    @Test("the title is the first that is not empty, and HTML is read as text where 'html' names it")
     func html() throws {
         let options: [String: OptionValue] = [
             "title": .list([.text("spoiler"), .text("content")]), "html": .list([.text("title"), .text("body")]),
@@ -139,7 +139,7 @@ struct JSONItemTests {
         #expect(page.items[0]["raw"] == "<p>Ready &amp; <b>up</b></p>")
     }
 
-    @Test("of two items with one key the first counts, and that is said")
+    @Test("the first of two items with one key counts, with a warning")
     func duplicates() throws {
         let page = try read([:], #"[{"id":1,"name":"a"},{"id":1,"name":"b"},{"id":2},{"id":"1","name":"c"}]"#)
         #expect(page.items.map(\.title) == ["a", nil])
@@ -157,7 +157,7 @@ struct JSONItemTests {
     }
 
     @Test(
-        "a key is one value that is there",
+        "a key must be one value that is present",
         arguments: [#"[{"id":null}]"#, "[{}]", #"[{"id":""}]"#, #"[{"id":{"a":1}}]"#, #"[{"id":[1]}]"#, "[1]"])
     func badKey(json: String) throws {
         #expect(try failure([:], json) == .shape)
@@ -171,7 +171,7 @@ struct JSONItemTests {
         #expect(page.items.map(\.key) == ["1.0", "false", "東京"])
     }
 
-    @Test("null is an empty list only where that is said")
+    @Test("null is an empty list only with 'null_is_empty'")
     func nullItems() throws {
         #expect(try failure(["items": .text("items")], #"{"items":null}"#) == .shape)
         #expect(try read(["items": .text("items"), "null_is_empty": .flag(true)], #"{"items":null}"#).items.isEmpty)
@@ -191,14 +191,14 @@ struct JSONItemTests {
         #expect(Timestamp(anyForm: text)?.rfc3339 == expected)
     }
 
-    @Test("what is no time is said once, and the item stands")
+    @Test("a time that cannot be read is one warning, and the item stays")
     func badTimes() throws {
         for text in ["soon", "-5", "1e9", "1.2.3", ""] {
             #expect(Timestamp(anyForm: text) == nil, "\(text)")
         }
         let page = try read(["time": .text("t")], #"[{"id":1,"t":"soon"},{"id":2,"t":"later"},{"id":3,"t":null}]"#)
         #expect(page.items.count == 3)
-        #expect(page.warnings == ["'soon' is no time that can be read; check 'time'"])
+        #expect(page.warnings == ["failed to read 'soon' as a time; check 'time'"])
     }
 
     @Test("a login page, a cut list, a deep one and an empty body are failures, each with its class")

@@ -45,7 +45,7 @@ struct KindContractTests {
         #expect(try Self.rows(name).flatMap(\.names).sorted() == options.sorted())
     }
 
-    @Test("every option's default stands in its row of the page", arguments: names)
+    @Test("every option's row of the page names its default", arguments: names)
     func defaults(_ name: String) throws {
         let rows = try Self.rows(name)
         for option in SourceKinds.all.first(where: { $0.name == name })?.options ?? [] {
@@ -67,13 +67,13 @@ struct KindContractTests {
         #expect(text.contains("kind: \(name)\n") || text.contains("kind: \(name),"))
     }
 
-    @Test("every kind has a sample, and no sample is of none")
+    @Test("every kind has a sample, and every sample a kind")
     func samples() {
         #expect(KindSample.all.map(\.kind).sorted() == Self.names.sorted())
     }
 
     @Test(
-        "reading is deterministic, and every name that an item has is among those said beforehand",
+        "reading is deterministic, and every name of a field is among the declared ones",
         arguments: names)
     func reading(_ name: String) throws {
         let sample = try #require(KindSample.of(name))
@@ -128,7 +128,7 @@ struct KindContractTests {
     }
 
     @Test(
-        "what says which items there are, and what keys them, is another identity", arguments: names)
+        "another choice of items or keys is another identity", arguments: names)
     func identities(_ name: String) throws {
         let sample = try #require(KindSample.of(name))
         let all = try [sample.made().identity] + sample.identities.map { try sample.made($0).identity }

@@ -16,7 +16,7 @@ struct RecognitionTests {
             case .map(let pairs): "\(option.name)={\(pairs.map { "\($0.name):\($0.value)" }.joined(separator: " "))}"
             }
         }
-        return ([proposal.kind] + options + ["\(proposal.telling)"]).joined(separator: " ")
+        return ([proposal.kind] + options + ["\(proposal.hint)"]).joined(separator: " ")
     }
 
     /// The first proposal that its kind reads, as `probe` takes it, and what is read.
@@ -33,7 +33,7 @@ struct RecognitionTests {
         return nil
     }
 
-    @Test("each system's answer is recognised, and read as it is proposed", arguments: answers)
+    @Test("each system's response is recognised, and read as proposed", arguments: answers)
     func systems(name: String, count: Int, expected: String) throws {
         let found = try #require(Self.read(try Fixture.bytes(name)))
         #expect(found.line == expected)
@@ -41,7 +41,7 @@ struct RecognitionTests {
         #expect(Set(found.items.map(\.key)).count == count)
     }
 
-    @Test("of a document with thousands of different elements only some are tried as rows")
+    @Test("only some of thousands of different elements are tried as rows")
     func manyNames() throws {
         let text = "<r>" + (0..<4000).map { "<e\($0)><id>\($0)</id></e\($0)>" }.joined() + "</r>"
         let proposals = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(text.utf8))
@@ -144,7 +144,7 @@ struct RecognitionTests {
         #expect(line(#"{"a.b":[{"id":1}]}"#) == #"json items=a\.b key=id presence"#)
     }
 
-    @Test("JSON Feed, RSS and XML with namespaces are told apart by what they say of themselves")
+    @Test("JSON Feed, RSS and XML with namespaces are recognised by content")
     func forms() throws {
         let feed =
             #"{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1","content_text":"x"}]}"#
@@ -180,7 +180,7 @@ struct RecognitionTests {
     }
 
     @Test(
-        "whatever comes, the last proposal is to watch the answer itself",
+        "the last proposal is always to watch the response itself",
         arguments: ["", "hello", "{", "<", "<a>", "\u{0}", "[]]"])
     func fallback(body: String) {
         let proposals = Recogniser.proposals(url: "https://h/", headers: .init(), body: Array(body.utf8))

@@ -41,7 +41,7 @@ struct XMLResourceTests {
         #expect(page.warnings.isEmpty)
     }
 
-    @Test("a document that carries an error of its own is a failure, with its words")
+    @Test("a document with an error of its own is a failure with its text")
     func ownError() throws {
         let bytes = try Fixture.bytes("evri-error.xml")
         let error = #expect(throws: ReadError.self) { try read(Self.articles, bytes) }
@@ -92,7 +92,7 @@ struct XMLResourceTests {
         #expect(try Fixture.kind("xml", ["mode": .text("window")]).mode == .window)
     }
 
-    @Test("a next page whose address is none is a failure: what it holds would be missed", arguments: ["xml", "html"])
+    @Test("an invalid address of the next page is a failure, because that page would be missed", arguments: ["xml", "html"])
     func unresolved(_ name: String) throws {
         let options: [String: OptionValue] = ["items": .text("//a"), "next": .text("//b/@href")]
         let root = name == "xml" ? "r" : "html"
@@ -101,7 +101,7 @@ struct XMLResourceTests {
         var page = PageBody(bytes: Array(text.utf8), url: "https://api.example.org/list")
         let error = #expect(throws: ReadError.self) { try kind.read(&page) }
         #expect(error?.failure == .shape)
-        #expect(error?.detail == "the next page's address is none; check 'next'")
+        #expect(error?.detail == "the next page's address is not valid; check 'next'")
         // A file has one page, whatever it says.
         var file = PageBody(bytes: Array(text.utf8), url: "file:///tmp/list")
         #expect(try kind.read(&file).next == nil)
@@ -110,7 +110,7 @@ struct XMLResourceTests {
         #expect(throws: ReadError.self) { try read([:], Array("<r id='1'/>".utf8), headers: headers) }
     }
 
-    @Test("parts of a key that hold the joining sign make no two items one")
+    @Test("parts of a key that contain the separator do not merge two items")
     func joined() throws {
         let page = try read(
             ["items": .text("//i"), "key": .list([.text("@a"), .text("@b")])],
@@ -145,7 +145,7 @@ struct XMLResourceTests {
         #expect(error?.detail == "item number 2 has no '@id' or 'id', which is its key; check 'key' and 'items'")
     }
 
-    @Test("nothing found in a document with a namespace: the remedy is said")
+    @Test("a warning explains why no item is found in a document with a namespace")
     func namespaceHint() throws {
         let text = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>1</id></entry></feed>"
         let page = try read(["items": .text("//entry")], text)
@@ -199,7 +199,7 @@ struct XMLResourceTests {
             ),
             (
                 ["fields": .map([("x", .text("b"))]), "measures": .map([("x", .text("b"))])], ["measures", "x"],
-                "'x' is named twice"
+                "'x' is a field, note or measure already; rename one"
             ),
             (["namespaces": .map([("1", .text("u"))])], ["namespaces", "1"], "'1' cannot be a prefix"),
             (
@@ -218,7 +218,7 @@ struct XMLResourceTests {
         #expect(error?.detail == detail)
     }
 
-    @Test("what reads items makes the identity, what reads a field its fingerprint")
+    @Test("the choice of items determines the identity, the expression of a field its fingerprint")
     func fingerprints() throws {
         let base = try Fixture.kind("xml", ["items": .text("//a"), "fields": .map([("x", .text("b"))])])
         let other = try Fixture.kind("xml", ["items": .text("//a"), "fields": .map([("x", .text("c"))])])

@@ -3,8 +3,8 @@
 import VedetteCore
 import VedetteDocument
 
-/// The virtual systems of an IBM WebSphere CloudBurst appliance or IBM Workload Deployer: a bare JSON array whose texts
-/// come in the reader's language, so states are read from codes alone.
+/// The virtual systems of an IBM WebSphere CloudBurst appliance or IBM Workload Deployer: a bare JSON array whose
+/// texts are in the language of the request, so states are read from codes alone.
 struct CloudBurst: SourceKind {
     static let entry = SourceKindEntry(
         name: "cloudburst", summary: "Virtual systems of IBM WebSphere CloudBurst and Workload Deployer.",
@@ -19,14 +19,14 @@ struct CloudBurst: SourceKind {
                     + "one request for each system and poll."),
             OptionSpec(
                 "flavour", .choice(CloudBurstVersion.allCases.map(\.rawValue)),
-                "Which product it is, for the header that names the API's version; no such header without one of these two."
+                "The product, for the header that names the API's version; without this and `api_version` no such header is sent."
             ),
             OptionSpec("api_version", .text, "The version of the REST API to ask for.", default: "the flavour's"),
         ],
         make: { options throws(OptionProblem) in try CloudBurst(options) })
 
     static let path = "/resources/virtualSystems"
-    /// What the appliance's firmware tells apart from a browser gets an empty answer, so this is the default.
+    /// The default User-Agent: the appliance's firmware sends an empty response to anything but a browser.
     static let userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Firefox/115.0"
     private static let named = ["RM01005": "Starting", "RM01006": "Started", "RM01011": "Stopped"]
     private static let started = "RM01006"
@@ -42,7 +42,8 @@ struct CloudBurst: SourceKind {
         for (code, state) in options.map("codes") {
             guard CloudBurstMessage.code(of: code) == code else {
                 throw OptionProblem(
-                    "codes", code, detail: "'\(code)' is no status code; a code is letters and digits, as in RM01901")
+                    "codes", code, detail: "'\(code)' is not a status code; a code is letters and digits, as in RM01901"
+                )
             }
             codes[code] = state
         }
@@ -136,7 +137,8 @@ struct CloudBurst: SourceKind {
         return item
     }
 
-    /// *Ready for use* is the message of a started system, unless the user names that status code otherwise.
+    /// Returns the name of a state. *Ready for use* is the message of a started system, unless the user names that status code
+    /// otherwise.
     private func state(_ status: String, _ message: String) -> String {
         let name = codes[status] ?? status
         return status == CloudBurst.started && message == CloudBurst.readyMessage

@@ -3,11 +3,12 @@
 import VedetteCore
 import VedetteDocument
 
-/// The resources that tell more of a virtual system.
+/// A resource with more data about a virtual system.
 enum CloudBurstLink: String, CaseIterable, Sendable {
     case detail, owner, pattern, machines
 
-    /// Nil when the system names none, or one of another origin: what was given for the appliance goes nowhere else.
+    /// Returns the link of an item; nil when the system names none, or one of another origin, which must not receive the
+    /// appliance's credentials.
     func link(of item: Item, base: String) -> ItemLink? {
         let web = WebURL(base)
         let reference: String? =
@@ -18,16 +19,18 @@ enum CloudBurstLink: String, CaseIterable, Sendable {
             }
         guard let reference, !reference.isEmpty, let target = web?.resolving(reference), target.origin == web?.origin
         else { return nil }
-        // Names hardly ever change; what the machines do is wanted as it is now.
+        // Names hardly ever change; the state of the machines does.
         let changes = self == .detail || self == .machines
         return ItemLink(rawValue, url: target.text, lifetime: changes ? .zero : .seconds(3600))
     }
 
-    /// - Parameter state: the name for a status code and a message code.
+    /// Reads the resource as notes of the item.
+    ///
+    /// - Parameter state: returns the name for a status code and a message code.
     func read(_ page: inout PageBody, state: (String, String) -> String) throws(ReadError) -> Fields {
         switch self {
         case .owner, .pattern:
-            // A user has no `name`: who it is stands in `fullname`, else in `username`.
+            // A user has no `name`, but a `fullname` and a `username`.
             let name = try CloudBurstLink.row(&page, ["name", "fullname", "username"]).compactMap { $0 }.first
             return name.map { ["\(rawValue)_name": .text($0)] } ?? [:]
         case .detail: return try CloudBurstLink.detail(&page, state: state)
@@ -39,7 +42,7 @@ enum CloudBurstLink: String, CaseIterable, Sendable {
         let row = try row(
             &page, ["desiredstatus", "desiredstatus_text", "currentstatus_text", "currentmessage_text", "updated"])
         var notes: Fields = [:]
-        // What is wished for is a status alone: the message speaks of what is.
+        // The desired state is a status alone: the message describes the current one.
         notes["desired"] = row[0].map { .text(state($0, "")) }
         notes["desired_text"] = row[1].map(Value.text)
         notes["state_text"] = row[2].map(Value.text)
@@ -48,7 +51,7 @@ enum CloudBurstLink: String, CaseIterable, Sendable {
         return notes
     }
 
-    /// The members of the one object that the body is; nil for what is missing, null or empty.
+    /// Returns the members of the object that is the body; nil for a member that is missing, null or empty.
     private static func row(_ page: inout PageBody, _ names: [String]) throws(ReadError) -> [String?] {
         let texts = try rows(&page.bytes, names)
         guard texts.count == 1, let first = texts.first else {
@@ -69,11 +72,11 @@ enum CloudBurstLink: String, CaseIterable, Sendable {
         }
     }
 
-    /// The first public address, else the first that there is.
+    /// Returns the first public address, else the first address.
     private static func address(_ nics: String?) -> String? {
         guard let nics else { return nil }
         var bytes = Array(nics.utf8)
-        // It was cut from a document that was read as a whole; what is no list of objects names no address.
+        // A value that is not a list of objects names no address.
         let found = (try? rows(&bytes, ["ip_address", "type"])) ?? []
         let named = found.filter { $0[0] != nil }
         return (named.first { $0[1] == "public" } ?? named.first)?[0]

@@ -2,13 +2,13 @@
 
 import VedetteCore
 
-/// A message of the appliance: a code, and its arguments where it has some.
+/// A message of the appliance: a code and its arguments.
 struct CloudBurstMessage: Hashable {
     var code: String
     var args: [String] = []
 
-    /// `RM07054("05WASAdmin+Lab")`: arguments are quoted, separated by commas, each URL-encoded. What has another form is
-    /// all code, so that no change of it is missed.
+    /// `RM07054("05WASAdmin+Lab")`: arguments are quoted, separated by commas, each URL-encoded. A text of another
+    /// form is all code, so that no change of it is missed.
     init(_ message: String) {
         code = CloudBurstMessage.code(of: message)
         var rest = message[code.endIndex...]
@@ -31,7 +31,7 @@ struct CloudBurstMessage: Hashable {
         if !current.isEmpty || !args.isEmpty { args.append(FormEncoding.decoded(current.trimmed())) }
     }
 
-    /// The leading letters and digits: `RM07054` of `RM07054("05WASAdmin+Lab")`.
+    /// Returns the leading letters and digits: `RM07054` of `RM07054("05WASAdmin+Lab")`.
     static func code(of message: String) -> String {
         let letters = message.prefix { $0.isASCII && $0.isLetter && $0.isUppercase }
         let digits = message[letters.endIndex...].prefix { $0.isASCII && $0.isNumber }

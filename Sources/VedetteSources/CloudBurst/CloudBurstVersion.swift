@@ -16,7 +16,7 @@ enum CloudBurstVersion: String, CaseIterable, Sendable {
         }
     }
 
-    private var standard: String {
+    private var default: String {
         switch self {
         case .cloudburst: "1.0"
         case .workloadDeployer: "3.0"

@@ -19,11 +19,11 @@ struct Connections: SourceKind {
         query = try ConnectionsQuery(options)
         isIncremental = options.flag("incremental") ?? true
         margin = options.duration("margin") ?? .seconds(600)
-        // How many entries a page holds and in which language says nothing about which entries there are.
+        // The size and language of a page do not determine which entries there are.
         let apart: Set<String> = ["ps", "count", "page", "lang", "before"]
         identity = Digest.of(
             [query.path] + query.parameters.filter { !apart.contains($0.name) }.flatMap { [$0.name, $0.value] })
-        // The server's own sentences change with the language: that is no change of the entry.
+        // The server's own sentences change with the language, which is no change of the entry.
         let language = query.language.map { Digest.of([$0]) }
         fingerprints = language.map { ["title": $0, "content": $0] } ?? [:]
     }
@@ -45,8 +45,9 @@ struct Connections: SourceKind {
         return ask
     }
 
-    /// The newest time seen less the margin, in whole minutes: the address stays the same while nothing new arrives. The
-    /// server's `since` may leave out what bears that very time, and an entry may be shown later than its time.
+    /// Returns the newest time seen minus the margin, in whole minutes, so that the address stays the same while nothing new
+    /// arrives. The margin is needed because the server's `since` may leave out entries of that very time, and an entry may
+    /// become visible later than its time.
     private func since(_ context: PollContext) -> Timestamp? {
         guard isIncremental, let newest = context.newest else { return query.since }
         // An entry dated in the future must not hide what comes until then.

@@ -3,9 +3,9 @@
 import VedetteCore
 import VedetteDocument
 
-/// One page of an Atom feed of updates, and where the next one is.
+/// Reads one page of an Atom feed of updates and finds the next one.
 enum ConnectionsAtom {
-    /// - Parameter takesBefore: the resource knows an upper bound of time.
+    /// - Parameter takesBefore: the resource accepts an upper bound of time.
     static func read(_ page: PageBody, takesBefore: Bool) throws(ReadError) -> Page {
         let url = WebURL(page.url)
         let handler = ConnectionsHandler(url: url)
@@ -19,23 +19,23 @@ enum ConnectionsAtom {
         }
     }
 
-    /// Without `rel=next` this is the last page; in a feed without any paging link, an empty one is: a page may hold fewer
-    /// entries than its size.
+    /// Returns the next page. A page without `rel=next` is the last; in a feed without any paging link, an empty page is, since a
+    /// page may have fewer entries than its size.
     ///
-    /// Rows move between numbered pages while they are read, and a deletion hides one for good. So the next page is asked
-    /// for by time, *before* this page's last entry; by number only where time cannot tell them apart.
+    /// Rows move between numbered pages while they are read, and a deletion hides a row for good. So the next page is requested by
+    /// time, *before* this page's last entry, and by number only where times do not distinguish entries.
     private static func next(_ handler: ConnectionsHandler, of url: WebURL, takesBefore: Bool) -> NextPage? {
         if handler.next == nil, handler.hasPages || handler.items.isEmpty { return nil }
         if takesBefore, let bound = bound(handler.items, of: url) {
             return NextPage(url.setting([("before", bound.seconds)]))
         }
-        // A server behind a proxy may name itself as it knows itself: then its link only says that there is a next.
+        // A server behind a proxy may use its internal name; then its link only shows that there is a next page.
         guard let link = handler.next, link.origin == url.origin else { return counted(url) }
         return NextPage(link.setting(kept(of: url)))
     }
 
-    /// An exclusive bound just above the last entry, which is read again: others may bear the same time. A server may show
-    /// whole seconds of times that it keeps more exactly.
+    /// Returns an exclusive bound just above the last entry, which is read again, since others may have the same time. A server
+    /// may show whole seconds of times that it stores more exactly.
     private static func bound(_ items: [Item], of url: WebURL) -> Timestamp? {
         let times = items.compactMap(\.time)
         let page = url.parameter("page") ?? "1"
@@ -43,12 +43,12 @@ enum ConnectionsAtom {
             zip(times, times.dropFirst()).allSatisfy({ $0 >= $1 })
         else { return nil }
         let bound = last.advanced(by: last.milliseconds % 1000 == 0 ? .seconds(1) : .milliseconds(1))
-        // No step back in time: more entries of one instant than a page holds, or a server that heeds no `before`.
+        // The bound does not move back: a page is full of entries of one instant, or the server ignores `before`.
         if let asked = url.parameter("before").flatMap({ Timestamp(rfc3339: $0) }), bound >= asked { return nil }
         return bound
     }
 
-    /// What this page was asked with: a next link may drop the page size, and pages of another size leave gaps.
+    /// Returns the parameters of this page's request: a next link may drop the page size, and pages of another size leave gaps.
     private static func kept(of url: WebURL) -> [(name: String, value: String)] {
         (url.query ?? "").split(separator: "&").compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ import VedetteDocument
 
 /// An entry while it is being read.
 struct ConnectionsEntry {
-    /// Characters of a content that are kept and compared.
+    /// Bytes of a content that are stored and compared.
     static let contentLimit = 2000
     private static let network = "http://www.ibm.com/xmlns/prod/sn/"
 
@@ -48,7 +48,7 @@ struct ConnectionsEntry {
         if !value.isEmpty, notes[name] == nil { notes[name] = .text(value) }
     }
 
-    /// Of a scheme of Connections it says what the entry is; without a scheme it is a user's tag.
+    /// Adds a category. With a scheme of Connections it is the entry's type, component or event; without a scheme it is a tag.
     mutating func add(term: String, scheme: String?) {
         guard let scheme, !scheme.isEmpty else {
             tags.append(term)
@@ -64,7 +64,7 @@ struct ConnectionsEntry {
         if link == nil { link = target }
     }
 
-    /// Nil without anything that would make it the same at the next poll.
+    /// The item of the entry; nil without anything that identifies it at the next poll.
     var item: Item? {
         guard let key = id.isEmpty ? page ?? link : id else { return nil }
         var item = Item(key: key, title: title, url: page ?? link, time: updated ?? published, notes: notes)

@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteDocument
 
-/// Builds items from the entries of a Connections feed. Only the direct children of an entry and of its author count:
+/// Makes items from the entries of a Connections feed. Only the direct children of an entry and of its author count:
 /// `activity:object` has an id and a title of its own.
 final class ConnectionsHandler: XMLHandler {
     private enum Name: UInt16, CaseIterable {

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The options of the `connections` kind as data.
+/// The options of the `connections` kind, and the checks of their texts.
 enum ConnectionsOptions {
     static let specs: [OptionSpec] = [
         OptionSpec(
@@ -34,21 +34,21 @@ enum ConnectionsOptions {
         OptionSpec("parameters", .map(.text), "Further parameters of the request, passed on as they are."),
     ]
 
-    /// RFC 3339, as RFC 4287 §3.3 has it, or a plain date, which is its midnight in UTC.
+    /// Returns the time of an option: RFC 3339, as RFC 4287 §3.3 has it, or a plain date, which means midnight in UTC.
     static func date(_ name: String, _ options: Options) throws(OptionProblem) -> Timestamp? {
         guard let text = options.text(name) else { return nil }
         if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return time }
         throw OptionProblem(
-            name, detail: "'\(text)' is no date; write it as in 2008-02-07T21:07:56Z or 2008-02-07")
+            name, detail: "'\(text)' is not a date; write it as in 2008-02-07T21:07:56Z or 2008-02-07")
     }
 
-    /// Java's form `en_IE` or Dojo's `en-ie`, with the case that each has on the wire.
+    /// Returns the language in Java's form `en_IE` or Dojo's `en-ie`, with the case that each has on the wire.
     static func language(_ options: Options) throws(OptionProblem) -> String? {
         guard let text = options.text("lang") else { return nil }
         let parts = text.split(omittingEmptySubsequences: false) { "_-".contains($0) }.map { $0.lowercased() }
         let isWord = parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isLetter } }
         guard isWord, parts.count <= 2, (2...3).contains(parts[0].count), parts.count == 1 || parts[1].count == 2 else {
-            throw OptionProblem("lang", detail: "'\(text)' is no language; write it as en_IE or en-ie")
+            throw OptionProblem("lang", detail: "'\(text)' is not a language; write it as en_IE or en-ie")
         }
         guard parts.count == 2 else { return parts[0] }
         return text.contains("_") ? "\(parts[0])_\(parts[1].uppercased())" : "\(parts[0])-\(parts[1])"
@@ -58,12 +58,12 @@ enum ConnectionsOptions {
         guard let text = options.text("email") else { return nil }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), !text.contains(where: \.isWhitespace) else {
-            throw OptionProblem("email", detail: "'\(text)' is no e-mail address")
+            throw OptionProblem("email", detail: "'\(text)' is not an e-mail address")
         }
         return text
     }
 
-    /// What is given must not be blank: an empty parameter asks for everything.
+    /// Returns the text of an option, which must not be blank: an empty parameter asks for everything.
     static func text(_ name: String, _ options: Options) throws(OptionProblem) -> String? {
         guard let text = options.text(name) else { return nil }
         guard !text.trimmed().isEmpty else {

@@ -2,17 +2,17 @@
 
 import VedetteCore
 
-/// What is asked of a Connections server: a resource and the parameters that it knows, all checked before any request.
+/// The request to a Connections server: a resource and its parameters, all checked before any request.
 struct ConnectionsQuery: Sendable {
     let resource: ConnectionsResource
     let isStream: Bool
     let path: String
-    /// In order; `since` and the page's number come on top.
+    /// The parameters in order; `since` and the number of the page are added for each request.
     private(set) var parameters: [(name: String, value: String)] = []
-    /// The lower bound that the user wrote.
+    /// The lower bound of time from the configuration.
     let since: Timestamp?
     let language: String?
-    /// Both a user id and an address were given: the id wins, as in the API itself.
+    /// Both a user id and an address are configured: the id takes precedence, as in the API itself.
     private(set) var ignoresEmail = false
 
     private static let viewers = ["all", "following", "network", "organization"]
@@ -37,12 +37,12 @@ struct ConnectionsQuery: Sendable {
         try addFurther(options)
     }
 
-    /// The name that the server gives to a lower bound of time; nil where it knows none.
+    /// The server's parameter for a lower bound of time; nil where it has none.
     var sinceName: String? { isStream ? "updatedSince" : resource == .search ? nil : "since" }
 
     // MARK: Checks
 
-    /// What a resource does not know it ignores: the user would be told of updates that were not asked for.
+    /// Refuses options that the resource would ignore: it would answer with updates that were not asked for.
     private static func checkKnown(_ options: Options, _ resource: ConnectionsResource, isStream: Bool)
         throws(OptionProblem)
     {
@@ -56,7 +56,7 @@ struct ConnectionsQuery: Sendable {
             unknown = ["query", "tag"] + (resource == .status ? [] : ["comments"])
         }
         for name in unknown where options[name] != nil {
-            throw OptionProblem(name, detail: "'\(name)' means nothing with \(place); \(remedy(name, isStream))")
+            throw OptionProblem(name, detail: "'\(name)' has no effect with \(place); \(remedy(name, isStream))")
         }
     }
 
@@ -79,7 +79,7 @@ struct ConnectionsQuery: Sendable {
         let known = sources + (takesViewers ? viewers : [])
         let guess = suggestion(for: text, among: known).map { "; did you mean \($0)?" } ?? ""
         throw OptionProblem(
-            "source", detail: "'\(text)' is no application; there are \(known.joined(separator: ", "))\(guess)")
+            "source", detail: "'\(text)' is not an application; known are \(known.joined(separator: ", "))\(guess)")
     }
 
     private static func path(
@@ -88,7 +88,7 @@ struct ConnectionsQuery: Sendable {
         guard isStream else { return resource.atomPath }
         guard let path = resource.streamPath(application) else {
             throw OptionProblem(
-                "updates", detail: "'format: json' knows no '\(resource.rawValue)'; leave the format at atom")
+                "updates", detail: "'format: json' has no '\(resource.rawValue)'; use the format atom")
         }
         if resource == .status, let application {
             throw OptionProblem(
@@ -175,7 +175,7 @@ extension ConnectionsQuery {
         add("count", String(options.integer("page_size") ?? 100))
     }
 
-    /// The user's own parameters may replace how rows are presented, never what another option says.
+    /// Adds the user's own parameters. They may replace the presentation of rows, but no parameter that another option sets.
     private mutating func addFurther(_ options: Options) throws(OptionProblem) {
         let replaceable = ["rollup", "shortStrings", "sortKey"]
         let own = Set(["since", "updatedSince", "page", "startIndex"] + parameters.map(\.name)).subtracting(replaceable)
@@ -191,6 +191,6 @@ extension ConnectionsQuery {
 }
 
 extension Timestamp {
-    /// RFC 3339 without a fraction where there is none, as the API's documentation writes dates.
+    /// RFC 3339 without an empty fraction, as the API's documentation writes dates.
     var seconds: String { milliseconds % 1000 == 0 ? rfc3339.dropLast(5) + "Z" : rfc3339 }
 }

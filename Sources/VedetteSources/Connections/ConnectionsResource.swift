@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The resources of IBM Lotus / HCL Connections that tell of updates.
+/// A resource of IBM Lotus / HCL Connections that lists updates.
 enum ConnectionsResource: String, CaseIterable, Sendable {
     case `public`, person, status, newsfeed, top, community, saved, search
 
-    /// Of the Updates API, under the News application, and of the Search API.
+    /// The path in the Updates API, under the News application, or in the Search API.
     var atomPath: String {
         switch self {
         case .public: "/news/atom/stories/public"
@@ -25,7 +25,7 @@ enum ConnectionsResource: String, CaseIterable, Sendable {
         }
     }
 
-    /// Of the later JSON activity stream. The word `basic` in it picks the way of signing in.
+    /// Returns the path of the later JSON activity stream. Its part `basic` selects basic authentication.
     func streamPath(_ application: ConnectionsApplication?) -> String? {
         streamView.map { view in
             let last = self == .status ? "@status" : application?.streamName ?? "@all"
@@ -34,10 +34,10 @@ enum ConnectionsResource: String, CaseIterable, Sendable {
     }
 }
 
-/// The applications that updates come from.
+/// An application that updates come from.
 enum ConnectionsApplication: String, CaseIterable, Sendable {
     case activities, blogs, bookmarks, communities, files, forums, profiles, wikis
 
-    /// What Search and the stream call it: bookmarks go by the application's old name there.
+    /// The name in Search and in the stream, where bookmarks have the application's old name.
     var streamName: String { self == .bookmarks ? "dogear" : rawValue }
 }

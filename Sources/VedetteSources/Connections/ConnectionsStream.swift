@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteDocument
 
-/// One page of the JSON activity stream of Connections 4 and later.
+/// Reads one page of the JSON activity stream of Connections 4 and later.
 enum ConnectionsStream {
     private enum Column: Int, CaseIterable {
         case id, plainTitle, title, updated, published, page, item, summary, content
@@ -48,13 +48,13 @@ enum ConnectionsStream {
 
     private static let overlap = 10
 
-    /// Counted until a page is empty: the stream names no next page and no total.
+    /// Returns the next page. Pages are counted until one is empty, because the stream names no next page and no total.
     private static func next(_ count: Int, start: Int?, of url: WebURL) -> NextPage? {
         let asked = url.parameter("startIndex").flatMap { Int($0) } ?? 0
         guard count > 0 else { return nil }
-        // A server that always begins at 0 has no pages: its own address as the next one is a gap that is said.
+        // A server that always begins at 0 has no pages: its own address as the next one is reported as a gap.
         guard start == nil || start == asked else { return NextPage(url.text) }
-        // A deletion moves rows of the next page into this one while they are read: a few are read twice instead of never.
+        // A deletion moves rows of the next page into this one while they are read, so a few rows are read twice.
         let step = count > overlap ? count - overlap : count
         return NextPage(url.setting([("startIndex", String(asked.addingReportingOverflow(step).partialValue))]))
     }
@@ -87,7 +87,7 @@ enum ConnectionsStream {
         return item
     }
 
-    /// `urn:lsid:lconn.ibm.com:profiles.person:ID`, in any case, is the person that other resources know as `id`.
+    /// Returns the `id` of `urn:lsid:lconn.ibm.com:profiles.person:ID` as other resources write it.
     private static func userid(_ text: String) -> String {
         text.hasPrefix("urn:") ? text.split(separator: ":").last.map { $0.lowercased() } ?? text : text
     }

@@ -3,14 +3,14 @@
 import VedetteCore
 import VedetteDocument
 
-/// Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed, told apart by what they hold.
+/// Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed, recognised by content.
 struct Feed: SourceKind {
     static let entry = SourceKindEntry(
         name: "feed", summary: "Feeds in RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed.",
         options: [
             OptionSpec(
                 "compare", .list(.choice(FeedOptions.comparable)),
-                "What is compared beside the title; the rest is stored and shown.", default: "[content]"),
+                "Fields that are compared beside the title; the rest is stored and shown.", default: "[content]"),
             OptionSpec(
                 "content_limit", .integer(0...65_536),
                 "Bytes of an entry's content, as plain text, that are kept and compared; 0 keeps none.",
@@ -30,7 +30,7 @@ struct Feed: SourceKind {
         fingerprints = Feed.fingerprints(own)
     }
 
-    /// As with the standard options is 0, which is not listed.
+    /// Returns the fingerprints of fields whose options differ from the defaults; a field that is not listed counts as 0.
     private static func fingerprints(_ options: FeedOptions) -> [String: UInt64] {
         var fingerprints: [String: UInt64] = [:]
         for name in FeedOptions.comparable where name != "content" && options.compared.contains(name) {
@@ -75,7 +75,7 @@ struct Feed: SourceKind {
         return Page(
             items: reading.collector.items, next: next.map { NextPage($0) },
             warnings: warnings + reading.collector.warnings, freshFor: head.schedule.freshFor(at: receivedAt),
-            // A document that goes on elsewhere is not whole, whatever it says.
+            // A document with a next page is not complete, whatever it declares.
             isComplete: head.isComplete && next == nil)
     }
 }

@@ -3,9 +3,9 @@
 import VedetteCore
 import VedetteDocument
 
-/// What a user may say of how a feed is read.
+/// The options of the `feed` kind.
 struct FeedOptions: Sendable {
-    /// Beside the title.
+    /// Fields that are compared beside the title.
     var compared: Set<String> = ["content"]
     /// Bytes of an entry's content that are kept and compared.
     var contentLimit = FeedOptions.standardLimit
@@ -18,10 +18,10 @@ struct FeedOptions: Sendable {
     static let derivedTitleLimit = 100
 }
 
-/// Makes items of entries: the key, each key once, and what is compared.
+/// Makes items from entries: chooses the key, keeps each key once, and sorts fields into compared and stored.
 struct FeedCollector {
     private let options: FeedOptions
-    /// When the document was received; dates beyond it are in the future. Zero when nobody knows.
+    /// When the document was received; dates beyond it are in the future. Zero when unknown.
     private let receivedAt: Timestamp
     private(set) var items: [Item] = []
     private var keys = Set<String>()
@@ -29,15 +29,15 @@ struct FeedCollector {
     private var future = 0
     private var badDates = 0
     private var badDate: String?
-    /// Places of items without an author: a feed's own stands for them (RFC 4287 §4.2.1).
+    /// Indices of items without an author: they get the feed's own (RFC 4287 §4.2.1).
     private var authorless: [Int] = []
 
     init(_ options: FeedOptions, receivedAt: Timestamp) { (self.options, self.receivedAt) = (options, receivedAt) }
 
-    /// Bytes of a content to offer: what is kept, and what a hash needs whatever is kept.
+    /// Bytes of a content that are read: enough for what is stored, and for the hash, which does not depend on the options.
     var contentLimit: Int { max(options.contentLimit, FeedOptions.standardLimit) }
 
-    /// 1970-01-01 and earlier is what programs write for no date at all.
+    /// Reads a date. Programs write 1970-01-01 and earlier for no date at all.
     mutating func date(_ bytes: UnsafeBufferPointer<UInt8>) -> Timestamp? {
         let text = FeedText.trimmed(bytes)
         if text.isEmpty { return nil }
@@ -85,12 +85,13 @@ struct FeedCollector {
         if options.compared.contains(name) { item.fields[name] = value } else { item.notes[name] = value }
     }
 
-    /// Where a person looks at it: a page, else what there is to hear or see.
+    /// Returns the address of a page that a person can open, else of the enclosure.
     private func address(_ entry: FeedEntry, _ link: String?) -> String? {
         [link, entry.enclosure].lazy.compactMap { $0 }.first { FeedLink.isPlain(text: $0) || WebURL($0) != nil }
     }
 
-    /// A date in the future would be "the newest seen" until it comes, so it counts as now; the note keeps it.
+    /// Returns the time of an entry. A date in the future would be "the newest seen" until it comes, so it counts as now; the
+    /// note keeps the original.
     private mutating func time(_ entry: FeedEntry) -> Timestamp? {
         guard let time = entry.updated ?? entry.published else { return nil }
         guard receivedAt.milliseconds > 0, time > receivedAt else { return time }
@@ -98,7 +99,7 @@ struct FeedCollector {
         return receivedAt
     }
 
-    /// Of what names itself in no other way. A limit of the user's choice has no part in it.
+    /// Returns the key of an entry without id and link. It does not depend on the options.
     private func hash(_ entry: FeedEntry) -> String {
         var parts = [
             entry.title ?? "", HTMLText.collapse(entry.content ?? "", limit: FeedOptions.standardLimit),
@@ -107,7 +108,7 @@ struct FeedCollector {
         return "hash:" + Identifier.hex(Digest.of(parts))
     }
 
-    /// Statuses have no title; their beginning stands for it.
+    /// Returns the beginning of the content as a title, for statuses, which have none.
     private static func title(_ content: String) -> String? {
         content.isEmpty ? nil : HTMLText.collapse(content, limit: FeedOptions.derivedTitleLimit)
     }

@@ -2,10 +2,10 @@
 
 import VedetteCore
 
-/// The dates of feeds, in whatever form they are written, as UTC: RFC 822 and 2822 with their two-digit years and zone names,
+/// Reads the dates of feeds, in whatever form they are written, as UTC: RFC 822 and 2822 with their two-digit years and zone names,
 /// ISO 8601 and W3CDTF with parts missing, asctime, seconds or milliseconds since 1970, and month names of other languages.
 ///
-/// A time without a zone is taken as UTC. What may mean two days (`03/04/2026`) is no date.
+/// A time without a zone is taken as UTC. A text that may mean two days (`03/04/2026`) is refused.
 struct FeedDate {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var at = 0
@@ -31,7 +31,7 @@ struct FeedDate {
     }
 
     static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Timestamp? {
-        // Longer than any date: nothing to look through.
+        // No date is longer.
         guard bytes.count <= 100 else { return nil }
         var date = FeedDate(bytes: bytes)
         return date.epoch() ?? date.read()
@@ -39,7 +39,7 @@ struct FeedDate {
 
     private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Seconds since 1970 with an optional fraction, or milliseconds: both are told from `20261121` by their length.
+    /// Reads seconds since 1970 with an optional fraction, or milliseconds; their length distinguishes them from `20261121`.
     private func epoch() -> Timestamp? {
         let text = bytes.drop { $0 <= 0x20 }.prefix { $0 > 0x20 }
         let whole = text.prefix(while: FeedDate.isDigit)
@@ -66,7 +66,7 @@ struct FeedDate {
     }
 
     private var timestamp: Timestamp? {
-        // `2026` and `2026-11` are dates; a year beside words, such as `spring 2026`, is none.
+        // `2026` and `2026-11` are dates; a year beside words, such as `spring 2026`, is not.
         guard let year, let month = month ?? (day == nil && !hasOtherWords ? 1 : nil) else { return nil }
         let clock = clock ?? Clock()
         // ISO 8601 ends a day at 24:00, which is the next day's 00:00.
@@ -121,7 +121,7 @@ struct FeedDate {
         return true
     }
 
-    /// After the year of `2026-11-21`, `2026/11/21`, `2026-11`.
+    /// Reads the rest of `2026-11-21`, `2026/11/21` or `2026-11` after the year.
     private mutating func isoDate(_ year: Int) -> Bool {
         self.year = year
         at += 1
@@ -135,7 +135,7 @@ struct FeedDate {
         return digitsOfDay <= 2
     }
 
-    /// `21.11.2026` is a day first; with `/` and `-` only a number above 12 says which is the day.
+    /// Reads a numeric date. `21.11.2026` has the day first; with `/` and `-` only a number above 12 shows which is the day.
     private mutating func numericDate(_ first: Int) -> Bool {
         let isDotted = next(".")
         at += 1
@@ -184,7 +184,7 @@ struct FeedDate {
         }
     }
 
-    /// `+0200`, `-05:30`, `+2`; what is no offset is a dash between words.
+    /// Reads `+0200`, `-05:30` or `+2`; anything else is a dash between words.
     private mutating func offset() {
         let sign = bytes[at] == UInt8(ascii: "-") ? -1 : 1
         at += 1
@@ -234,7 +234,7 @@ struct FeedDate {
         }
     }
 
-    /// `2026年11月21日`: each word names the number before it.
+    /// Reads `2026年11月21日`, where each word names the number before it.
     private mutating func ideographs(_ name: UInt64) -> Bool {
         guard month == nil, name == FeedDateWords.monthSign || name == FeedDateWords.monthSignKorean else {
             return false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words of dates: months, zones, halves of the day. A short word is a number, so that most need no string.
+/// The words of dates: months, zones, halves of the day. A short word is packed into a number, so that most need no string.
 enum FeedDateWords {
     static let t = packed("t")
     static let monthSign = packed("月")
@@ -8,9 +8,9 @@ enum FeedDateWords {
 
     static let halves = ["am": 0, "pm": 12].packedKeys
 
-    /// Minutes east of UTC. RFC 822 §5.1 names the American zones; the rest are those that people write. Where one name is of
-    /// several zones, the one that feeds use most: `BST` is British, `IST` Indian, `CST` American. A letter alone says
-    /// nothing (RFC 2822 §4.3).
+    /// Minutes east of UTC. RFC 822 §5.1 names the American zones; the rest are those that people write. Where several
+    /// zones share a name, it is the one that feeds use most: `BST` is British, `IST` Indian, `CST` American. A single
+    /// letter has no meaning (RFC 2822 §4.3).
     static let zones = [
         "z": 0, "gmt": 0, "ut": 0, "utc": 0, "wet": 0, "est": -300, "edt": -240, "cst": -360, "cdt": -300,
         "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "ast": -240, "adt": -180, "akst": -540, "akdt": -480,
@@ -21,7 +21,7 @@ enum FeedDateWords {
         "nzdt": 780,
     ].packedKeys
 
-    /// 1 to 12, by the first three letters in English, else by the beginning in another language.
+    /// Returns 1 to 12, by the first three letters in English, else by the beginning in another language.
     static func month(_ word: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
         guard word.count >= 3 else { return nil }
         let first = word.prefix(3).reduce(UInt64(0)) { $0 << 8 | UInt64($1 < 0x80 ? $1 | 0x20 : $1) }
@@ -35,7 +35,7 @@ enum FeedDateWords {
         "dec": 12,
     ].packedKeys
 
-    /// German, French, Italian, Spanish, Portuguese, Dutch, Swedish, Polish and Russian, where English does not do.
+    /// German, French, Italian, Spanish, Portuguese, Dutch, Swedish, Polish and Russian, where the English beginnings do not match.
     private static let foreign: [(beginning: String, month: Int)] = [
         ("jän", 1), ("ene", 1), ("gen", 1), ("sty", 1), ("янв", 1), ("fév", 2), ("fev", 2), ("lut", 2), ("фев", 2),
         ("mär", 3), ("mrt", 3), ("maa", 3), ("мар", 3), ("avr", 4), ("abr", 4), ("kwi", 4), ("апр", 4), ("mai", 5),

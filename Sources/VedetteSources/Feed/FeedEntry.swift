@@ -2,16 +2,16 @@
 
 import VedetteCore
 
-/// An entry of a feed while it is read, whatever the format.
+/// An entry of a feed while it is read, for all formats.
 struct FeedEntry {
-    /// Where a text of an entry comes from, the best first.
+    /// The element that a text of an entry comes from, the best first.
     enum Body: Int {
         case content, summary, description, subtitle
     }
 
-    /// `guid`, `id`, or what stands in their place.
+    /// The `guid`, `id` or their substitute.
     var id: String?
-    /// `rdf:about` names a resource of RSS 1.0; a `guid` beside it says more.
+    /// The `rdf:about` of RSS 1.0; a `guid` beside it takes precedence.
     var about: String?
     var title: String?
     /// The alternate link to an HTML page, then to anything, absolute where it can be.
@@ -25,7 +25,7 @@ struct FeedEntry {
     private(set) var content: String?
     private var source: Body?
 
-    /// True when a text from there would count.
+    /// True when a text from this element is better than the present one.
     func wants(_ source: Body) -> Bool { self.source.map { source.rawValue < $0.rawValue } ?? true }
 
     mutating func offer(_ text: String, _ source: Body) {
@@ -42,12 +42,12 @@ struct FeedEntry {
         FeedEntry.add(name, to: &categories)
     }
 
-    /// Each name once; more than a person would read are left out.
+    /// Adds a name that is not there yet, up to 100.
     static func add(_ name: String, to names: inout [String]) {
         if !name.isEmpty, names.count < 100, !names.contains(name) { names.append(name) }
     }
 
-    /// RSS 2.0 has `ada@example.org (Ada)`.
+    /// Returns `Ada` of `ada@example.org (Ada)`, the form of RSS 2.0.
     static func nameOnly(_ author: String) -> String {
         guard author.hasSuffix(")"), let open = author.firstIndex(of: "("), author[..<open].contains("@") else {
             return author
@@ -57,9 +57,9 @@ struct FeedEntry {
     }
 }
 
-/// Addresses of a feed.
+/// Checks and normalises the addresses of a feed.
 enum FeedLink {
-    /// True for an absolute http or https address that needs no further look: most links, by far.
+    /// True for an absolute http or https address that needs no resolving: most links, by far.
     static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.count > 8, bytes.starts(with: "http".utf8) else { return false }
         let start = bytes[4] == UInt8(ascii: "s") ? 8 : 7
@@ -80,7 +80,7 @@ enum FeedLink {
         return text.withUTF8 { isPlain($0) }
     }
 
-    /// Line breaks inside an address are dropped and spaces encoded, as browsers do (https://url.spec.whatwg.org/#url-parsing).
+    /// Removes line breaks inside an address and encodes spaces, as browsers do (https://url.spec.whatwg.org/#url-parsing).
     static func cleaned(_ text: String) -> String {
         var out = ""
         for scalar in text.trimmed().unicodeScalars {
@@ -93,8 +93,7 @@ enum FeedLink {
         return out
     }
 
-    /// An address as a key: without the parameters that say where a reader came from or in which session, since they change
-    /// from poll to poll.
+    /// Returns an address as a key, without tracking and session parameters, which change from poll to poll.
     static func key(_ address: String) -> String {
         guard address.hasPrefix("http"), address.utf8.contains(where: { $0 == 0x3F || $0 == 0x23 || $0 == 0x3B }) else {
             return address

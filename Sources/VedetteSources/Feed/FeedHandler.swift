@@ -3,7 +3,8 @@
 import VedetteCore
 import VedetteDocument
 
-/// Hands the elements of a document to a reading, which is one value: a class's properties are checked at every access.
+/// Passes the elements of a document to a `FeedReading`, which is a struct, because Swift checks exclusive access to each property
+/// of a class.
 final class FeedHandler: XMLHandler {
     static let reader = XMLReader(FeedName.vocabulary)
 
@@ -23,7 +24,7 @@ final class FeedHandler: XMLHandler {
         return true
     }
 
-    /// What is known once the document was read to its end.
+    /// Returns the reading after the end of the document.
     func finish() throws(DocumentError) -> FeedReading {
         try reading.finish()
         return reading

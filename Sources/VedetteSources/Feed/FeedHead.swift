@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteDocument
 
-/// What a feed says of itself.
+/// The metadata of a feed.
 struct FeedHead {
     var isAtom = false
     var isOldAtom = false
@@ -11,7 +11,7 @@ struct FeedHead {
     var hasChannel = false
     var next: String?
     var archive: String?
-    /// RFC 5005 §2: every entry there is stands in this document.
+    /// This document contains every entry of the feed (RFC 5005 §2).
     var isComplete = false
     var authors: [String] = []
     var schedule = FeedSchedule()
@@ -24,7 +24,7 @@ struct FeedHead {
         case .updatePeriod: schedule.period = element.trimmed
         case .updateFrequency: schedule.frequency = Int(element.trimmed)
         case .name:
-            // They stand in every entry that has none of its own.
+            // Each entry without an author gets all of them, so their number is bounded.
             if authors.count < 5 { FeedEntry.add(HTMLText.collapse(element.bytes, limit: 200), to: &authors) }
         default: break
         }

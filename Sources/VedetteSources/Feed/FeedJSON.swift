@@ -30,7 +30,7 @@ enum FeedJSON {
 
     private static let document = [["version"], ["next_url"], ["author", "name"], ["authors", "0", "name"]]
 
-    /// Told by the first character: XML never begins with a brace.
+    /// True when the first character is a brace, with which XML never begins.
     static func isJSON(_ bytes: [UInt8]) -> Bool {
         let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         return body.first { $0 > 0x20 } == UInt8(ascii: "{")

@@ -6,9 +6,9 @@ import VedetteDocument
 /// Makes addresses absolute: against `xml:base` where it is set, else against the document's own.
 struct FeedLinks {
     private let url: WebURL?
-    /// The base of the element whose text is a link: its end does not know it.
+    /// The base of the element whose text is a link; it is known only where the element starts.
     private var held: WebURL?
-    /// The last chain of `xml:base` and what came of it: an entry's links share one.
+    /// The last chain of `xml:base` and its result, which an entry's links share.
     private var chain: [String] = []
     private var base: WebURL?
 
@@ -17,12 +17,12 @@ struct FeedLinks {
         (held, base) = (self.url, self.url)
     }
 
-    /// What a link leads to, as far as it matters.
+    /// The relation of a link, as far as the reader uses it.
     enum Relation {
         case alternate, enclosure, next, archive, other
     }
 
-    /// Without `rel` it is the alternate; `http://www.iana.org/assignments/relation/alternate` is too (RFC 4287 §4.2.7.2).
+    /// Returns the relation of a link. Without `rel` it is the alternate; `http://www.iana.org/assignments/relation/alternate` is too (RFC 4287 §4.2.7.2).
     static func relation(_ element: borrowing XMLElement) -> Relation {
         guard let bytes = element.attributeBytes(FeedName.rel.token) else { return .alternate }
         if bytes.elementsEqual("alternate".utf8) { return .alternate }
@@ -36,7 +36,7 @@ struct FeedLinks {
         }
     }
 
-    /// A page for people, rather than the same as JSON.
+    /// True for a link to a page for people, false for the same content as JSON.
     static func isPage(_ element: borrowing XMLElement) -> Bool {
         guard let bytes = element.attributeBytes(FeedName.type.token) else { return true }
         if bytes.elementsEqual("text/html".utf8) { return true }
@@ -44,7 +44,7 @@ struct FeedLinks {
         return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
     }
 
-    /// Of a link's `href`.
+    /// Returns the absolute target of a link's `href`.
     mutating func target(_ element: borrowing XMLElement) -> String? {
         guard let bytes = element.attributeBytes(FeedName.href.token) else { return nil }
         let text = FeedText.trimmed(bytes)
@@ -58,7 +58,8 @@ struct FeedLinks {
 
     mutating func hold(_ element: borrowing XMLElement) { held = base(of: element) }
 
-    /// Of a link that is an element's text: what cannot be resolved stays as it is, since it still tells entries apart.
+    /// Returns the target of a link that is an element's text. What cannot be resolved stays as it is, since it still
+    /// distinguishes entries.
     func target(ofText bytes: UnsafeBufferPointer<UInt8>) -> String? {
         let text = FeedText.trimmed(bytes)
         if text.isEmpty { return nil }

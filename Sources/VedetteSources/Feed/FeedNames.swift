@@ -26,7 +26,7 @@ enum FeedName: UInt16, CaseIterable {
         return vocabulary
     }()
 
-    /// What it is called, and in which namespaces.
+    /// The local names and namespaces of an element or attribute.
     private var spelling: ([String], [String]) {
         typealias Spaces = FeedNamespaces
         return switch self {
@@ -63,14 +63,14 @@ enum FeedName: UInt16, CaseIterable {
     }
 }
 
-/// The names by which formats and modules are known, and those that people write instead.
+/// The namespaces of formats and modules, with the misspellings that feeds contain.
 enum FeedNamespaces {
     static let realAtom = [
         "http://www.w3.org/2005/Atom", "http://www.w3.org/2005/Atom/", "https://www.w3.org/2005/Atom",
         "http://www.w3.org/2005/atom", atom03,
     ]
     static let atom03 = "http://purl.org/atom/ns#"
-    /// Atom whose namespace was forgotten is in none.
+    /// Feeds whose authors forget Atom's namespace are in none.
     static let atom = realAtom + [""]
     static let rss = [
         "", "http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/",
@@ -88,7 +88,7 @@ enum FeedNamespaces {
     static let itunes = ["http://www.itunes.com/dtds/podcast-1.0.dtd", "http://www.itunes.com/DTDs/Podcast-1.0.dtd"]
     static let history = ["http://purl.org/syndication/history/1.0"]
 
-    /// What prefixes mean where nobody declared them.
+    /// The meaning of prefixes that a feed does not declare.
     static let usual = [
         ("atom", realAtom[0]), ("dc", dublinCore[0]), ("dcterms", terms[0]), ("content", content[0]),
         ("sy", syndication[0]), ("media", media[0]), ("itunes", itunes[0]), ("fh", history[0]), ("rdf", rdf[0]),

@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteDocument
 
-/// Makes entries of the elements of a feed in RSS or Atom. Only the direct children of an entry count: extensions nest elements
+/// Makes entries from the elements of a feed in RSS or Atom. Only the direct children of an entry count: extensions nest elements
 /// of the same names (`activity:object` has an `id` of its own).
 struct FeedReading {
     private var links: FeedLinks
@@ -14,7 +14,7 @@ struct FeedReading {
     private var entry = FeedEntry()
     private var entryDepth = 0
     private var isInEntry = false
-    /// How the element that is being collected is to be understood.
+    /// The form of the text that is being collected.
     private var form = FeedText.plain
     private var isPermaLink = true
 
@@ -64,7 +64,7 @@ struct FeedReading {
     private static func unknownRoot(_ name: String) -> DocumentError {
         DocumentError(
             .wrongShape,
-            "the root element is <\(name)>, which is no feed; Atom's is <feed>, RSS's is <rss> or <rdf:RDF>")
+            "the root element is <\(name)>, which is not a feed's; Atom's is <feed>, RSS's is <rss> or <rdf:RDF>")
     }
 
     private mutating func startEntry(_ element: borrowing XMLElement) -> XMLAction {
@@ -76,7 +76,7 @@ struct FeedReading {
         return .enter
     }
 
-    /// RFC 5005: the next page, or the archive before this document.
+    /// Takes the address of the next page, or of the archive before this document (RFC 5005).
     private mutating func pageLink(_ element: borrowing XMLElement) -> XMLAction {
         switch FeedLinks.relation(element) {
         case .next: head.next = links.target(element) ?? head.next
@@ -118,7 +118,7 @@ struct FeedReading {
         }
     }
 
-    /// The name of an author, and what YouTube and others keep in `media:group`.
+    /// Enters an author's name, and the `media:group` of YouTube and others.
     private mutating func startNested(_ name: FeedName) -> XMLAction {
         switch name {
         case .name, .mediaTitle, .mediaDescription: .text
@@ -144,7 +144,7 @@ struct FeedReading {
         return action
     }
 
-    /// An Atom link's address is an attribute, RSS's is the text.
+    /// Takes a link, whose address is an attribute in Atom and the text in RSS.
     private mutating func startLink(_ element: borrowing XMLElement) -> XMLAction {
         guard element.attributeBytes(FeedName.href.token) != nil else {
             links.hold(element)
@@ -216,7 +216,7 @@ struct FeedReading {
         }
     }
 
-    /// A `guid` says more than an `id` that strayed into RSS; unless it says otherwise, it is an address (RSS 2.0).
+    /// Takes an id. A `guid` takes precedence over an `id` in RSS.
     private mutating func takeID(_ name: FeedName, _ element: borrowing XMLEnd) {
         let text = element.trimmed
         guard !text.isEmpty, entry.id == nil || name == .guid else { return }
@@ -236,10 +236,10 @@ struct FeedReading {
         collector.add(entry)
     }
 
-    /// What is known once the document was read to its end.
+    /// Completes the items at the end of the document.
     mutating func finish() throws(DocumentError) {
         if !head.isAtom, !head.hasChannel, collector.items.isEmpty {
-            throw DocumentError(.wrongShape, "the document has neither a channel nor an item: it is no feed")
+            throw DocumentError(.wrongShape, "the document has neither a channel nor an item: it is not a feed")
         }
         collector.setAuthor(head.authors)
     }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// When a feed wants to be asked again: RSS 2.0 `ttl`, `skipHours` and `skipDays`, and the syndication module of RSS 1.0.
+/// The schedule that a feed asks for: RSS 2.0 `ttl`, `skipHours` and `skipDays`, and the syndication module of RSS 1.0.
 struct FeedSchedule {
     /// Minutes.
     var ttl: Int?
@@ -13,10 +13,10 @@ struct FeedSchedule {
     /// 0 is Sunday.
     private var days = Set<Int>()
 
-    /// How long a day's plan may reach: it slows the usual interval, which is half an hour.
+    /// The usual interval, which the skipped hours and days may lengthen.
     static let usual = Duration.seconds(1800)
 
-    /// RSS 0.91 counts hours from 1, so 24 is midnight.
+    /// Adds an hour to skip. RSS 0.91 counts hours from 1, so 24 is midnight.
     mutating func skip(hour text: String) {
         if let hour = Int(text), (0...24).contains(hour) { hours.insert(hour % 24) }
     }
@@ -26,9 +26,11 @@ struct FeedSchedule {
         if let day = names.firstIndex(of: String(text.lowercased().prefix(3))) { days.insert(day) }
     }
 
-    /// - Parameter now: when the document was received; without it the hours and days say nothing.
+    /// Returns how long the feed asks not to be polled; nil when it asks for nothing.
+    ///
+    /// - Parameter now: when the document was received; without it the hours and days are ignored.
     func freshFor(at now: Timestamp?) -> Duration? {
-        // Looked at before it is multiplied: a stranger's number may be any.
+        // Checked before it is multiplied, which could overflow.
         let minutes = ttl.flatMap { (1...31 * 1440).contains($0) ? $0 : nil }
         let seconds = [minutes.map { $0 * 60 }, update].compactMap { $0 }.filter { (1...31 * 86_400).contains($0) }
         let asked = seconds.max().map { Duration.seconds($0) }
@@ -47,8 +49,8 @@ struct FeedSchedule {
         "hourly": 3600, "daily": 86_400, "weekly": 604_800, "monthly": 30 * 86_400, "yearly": 365 * 86_400,
     ]
 
-    /// Until the first hour that is not skipped, when the usual next poll would fall into one that is. A plan that skips a
-    /// whole week is a mistake.
+    /// Returns the time until the first hour that is not skipped, when the next poll would fall into a skipped one. A schedule that
+    /// skips a whole week is ignored.
     private func pause(from now: Timestamp, after wait: Duration) -> Duration? {
         var at = now.advanced(by: wait)
         guard isSkipped(at) else { return nil }

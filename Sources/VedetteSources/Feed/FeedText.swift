@@ -2,16 +2,16 @@
 
 import VedetteDocument
 
-/// How the text of an element is to be understood (RFC 4287 §3.1 and §4.1.3, Atom 0.3 §3.1.1).
+/// The form of the text of an element (RFC 4287 §3.1 and §4.1.3, Atom 0.3 §3.1.1).
 enum FeedText {
     case plain
     case html
     /// Base64 of a text, plain or HTML.
     case encoded(isHTML: Bool)
-    /// A picture, a PDF: nothing to read.
+    /// No text, such as a picture or PDF.
     case none
 
-    /// The form of an Atom element, and whether its child elements are a part of it.
+    /// Returns the form of an Atom element, and whether its child elements are a part of it.
     static func atom(type: String?, mode: String?, isPresentElsewhere: Bool = false) -> (FeedText, XMLAction) {
         if isPresentElsewhere { return (.none, .skip) }
         if mode == nil, type == nil || type == "text" { return (.plain, .text) }
@@ -49,7 +49,7 @@ enum FeedText {
         }
     }
 
-    /// RFC 4648 §4; what is no letter of its alphabet is passed over, as in mail (RFC 2045 §6.8).
+    /// Decodes Base64 (RFC 4648 §4) and skips other characters, as in mail (RFC 2045 §6.8).
     static func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var out: [UInt8] = []
         var (buffer, bits) = (UInt32(0), 0)

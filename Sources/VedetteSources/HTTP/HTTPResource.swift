@@ -2,16 +2,16 @@
 
 import VedetteCore
 
-/// The response itself: is it there, with which status, how fast, and how long its certificate lasts.
+/// Observes the response itself: whether it arrives, its status, its latency and the days left of its certificate.
 struct HTTPResource: ObservingKind {
     static let entry = SourceKindEntry(
         name: "http", summary: "The response itself: up or down, status, latency, certificate, redirect.",
         options: [
             OptionSpec(
                 "expect", .oneOrMany(.text), "Statuses that mean up: `200`, or classes: `2xx`.", default: "2xx, 3xx"),
-            OptionSpec("contains", .text, "Text that the body must hold, byte for byte."),
-            OptionSpec("lacks", .text, "Text that the body must not hold, byte for byte."),
-            OptionSpec("method", .choice(["GET", "HEAD"]), "How it is asked.", default: "GET"),
+            OptionSpec("contains", .text, "Text that the body must contain, byte for byte."),
+            OptionSpec("lacks", .text, "Text that the body must not contain, byte for byte."),
+            OptionSpec("method", .choice(["GET", "HEAD"]), "The method.", default: "GET"),
             OptionSpec("redirects", .integer(0...5), "Redirects that are followed.", default: "0"),
             OptionSpec(
                 "body", .choice(["ignore", "compare"]), "`compare` makes a digest of the body a compared field.",
@@ -33,8 +33,9 @@ struct HTTPResource: ObservingKind {
         var expected: [StatusPattern] = []
         for text in texts {
             guard let pattern = StatusPattern(text) else {
-                throw HTTPResource.problem(
-                    ["expect", text], "'\(text)' is no status; write three digits such as 204, or a class such as 2xx")
+                throw OptionProblem(
+                    at: ["expect", text],
+                    "'\(text)' is not a status; write three digits such as 204, or a class such as 2xx")
             }
             expected.append(pattern)
         }
@@ -46,12 +47,12 @@ struct HTTPResource: ObservingKind {
         comparesBody = options.text("body") == "compare"
         for option in ["contains", "lacks"] {
             if method == "HEAD", options[option] != nil {
-                throw HTTPResource.problem([option], "an answer to HEAD has no body; remove '\(option)' or ask by GET")
+                throw OptionProblem(at: [option], "an answer to HEAD has no body; remove '\(option)' or ask by GET")
             }
-            if options.text(option) == "" { throw HTTPResource.problem([option], "'\(option)' is empty") }
+            if options.text(option) == "" { throw OptionProblem(at: [option], "'\(option)' is empty") }
         }
         if method == "HEAD", comparesBody {
-            throw HTTPResource.problem(["body"], "an answer to HEAD has no body; remove 'body' or ask by GET")
+            throw OptionProblem(at: ["body"], "an answer to HEAD has no body; remove 'body' or ask by GET")
         }
         headers = try HTTPResource.headers(options)
         let ways = [method, String(redirects)]
@@ -66,19 +67,14 @@ struct HTTPResource: ObservingKind {
     private static func headers(_ options: Options) throws(OptionProblem) -> [(field: String, header: String)] {
         for (field, header) in options.map("headers") {
             if reserved.contains(field) {
-                throw problem(["headers", field], "'\(field)' is a field of every response; take another name")
+                throw OptionProblem(
+                    at: ["headers", field], "'\(field)' is a field of every response; take another name")
             }
             if header.isEmpty || !header.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 0x3A }) {
-                throw problem(["headers", field], "'\(header)' is no name of a header")
+                throw OptionProblem(at: ["headers", field], "'\(header)' is not a valid name of a header")
             }
         }
         return options.map("headers").map { (field: $0.name, header: $0.value) }
-    }
-
-    private static func problem(_ place: [String], _ detail: String) -> OptionProblem {
-        var problem = OptionProblem(detail: detail)
-        problem.path = place
-        return problem
     }
 
     private static let reserved: Set<String> = [
@@ -105,7 +101,7 @@ struct HTTPResource: ObservingKind {
 
     func isDown(_ item: Item) -> Bool { item.state == "down" }
 
-    var bodyFields: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
+    var ofPageAlone: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
 
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
         var item = Item(key: context.url, title: context.url, state: "down", url: context.url)
@@ -125,7 +121,7 @@ struct HTTPResource: ObservingKind {
         return Page(items: [item])
     }
 
-    /// Of bytes on disk, for `list FILE` and `replay`: as a 200.
+    /// Reads bytes on disk, for `list FILE` and `replay`, as a response with status 200.
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let response = Response(
             status: 200, headers: page.headers, body: page.bytes, digest: Digest.of(page.bytes), url: page.url,
@@ -133,7 +129,7 @@ struct HTTPResource: ObservingKind {
         return observe(.response(response), ObservationContext(url: page.url, now: page.receivedAt))
     }
 
-    /// Why a response means down; nil when it means up.
+    /// Returns the reason why a response means down; nil when it means up.
     private func refusal(_ response: Response) -> String? {
         guard expected.contains(where: { $0.matches(response.status) }) else {
             return "the status is \(response.status), not \(expected.map(\.text).joined(separator: " or "))"
@@ -163,7 +159,7 @@ struct HTTPResource: ObservingKind {
         for (field, header) in headers { item.fields[field] = response.headers[header].map(Value.text) }
     }
 
-    /// Where the response points to, or where following redirects ended.
+    /// Returns the target of a redirect, or the address at which following redirects ended.
     private func redirect(_ response: Response, _ context: ObservationContext) -> String? {
         if (300..<400).contains(response.status), let target = response.headers["Location"] {
             return WebURL(response.url.isEmpty ? context.url : response.url)?.resolving(target)?.text ?? target

@@ -23,7 +23,7 @@ struct StatusPattern: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether the bytes stand in a row anywhere in these.
+    /// Returns whether these bytes contain others as one sequence.
     func holds(_ part: [UInt8]) -> Bool {
         guard let first = part.first else { return true }
         var at = startIndex

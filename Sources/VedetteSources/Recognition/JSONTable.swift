@@ -3,12 +3,12 @@
 import VedetteCore
 import VedetteDocument
 
-/// An array of objects, and which of their members are key, title, state and so on. Names are tried in the order in which
-/// they mean it most, and count only where the values bear them out.
+/// An array of objects, with the members that serve as key, title, state, link and time. Names are tried from the most telling
+/// to the least, and count only where the values fit.
 struct JSONTable {
     let path: [String]
     let rows: [JSON]
-    /// Nil where nothing keys each row.
+    /// The key; nil when no member is unique in all rows.
     let key: [String]?
     let state: [String]
     private let title: String?
@@ -25,10 +25,10 @@ struct JSONTable {
         time = columns.first(Names.time) { Timestamp(anyForm: $0) != nil }
     }
 
-    /// How much of an item was found.
+    /// The number of parts of an item that were found.
     var richness: Int { [title, link, time].compactMap { $0 }.count + (state.isEmpty ? 0 : 1) }
 
-    /// A time that falls from row to row: the newest come first.
+    /// A time that falls from row to row, which means that the newest rows come first.
     private var falling: String? {
         guard rows.count > 1 else { return nil }
         return ([time].compactMap { $0 } + Names.time).first { path in
@@ -40,7 +40,7 @@ struct JSONTable {
 
     var isNewestFirst: Bool { falling != nil }
 
-    /// - Parameter isWindow: items are told by when they came.
+    /// - Parameter isWindow: the rows are the newest of a longer list.
     func describe(_ proposal: inout Proposal, isWindow: Bool) {
         let time = isWindow ? falling ?? time : time
         if let key {
@@ -49,7 +49,7 @@ struct JSONTable {
         }
         if let title {
             proposal.set("title", .text(title))
-            if isHTML(title) { proposal.set("html", .list(["title"]), "its tags are left out") }
+            if isHTML(title) { proposal.set("html", .list(["title"]), "read as plain text") }
         }
         if !state.isEmpty {
             let seen = Columns(rows: rows).values(state).prefix(4).joined(separator: ", ")
@@ -65,7 +65,7 @@ struct JSONTable {
         rows.contains { $0.at(Names.steps(path))?.string.map { Array($0.utf8).containsEndTag } == true }
     }
 
-    /// A few more that say something of a row and change seldom.
+    /// Returns up to three further members that describe a row and change seldom.
     private func fields(besides time: String?) -> [Proposal.Pair] {
         let used = Set((key ?? []) + state + [title, link, time].compactMap { $0 })
         let columns = Columns(rows: rows)
@@ -76,18 +76,18 @@ struct JSONTable {
     }
 }
 
-/// The columns of the rows, looked at for what they could be.
+/// Tests which members of the rows may serve as what.
 private struct Columns {
     let rows: [JSON]
 
-    /// Members that say by their own name that they are one.
+    /// Members whose own name ends in `name` or `title`.
     var names: [String] {
         (rows.first?.members ?? []).map(\.name).filter { name in
             !name.contains(".") && ["name", "title"].contains { name.lowercased().hasSuffix($0) }
         }
     }
 
-    /// More rows would not tell more.
+    /// Rows that are tested.
     private static let sample = 500
 
     func value(_ path: String, _ row: JSON) -> String? { row.at(Names.steps(path))?.scalar }
@@ -115,7 +115,7 @@ private struct Columns {
         }
     }
 
-    /// A number would change, and be another item.
+    /// True for texts; a number may change and would be another item.
     private func isText(_ path: String) -> Bool { rows.allSatisfy { $0.at([path])?.string != nil } }
 
     /// The distinct states, in order of appearance.
@@ -137,7 +137,7 @@ private struct Columns {
         return second.map { [first, $0] } ?? [first]
     }
 
-    /// Words, and few of them.
+    /// True for a member with few distinct short words.
     private func isState(_ path: String) -> Bool {
         let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
         let distinct = Set(texts)
@@ -147,7 +147,7 @@ private struct Columns {
         return distinct.count <= 20 && (texts.count <= 6 || distinct.count * 2 <= texts.count)
     }
 
-    /// A short text that most rows have and several share.
+    /// True for a short text that most rows have and several share.
     func isLabel(_ path: String) -> Bool {
         let texts = rows.prefix(Columns.sample).compactMap { row -> String? in row.at(Names.steps(path))?.string }
         guard texts.count * 2 >= min(rows.count, Columns.sample), !texts.isEmpty else { return false }
@@ -155,7 +155,7 @@ private struct Columns {
     }
 }
 
-/// What members are called by those who write servers.
+/// The names that servers give to members.
 private enum Names {
     static func steps(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
 
@@ -197,7 +197,7 @@ private enum Names {
 }
 
 extension [UInt8] {
-    /// `</` and a letter.
+    /// True when the text contains `</` and a letter.
     fileprivate var containsEndTag: Bool {
         indices.dropLast(2).contains { at in
             self[at] == UInt8(ascii: "<") && self[at + 1] == UInt8(ascii: "/")

@@ -2,7 +2,7 @@
 
 public import VedetteCore
 
-/// How a resource could be watched: a kind with its options, as a person would write them.
+/// A way to watch a resource: a kind with its options, as a person would write them.
 public struct Proposal: Sendable, Hashable {
     public indirect enum Value: Sendable, Hashable {
         case text(String)
@@ -18,11 +18,11 @@ public struct Proposal: Sendable, Hashable {
     public struct Option: Sendable, Hashable {
         public var name: String
         public var value: Value
-        /// What was seen that speaks for it.
+        /// The evidence for the value, as a comment.
         public var remark: String?
     }
 
-    /// How it is told of: which events a first rule may ask for.
+    /// The events that a first rule should match.
     public enum RecognitionHint: Sendable, Hashable {
         /// Items have a state that changes.
         case state
@@ -36,26 +36,26 @@ public struct Proposal: Sendable, Hashable {
 
     public var kind: String
     public var options: [Option] = []
-    public var telling: RecognitionHint
-    /// What it is, as `a feed` or `12 objects below 'items'`.
+    public var hint: RecognitionHint
+    /// What the resource is, as `a feed` or `12 objects below 'items'`.
     public var reason: String
-    /// What a person should know before using it; sentences.
+    /// Sentences that a person should read before using it.
     public var remarks: [String] = []
-    /// Addresses that the resource names and that say the same better: the feeds of a page.
+    /// Better addresses for the same content that the resource names: the feeds of a page.
     public var alternates: [String] = []
 
-    init(_ kind: String, _ telling: RecognitionHint, because reason: String) {
-        (self.kind, self.telling, self.reason) = (kind, telling, reason)
+    init(_ kind: String, _ hint: RecognitionHint, because reason: String) {
+        (self.kind, self.hint, self.reason) = (kind, hint, reason)
     }
 
-    /// Of a kind that a person names, with its own defaults.
-    public init(kind: String) { self.init(kind, .presence, because: "what you say it is") }
+    /// A kind that a person names, with its defaults.
+    public init(kind: String) { self.init(kind, .presence, because: "the kind that you named") }
 
     mutating func set(_ name: String, _ value: Value, _ remark: String? = nil) {
         options.append(Option(name: name, value: value, remark: remark))
     }
 
-    /// As the configuration would hand them to the kind; nil when the kind has no such option or refuses its type.
+    /// Returns the options as the configuration would pass them to the kind; nil when the kind has no such option or type.
     public func options(for entry: SourceKindEntry) -> Options? {
         var values: [String: OptionValue] = [:]
         for option in options {

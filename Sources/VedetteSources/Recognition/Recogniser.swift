@@ -3,10 +3,10 @@
 public import VedetteCore
 import VedetteDocument
 
-/// Guesses what a resource is and how it could be watched, from one answer. The first proposal is the likeliest; a caller
-/// tries each on the same bytes and takes the first that can be read.
+/// Proposes ways to watch a resource, from one response. The first proposal is the likeliest; a caller tries each on the same
+/// bytes and takes the first whose kind reads them.
 public enum Recogniser {
-    /// - Parameter url: the address of the answer, after redirects.
+    /// - Parameter url: the address of the response, after redirects.
     public static func proposals(url: String, headers: ResponseHeaders, body: [UInt8]) -> [Proposal] {
         var found: [Proposal] = []
         switch start(of: body) {
@@ -17,7 +17,7 @@ public enum Recogniser {
         return found + [response(body)]
     }
 
-    /// The first byte that says something.
+    /// Returns the first byte that is neither byte order mark nor white space.
     private static func start(of body: [UInt8]) -> UInt8? {
         let bare = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
         // UTF-16 has a zero beside each ASCII character.
@@ -25,11 +25,11 @@ public enum Recogniser {
         return unmarked.first { $0 > 32 }
     }
 
-    /// What can be said of any answer.
+    /// Proposes to watch the response itself, which is always possible.
     private static func response(_ body: [UInt8]) -> Proposal {
         var proposal = Proposal(
-            "http", .state, because: body.isEmpty ? "an empty answer" : "an answer of no known form")
-        proposal.remarks.append("It says whether the server answers, and how.")
+            "http", .state, because: body.isEmpty ? "an empty response" : "a response of no known format")
+        proposal.remarks.append("It shows whether the server responds, and how.")
         return proposal
     }
 
@@ -39,18 +39,18 @@ public enum Recogniser {
         if root["version"]?.string?.contains("jsonfeed.org/version") == true {
             return [Proposal("feed", .arrivals, because: "a JSON Feed")]
         }
-        let guess = JSONGuess(root: root, url: url, hasNextLink: LinkHeader.next(headers) != nil)
-        return guess.proposals
+        let recogniser = JSONRecogniser(root: root, url: url, hasNextLink: LinkHeader.next(headers) != nil)
+        return recogniser.proposals
     }
 
     private static func markup(_ body: [UInt8], url: String, headers: ResponseHeaders) -> [Proposal] {
-        var page: [Proposal] { [HTMLGuess.proposal(body, url: url, charset: headers.charset)] }
+        var page: [Proposal] { [HTMLRecogniser.proposal(body, url: url, charset: headers.charset)] }
         if headers.mediaType == "text/html" { return page }
         do throws(DocumentError) {
-            return XMLGuess(try DOMReader().xml(body, charset: headers.charset)).proposals
+            return XMLRecogniser(try DOMReader().xml(body, charset: headers.charset)).proposals
         } catch {
             if error.kind == .wrongType { return page }
-            // What is too ill for a tree may still be healed as a feed.
+            // A document that is too broken for a tree may still be mended as a feed.
             return error.kind == .syntax ? [Proposal("feed", .arrivals, because: "something like a feed")] : []
         }
     }

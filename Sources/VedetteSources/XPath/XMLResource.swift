@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteDocument
 
-/// Any resource in XML: where its items are, and what of an item is its key, title, state and fields, as XPath.
+/// Any resource in XML: options name as XPath where its items are, and the key, title, state and fields of an item.
 struct XMLResource: SourceKind {
     static let entry = SourceKindEntry(
         name: "xml", summary: "Any resource in XML, its items and fields named by XPath.",
@@ -13,32 +13,24 @@ struct XMLResource: SourceKind {
                 "key", .oneOrMany(.text), "XPath or XPaths that key an item; several are joined by `/`.",
                 default: "`@id`, then `id`"),
             OptionSpec("namespaces", .map(.text), "Prefixes for the expressions: prefix to namespace URI."),
-            OptionSpec("ignore", .list(.text), "XPaths of what is removed before anything is read."),
-            XPathOptions.title("`title`, `name`, `@title`, `@name`"),
-        ] + XPathOptions.rows,
+        ] + ItemOptions.item("XPath", "XPaths", title: "`title`, `name`, `@title`, `@name`") + XPathRows.options,
         make: { options throws(OptionProblem) in try XMLResource(options) })
 
     private let rows: XPathRows
-    private let reader: DOMReader
     private let namespaces: Set<String>
 
     init(_ options: Options) throws(OptionProblem) {
-        let paths = try XPathOptions(options)
-        let ignored = options.texts("ignore")
         rows = try XPathRows(
-            paths,
-            XPathRows.Defaults(
-                items: "/*", keys: ["@id", "id"], titles: ["title", "name", "@title", "@name"], reading: ignored))
-        var removed: [XPath] = []
-        for path in try paths.paths("ignore") { removed.append(try paths.nodes(path, ["ignore", path.text])) }
-        reader = DOMReader(ignoring: removed)
+            options, XPathColumns(options), items: "/*",
+            .init(
+                keys: ["@id", "id"], titles: ["title", "name", "@title", "@name"], reading: options.texts("ignore")))
         namespaces = Set(options.map("namespaces").map(\.value))
     }
 
     var mode: ReadingMode { rows.mode }
     var identity: UInt64 { rows.identity }
-    var fingerprints: [String: UInt64] { rows.fingerprints }
-    var fieldNames: [String]? { rows.fieldNames }
+    var fingerprints: [String: UInt64] { rows.plan.fingerprints }
+    var fieldNames: [String]? { rows.plan.names }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         RequestTemplate(url: base, headers: [Header("Accept", "application/xml, text/xml;q=0.9, */*;q=0.5")])
@@ -47,21 +39,18 @@ struct XMLResource: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let url = WebURL(page.url)
         do {
-            let tree = try reader.xml(page.bytes, charset: page.headers.charset)
-            try rows.judge(tree)
-            var items: [Item] = []
-            for node in try rows.rows(tree) {
-                items.append(try rows.item(node, tree, base: url, number: items.count + 1))
-            }
+            let tree = try rows.reader.xml(page.bytes, charset: page.headers.charset)
+            try rows.check(tree)
+            let list = try rows.read(tree, url: url)
             return Page(
-                items: items, next: try rows.next(tree, base: url, header: LinkHeader.next(page.headers)),
-                warnings: tree.warnings.map(\.description) + (items.isEmpty ? hint(tree) : []))
+                items: list.items, next: try rows.next(tree, base: url, header: LinkHeader.next(page.headers)),
+                warnings: tree.warnings.map(\.description) + list.warnings + (list.items.isEmpty ? hint(tree) : []))
         } catch {
             throw ReadError(any: error)
         }
     }
 
-    /// A name without a prefix means an element in no namespace, which is what most people trip over first.
+    /// Explains the mistake that most people make first: a name without a prefix means an element in no namespace.
     private func hint(_ tree: DOMTree) -> [String] {
         guard let namespace = tree.rootNamespace, !namespaces.contains(namespace) else { return [] }
         return [

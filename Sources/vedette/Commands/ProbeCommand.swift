@@ -9,10 +9,11 @@ import VedetteSources
 
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe", abstract: "Look at an address and propose how to watch it.",
+        commandName: "probe", abstract: "Fetch an address once and propose how to watch it.",
         discussion: """
-            It asks once, recognises what comes, and prints a source, a sink and a rule that `check` takes: redirect them \
-            to a file of the configuration. What it saw goes to stderr. A page of HTML that names a feed is asked for that too.
+            It fetches the address once, recognises the format, and prints a source, a sink and a rule that `check` accepts: \
+            redirect them to a file of the configuration. What it found is printed on stderr. If a page of HTML names a feed, \
+            the feed is fetched too.
             """)
 
     @OptionGroup var places: Paths
@@ -20,13 +21,13 @@ struct ProbeCommand: AsyncParsableCommand {
     @Argument(help: "The address; with --server it may be a path.")
     var url: String
 
-    @Option(help: "The kind, where you know it; else it is recognised.")
+    @Option(help: "The kind, if you know it; otherwise it is recognised.")
     var kind: String?
 
     @Option(help: "A server of the configuration, whose password, certificate and headers are used.")
     var server: String?
 
-    @Option(help: "The User-Agent; some appliances answer browsers alone.")
+    @Option(help: "The User-Agent; some appliances respond to browsers alone.")
     var userAgent: String?
 
     func run() async throws {
@@ -49,7 +50,7 @@ struct ProbeCommand: AsyncParsableCommand {
 
     private func probe(_ target: ProbeTarget, _ fetcher: some Fetcher) async throws -> ProposalText {
         let first = try await target.fetch(fetcher)
-        // A page's own feed says the same, and says it to programs.
+        // A page's own feed has the same content in a form for programs.
         if kind == nil {
             let page = first.page
             let proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes)

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What is asked, with which settings.
+/// The address that is probed, with its settings.
 struct ProbeTarget {
     struct Answer {
         var page: PageBody
@@ -24,7 +24,8 @@ struct ProbeTarget {
         } else if WebURL(text) != nil || text.hasPrefix("file:///") {
             url = text
         } else {
-            throw Exit(.usage, "this is no address: write it whole, as https://host/path, and without a password in it")
+            throw Exit(
+                .usage, "this is not an address; write it whole, as https://host/path, and without a password in it")
         }
     }
 
@@ -32,16 +33,16 @@ struct ProbeTarget {
         (self.url, server, kind, userAgent) = (url, other.server, nil, other.userAgent)
     }
 
-    /// Without its query, which may hold a secret.
+    /// The address without its query, which may contain a secret.
     var shown: String { String(url.prefix { $0 != "?" }) }
 
-    /// Nil for what leaves the server whose settings are used.
+    /// Returns the target of a redirect; nil for an address outside the server whose settings are used.
     func moved(to address: String) -> ProbeTarget? {
         guard let next = WebURL(address), server == nil || next.origin == WebURL(url)?.origin else { return nil }
         return ProbeTarget(address, like: self)
     }
 
-    /// As the source will have it: a permanent move is taken over, unless it leaves the server.
+    /// Returns the address as options of the source. A permanent redirect replaces it, unless it leaves the server.
     func place(movedTo: String?) -> [(key: String, value: String)] {
         guard let server else { return [("url", movedTo ?? url)] }
         let place = WebURL(url)
@@ -54,8 +55,8 @@ struct ProbeTarget {
         text/xml;q=0.9, text/html;q=0.8, */*;q=0.5
         """
 
-    /// A kind that is named asks in its own way; else the server may choose.
-    private var ask: RequestTemplate {
+    /// The request of the kind that is named; otherwise the server may choose the format.
+    private var template: RequestTemplate {
         let entry = kind.flatMap { kind in KindRegistry.sourceKinds.first { $0.name == kind } }
         let made = entry.flatMap { try? $0.make(Options()) }
         return made?.request(base: url, context: PollContext(now: SystemClock().now().wall))
@@ -65,7 +66,7 @@ struct ProbeTarget {
     private var request: Request {
         var server = server ?? Server(name: "")
         if let userAgent { server.userAgent = userAgent }
-        var request = Request(ask, of: server, session: "probe", userAgent: KindRegistry.userAgent)
+        var request = Request(template, of: server, session: "probe", userAgent: KindRegistry.userAgent)
         request.limits.total = .seconds(60)
         return request
     }
@@ -99,7 +100,7 @@ struct ProbeTarget {
         }
     }
 
-    /// What to try next.
+    /// Returns what the user may try next.
     private func hint(_ status: Int) -> String {
         switch (status, server) {
         case (401, nil), (403, nil):

@@ -3,14 +3,14 @@
 import VedetteCore
 import VedetteSources
 
-/// A proposal as YAML: a source, a sink and a rule that `check` takes as they are.
+/// Renders a proposal as YAML: a source, a sink and a rule that `check` accepts as they are.
 struct ProposalText {
     let found: Recognised
-    /// Where it is polled: `url`, or `server` and `path`.
+    /// The place that is polled: `url`, or `server` and `path`.
     let place: [(key: String, value: String)]
     let name: String
     var userAgent: String?
-    /// The sink stands in the configuration already.
+    /// The configuration has the sink already.
     var hasSink = false
     var remarks: [String] = []
 
@@ -42,7 +42,7 @@ struct ProposalText {
 
     private var rule: [String] {
         var lines = ["rules:"]
-        switch proposal.telling {
+        switch proposal.hint {
         case .state:
             lines += [
                 "  - name: \(name)-state",
@@ -61,9 +61,9 @@ struct ProposalText {
         return lines + ["    notify: [\(ProposalText.sink)]"]
     }
 
-    // MARK: Words
+    // MARK: Scalars
 
-    /// A comment ends with its line, and what a server sent may hold anything.
+    /// Returns a text as one line, because a comment ends with its line and a server may send anything.
     private static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isControl ? " " : $0 }).prefix(200))
     }
@@ -77,7 +77,7 @@ struct ProposalText {
         }
     }
 
-    /// As it is where nobody could take it for anything else, and with JSON's quotes, which are YAML's too.
+    /// Returns a plain scalar where YAML reads it as that text, else a quoted one; JSON's quotes are YAML's too.
     private static func scalar(_ text: String) -> String {
         let isWord =
             text.utf8.allSatisfy {
@@ -93,9 +93,9 @@ extension Unicode.Scalar.Properties {
     fileprivate var isControl: Bool { [.control, .lineSeparator, .paragraphSeparator].contains(generalCategory) }
 }
 
-/// A name for a source at an address: the host without what every host has, and the last word of the path.
+/// Makes a name for a source from its address: the host without its common parts, and the last word of the path.
 enum ProposedName {
-    /// The same with a number where that name is taken.
+    /// Returns a name that is not taken, with a number if necessary.
     static func of(_ address: String, kind: String, besides taken: Set<String>) -> String {
         let name = of(address, kind: kind)
         guard taken.contains(name) else { return name }
@@ -110,7 +110,7 @@ enum ProposedName {
         var labels = host.split(separator: ".").map(String.init)
         if let last = labels.last, Int(last) == nil, labels.count > 1 { labels.removeLast() }
         labels.removeAll { ["www", "api"].contains($0) }
-        // A number is no name.
+        // An IP address makes no name.
         if !isFile, labels.allSatisfy({ Int($0) != nil }) { labels = [kind] }
         let file = place.dropFirst(host.count).split(separator: "/").last.map { String($0.prefix { $0 != "." }) } ?? ""
         let words = ["index", "feed", "rss", "atom", "api", "json", "xml", "list", "all"]

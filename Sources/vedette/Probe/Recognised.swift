@@ -3,7 +3,7 @@
 import VedetteCore
 import VedetteSources
 
-/// What an answer turned out to be: the first proposal whose kind reads it.
+/// The first proposal whose kind reads the response.
 struct Recognised {
     let proposal: Proposal
     let kind: any SourceKind
@@ -13,9 +13,9 @@ struct Recognised {
     let hasMore: Bool
 
     /// - Parameters:
-    ///   - page: the answer as a kind would read it.
-    ///   - seen: the answer as a kind would observe it; nil for a file, which nobody answered.
-    ///   - wanted: the kind that a person names; nil leaves the choice to the answer.
+    ///   - page: the response as a kind reads it.
+    ///   - seen: the response as a kind observes it; nil for a file.
+    ///   - wanted: the kind that a person names; nil for the kind that the response suggests.
     /// - Throws: why the likeliest kind does not read it.
     static func from(_ page: PageBody, _ seen: Response?, kind wanted: String?) throws(ReadError) -> Recognised {
         var proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes)
@@ -32,14 +32,14 @@ struct Recognised {
                 problem = problem ?? error
             }
         }
-        throw problem ?? ReadError(.shape, "nothing that a kind could read")
+        throw problem ?? ReadError(.shape, "no kind can read the response")
     }
 
     private init(_ proposal: Proposal, _ kind: any SourceKind, _ page: Page, _ problem: ReadError?, isNamed: Bool) {
         var proposal = proposal
         if isNamed, proposal.options.isEmpty {
             let isState = page.items.contains { $0.state != nil }
-            proposal.telling = kind.mode == .window ? .arrivals : isState ? .state : .presence
+            proposal.hint = kind.mode == .window ? .arrivals : isState ? .state : .presence
         }
         (self.proposal, self.kind) = (proposal, kind)
         (items, hasMore) = (page.items, page.next != nil)

@@ -3,14 +3,14 @@
 import VedetteCore
 import VedetteHTTP
 
-/// What there is to say of a server's certificates.
+/// Renders what `vedette trust` found out about a server's certificates.
 struct TrustReport {
     let origin: String
     let server: Server
     let finding: CertificateProbe.Finding
 
     private var now: Timestamp { SystemClock().now().wall }
-    /// Of the server's own certificate: no other is compared with a pin.
+    /// The pin of the server's own certificate, the only one that is compared with a pin.
     private var pin: String { finding.chain[0].pin }
 
     private var isPinned: Bool {
@@ -33,21 +33,22 @@ struct TrustReport {
             table.add(["  pin", certificate.pin])
             lines += table.lines + [""]
         }
-        return lines + verdict + [""] + (isWritten || isPinned ? [] : advice)
+        return lines + summary + [""] + (isWritten || isPinned ? [] : advice)
     }
 
-    /// Certificates count in seconds of UTC.
+    /// Returns a time in seconds of UTC, as certificates have it.
     private static func day(_ time: Timestamp) -> String { time.rfc3339.replacing(".000Z", with: "Z") }
 
-    private var verdict: [String] {
+    private var summary: [String] {
         let usual =
             finding.doubts.isEmpty
-            ? "The usual check passes: chain, date and name are good."
+            ? "The usual check passes: chain, date and name are valid."
             : "The usual check fails: \(finding.doubts.joined(separator: "; "))."
         if isPinned { return [usual, "The server '\(server.name)' has this key pinned, so it is trusted."] }
         if server.tls.pin != nil {
             return [
-                usual, "The server '\(server.name)' has ANOTHER key pinned: it was changed, or this is not the server.",
+                usual,
+                "The server '\(server.name)' has ANOTHER key pinned: the key was changed, or this is another server.",
             ]
         }
         if server.tls.insecure { return [usual, "The server '\(server.name)' is 'insecure': nothing is checked."] }
@@ -59,7 +60,7 @@ struct TrustReport {
         let start =
             finding.doubts.isEmpty
             ? "No pin is needed. To trust this key and no authority, write at \(place):"
-            : "When the SHA-256 is what the server's owner says, write at \(place):"
+            : "When the server's owner confirms this SHA-256, write at \(place):"
         return [start, "", "    tls: {pin: \"\(pin)\"}"]
     }
 

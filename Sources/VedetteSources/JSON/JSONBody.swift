@@ -3,8 +3,8 @@
 public import VedetteCore
 import VedetteDocument
 
-/// Strict JSON (RFC 8259) with an array or object at the root, before a program sees it that would take less: two values in a
-/// row, or nothing at all for an empty list.
+/// Checks a body for strict JSON (RFC 8259) with an array or object at the root, because jq accepts less: two values in a row, or
+/// nothing at all.
 public enum JSONBody {
     public static func check(_ body: inout [UInt8]) throws(ReadError) {
         do {

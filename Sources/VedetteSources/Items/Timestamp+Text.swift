@@ -3,7 +3,7 @@
 import VedetteCore
 
 extension Timestamp {
-    /// The times of JSON: ISO 8601 as RFC 3339 has it, with a day alone or without a zone (then UTC); the dates of RFC 2822;
+    /// Reads the times of JSON and XML: ISO 8601 as RFC 3339 has it, with a day alone or without a zone (then UTC); the dates of RFC 2822;
     /// or a number since 1970, whose size tells its unit: seconds up to the year 5138, then milliseconds, microseconds and
     /// nanoseconds.
     init?(anyForm text: String) {
@@ -23,7 +23,7 @@ extension Timestamp {
         }
     }
 
-    /// The whole part of a number that is not negative and has no exponent.
+    /// Returns the whole part of a number that is not negative and has no exponent.
     private static func number(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first,
@@ -32,7 +32,7 @@ extension Timestamp {
         return Int64(first)
     }
 
-    /// Of `1795226400.25`: 250.
+    /// Returns 250 for `1795226400.25`.
     private static func thousandths(_ text: String) -> Int64 {
         guard let point = text.firstIndex(of: ".") else { return 0 }
         return Int64((text[text.index(after: point)...] + "000").prefix(3)) ?? 0

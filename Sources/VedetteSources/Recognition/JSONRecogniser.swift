@@ -3,21 +3,21 @@
 import VedetteCore
 import VedetteDocument
 
-/// Where the items of a JSON document are.
-struct JSONGuess {
+/// Recognises a JSON document and its lists of items.
+struct JSONRecogniser {
     let root: JSON
     let url: String
-    /// The answer's header names a next page.
+    /// The response's header names a next page.
     let hasNextLink: Bool
 
-    /// Members of members of members are searched.
+    /// Levels of members that are searched.
     private static let depth = 4
 
     var proposals: [Proposal] {
         let lists = lists
         var found = lists.compactMap(known)
         let tables = lists.filter { !$0.rows.isEmpty }.map { JSONTable(path: $0.path, rows: $0.rows) }
-        // Of which most is known, then the longest, then the outermost.
+        // First the table of which most is recognised, then the longest, then the outermost.
         let best = tables.filter { $0.key != nil }
             .sorted { ($0.richness, $0.rows.count, $1.path.count) > ($1.richness, $1.rows.count, $0.path.count) }
         found += best.map(proposal)
@@ -27,7 +27,7 @@ struct JSONGuess {
 
     private typealias List = (path: [String], rows: [JSON])
 
-    /// Every array of objects, and empty ones near the root.
+    /// Every array of objects, and empty arrays near the root.
     private var lists: [List] {
         var found: [List] = []
         search(root, [], &found)
@@ -39,16 +39,16 @@ struct JSONGuess {
             if rows.allSatisfy({ $0.members != nil }), !rows.isEmpty || path.count <= 1 { found.append((path, rows)) }
             return
         }
-        guard path.count < JSONGuess.depth else { return }
+        guard path.count < JSONRecogniser.depth else { return }
         for member in value.members ?? [] where !member.name.isEmpty {
             search(member.value, path + [member.name], &found)
         }
     }
 
-    /// The appliances and services that have a kind of their own.
+    /// Recognises the appliances and services that have a kind of their own.
     private func known(_ list: List) -> Proposal? {
         guard !list.rows.isEmpty else { return nil }
-        if list.rows.allSatisfy(JSONGuess.isVirtualSystem), list.path.isEmpty {
+        if list.rows.allSatisfy(JSONRecogniser.isVirtualSystem), list.path.isEmpty {
             return Proposal("cloudburst", .state, because: "the virtual systems of an IBM CloudBurst appliance")
         }
         if list.path == ["list"],
@@ -61,17 +61,17 @@ struct JSONGuess {
         return nil
     }
 
-    /// Its machines have a status too, but no pattern.
+    /// True for a virtual system. Its machines have a status too, but no pattern.
     private static func isVirtualSystem(_ row: JSON) -> Bool {
         row["currentstatus"]?.string?.hasPrefix("RM") == true && row["id"] != nil && row["pattern"] != nil
     }
 
-    /// A list that happens to be empty: incidents that nobody has.
+    /// Proposes a list that is empty now, such as incidents.
     private func empty(_ path: [String]) -> Proposal {
-        var proposal = Proposal("json", .presence, because: "an empty list\(JSONGuess.place(path))")
+        var proposal = Proposal("json", .presence, because: "an empty list\(JSONRecogniser.place(path))")
         if !path.isEmpty { proposal.set("items", .text(JSONPath(steps: path).description)) }
         proposal.set("key", .text("id"), "a guess: the list is empty now")
-        proposal.remarks.append("Nothing could be learned from the empty list: probe again when it holds something.")
+        proposal.remarks.append("The list is empty now, so its fields are unknown: probe again when it has items.")
         return proposal
     }
 
@@ -81,16 +81,17 @@ struct JSONGuess {
 
     private func proposal(_ table: JSONTable) -> Proposal {
         let count = table.rows.count
-        let noun = "\(count) object\(count == 1 ? "" : "s")\(JSONGuess.place(table.path))"
+        let noun = "\(count) object\(count == 1 ? "" : "s")\(JSONRecogniser.place(table.path))"
         let isWindow = table.isNewestFirst && (hasNextLink || next != nil)
-        let telling: Proposal.RecognitionHint = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
-        var proposal = Proposal("json", telling, because: noun)
+        let hint: Proposal.RecognitionHint = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
+        var proposal = Proposal("json", hint, because: noun)
         if !table.path.isEmpty {
             proposal.set("items", .text(JSONPath(steps: table.path).description), "\(count) of them now")
         }
         table.describe(&proposal, isWindow: isWindow)
         if isWindow {
-            proposal.set("mode", .text("window"), "newest first, with further pages: what slides off is not gone")
+            proposal.set(
+                "mode", .text("window"), "newest first, with further pages: an item on a later page is not gone")
         }
         if let next {
             proposal.set("next", .text(next), "the next page's address")
@@ -100,7 +101,7 @@ struct JSONGuess {
         if hasNextLink {
             proposal.remarks.append("The next page is named by the Link header, which is followed anyway.")
         }
-        for pair in verdict { proposal.set("require", .map([pair]), "else the body says that it failed") }
+        for pair in success { proposal.set("require", .map([pair]), "any other value means that the request failed") }
         return proposal
     }
 
@@ -112,7 +113,7 @@ struct JSONGuess {
 
     /// The path of the next page's address, also on the last page, where it is null.
     private var next: String? {
-        JSONGuess.nextNames.first { name in
+        JSONRecogniser.nextNames.first { name in
             let steps = name.hasPrefix("@") ? [name] : name.split(separator: ".").map(String.init)
             guard let value = root.at(steps) else { return false }
             if case .null = value { return true }
@@ -121,19 +122,19 @@ struct JSONGuess {
         }.map { $0.hasPrefix("@") ? JSONPath(steps: [$0]).description : $0 }
     }
 
-    /// Where a mark of the next page is, and the parameter that takes it.
+    /// The paths of cursors, and the parameter that takes each.
     private static let cursors = [
         ("metadata.continue", "continue"), ("nextPageToken", "pageToken"), ("response_metadata.next_cursor", "cursor"),
         ("next_cursor", "cursor"), ("nextCursor", "cursor"),
     ]
 
     private var cursor: [Proposal.Pair]? {
-        JSONGuess.cursors.first { root.at($0.0.split(separator: ".").map(String.init))?.string != nil }
+        JSONRecogniser.cursors.first { root.at($0.0.split(separator: ".").map(String.init))?.string != nil }
             .map { [Proposal.Pair(name: "cursor", value: $0.0), Proposal.Pair(name: "parameter", value: $0.1)] }
     }
 
-    /// What the body says of its own success, beside the HTTP status.
-    private var verdict: [Proposal.Pair] {
+    /// The member by which the body reports its own success, beside the HTTP status.
+    private var success: [Proposal.Pair] {
         let good = ["ok": ["true"], "success": ["true"], "responseStatus": ["200"], "status": ["ok", "OK", "success"]]
         for name in ["ok", "success", "responseStatus", "status"] {
             if let text = root.at([name])?.scalar, good[name]?.contains(text) == true {
@@ -147,7 +148,7 @@ struct JSONGuess {
 extension JSON {
     func at(_ path: [String]) -> JSON? { path.reduce(self as JSON?) { $0?[$1] } }
 
-    /// The text of a string, number or truth value.
+    /// The text of a string, number or boolean.
     var scalar: String? {
         switch self {
         case .string(let text), .number(let text): text

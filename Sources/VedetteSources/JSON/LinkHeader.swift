@@ -2,9 +2,9 @@
 
 import VedetteCore
 
-/// The `Link` header (RFC 8288).
+/// Reads the `Link` header (RFC 8288).
 enum LinkHeader {
-    /// The target of `rel="next"`, as written.
+    /// Returns the target of `rel="next"`, as written.
     static func next(_ headers: ResponseHeaders) -> String? {
         for line in headers.all("Link") {
             var rest = line[...]

@@ -3,8 +3,8 @@
 import VedetteCore
 import VedetteDocument
 
-/// What an XML document is, and where its rows are: the elements that repeat most, if something keys them.
-struct XMLGuess {
+/// Recognises an XML document and its rows: the elements that repeat most and have a key.
+struct XMLRecogniser {
     let tree: DOMTree
 
     init(_ tree: DOMTree) { self.tree = tree }
@@ -24,7 +24,7 @@ struct XMLGuess {
         Proposal("connections", .arrivals, because: "the updates of IBM or HCL Connections")
     }
 
-    /// Its ids are Life Science Identifiers of Connections, or its generator is it.
+    /// True when the ids are Life Science Identifiers of Connections, or Connections is the generator.
     private var isConnections: Bool {
         first("boolean(/*/*[local-name()='entry']/*[local-name()='id'][starts-with(., 'urn:lsid:ibm.com:')])") == "true"
             || first("boolean(/*/*[local-name()='generator'][contains(., 'Connections')])") == "true"
@@ -33,7 +33,7 @@ struct XMLGuess {
     // MARK: Rows
 
     private struct Row {
-        /// From the root down, as XPath.
+        /// The path from the root, as XPath.
         var path: String
         var count: Int
         var key: String
@@ -45,22 +45,24 @@ struct XMLGuess {
         "link/@path", "title",
     ]
 
-    /// Repeated elements, most of them first, the outermost of equally many.
+    /// Repeated elements, the most frequent first, and of equally many the outermost.
     private var rows: [Row] {
         let all = (2...5).flatMap(paths).enumerated().sorted {
             ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
         }
-        return all.prefix(XMLGuess.mostPaths).map(\.element).compactMap { path, namespace, count in
-            guard let key = XMLGuess.keys.first(where: { isUnique($0, path, namespace, count) }) else { return nil }
-            return Row(path: path, count: count, key: XMLGuess.prefixed(key, namespace), namespace: namespace)
+        return all.prefix(XMLRecogniser.mostPaths).map(\.element).compactMap { path, namespace, count in
+            guard let key = XMLRecogniser.keys.first(where: { isUnique($0, path, namespace, count) }) else {
+                return nil
+            }
+            return Row(path: path, count: count, key: XMLRecogniser.prefixed(key, namespace), namespace: namespace)
         }
     }
 
-    /// Each is looked at with every key, all through the document.
+    /// Each path is tried with every key, through the whole document.
     private static let mostPaths = 200
 
-    /// The paths of the elements at one depth, how many stand there, and their namespace. A path whose elements are of
-    /// several namespaces is left out: a person must choose.
+    /// Returns the paths of the elements at one depth with their number and namespace. A path through several namespaces is left
+    /// out: a person must choose.
     private func paths(_ depth: Int) -> [(path: String, namespace: String, count: Int)] {
         guard let all = try? XPath("/*" + String(repeating: "/*", count: depth - 1)), let nodes = try? tree.nodes(all)
         else { return [] }
@@ -79,7 +81,7 @@ struct XMLGuess {
             guard parts.count == depth, parts.allSatisfy({ ($0.dropFirst().first ?? "") == namespace }) else {
                 return nil
             }
-            let path = parts.map { "/" + XMLGuess.prefixed($0[0], namespace) }.joined()
+            let path = parts.map { "/" + XMLRecogniser.prefixed($0[0], namespace) }.joined()
             return (path, namespace, count)
         }
     }
@@ -89,7 +91,7 @@ struct XMLGuess {
     }
 
     private func isUnique(_ key: String, _ path: String, _ namespace: String, _ count: Int) -> Bool {
-        let values = values(path + "/" + XMLGuess.prefixed(key, namespace), namespace)
+        let values = values(path + "/" + XMLRecogniser.prefixed(key, namespace), namespace)
         return values.count == count && Set(values).count == count && values.allSatisfy { !$0.isEmpty }
     }
 
@@ -114,26 +116,26 @@ struct XMLGuess {
     private static let times = ["updated", "modified", "published", "created", "date", "time", "@updated", "@time"]
 
     private func proposal(_ row: Row, root: String) -> Proposal {
-        let state = part(XMLGuess.states, row) { $0.count <= 40 }
+        let state = part(XMLRecogniser.states, row) { $0.count <= 40 }
         var proposal = Proposal(
             "xml", state == nil ? .presence : .state,
             because: "\(row.count) element\(row.count == 1 ? "" : "s") '\(row.path)'")
         proposal.set("items", .text(row.path), "\(row.count) of them now")
         proposal.set("key", .text(row.key), row.count > 1 ? "unique in all \(row.count)" : nil)
-        if let title = part(XMLGuess.titles, row, where: { !$0.isEmpty }) { proposal.set("title", .text(title)) }
+        if let title = part(XMLRecogniser.titles, row, where: { !$0.isEmpty }) { proposal.set("title", .text(title)) }
         if let state {
             let seen = Set(values("\(row.path)/\(state)", row.namespace)).sorted().prefix(4)
             proposal.set("state", .text(state), "now: \(seen.joined(separator: ", "))")
         }
-        if let link = part(XMLGuess.links, row, where: { $0.contains("://") || $0.hasPrefix("/") }) {
+        if let link = part(XMLRecogniser.links, row, where: { $0.contains("://") || $0.hasPrefix("/") }) {
             proposal.set("link", .text(link))
         }
-        if let time = part(XMLGuess.times, row, where: { Timestamp(anyForm: $0) != nil }) {
+        if let time = part(XMLRecogniser.times, row, where: { Timestamp(anyForm: $0) != nil }) {
             proposal.set("time", .text(time))
         }
-        if let verdict = first("/*/@status"), ["ok", "success"].contains(verdict.lowercased()) {
-            let pair = Proposal.Pair(name: "/*/@status", value: verdict)
-            proposal.set("require", .map([pair]), "else the document says that it failed")
+        if let status = first("/*/@status"), ["ok", "success"].contains(status.lowercased()) {
+            let pair = Proposal.Pair(name: "/*/@status", value: status)
+            proposal.set("require", .map([pair]), "any other value means that the request failed")
         }
         if !row.namespace.isEmpty {
             proposal.set("namespaces", .map([Proposal.Pair(name: "x", value: row.namespace)]))
@@ -141,9 +143,9 @@ struct XMLGuess {
         return proposal
     }
 
-    /// The first that at least half of the rows have.
+    /// Returns the first name that at least half of the rows have.
     private func part(_ names: [String], _ row: Row, where isGood: (String) -> Bool) -> String? {
-        names.map { XMLGuess.prefixed($0, row.namespace) }.first { name in
+        names.map { XMLRecogniser.prefixed($0, row.namespace) }.first { name in
             let values = values("\(row.path)/\(name)", row.namespace)
             return values.count * 2 >= row.count && values.count <= row.count && values.allSatisfy(isGood)
         }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What a resource is asked with: a plain GET, or a POST with a body that is written in YAML or as text.
+/// The request of a resource: a plain GET, or a POST with a body that is written in YAML or as text.
 struct JSONRequest {
     let method: String
     let body: JSON?
@@ -15,23 +15,23 @@ struct JSONRequest {
         }
     }
 
-    /// A body with a query in words is GraphQL: its answer is 200 even when it failed.
+    /// A body with a member `query` that is a text is GraphQL: its response has status 200 even when it failed.
     var isGraphQL: Bool { body?["query"]?.string != nil }
 
     var fingerprint: [String] { [method, body?.text ?? ""] }
 
-    func ask(_ url: String) -> RequestTemplate {
+    func template(_ url: String) -> RequestTemplate {
         var headers = [Header("Accept", "application/json")]
         if let body { headers.append(Header("Content-Type", JSONRequest.type(of: body))) }
         return RequestTemplate(method: method, url: url, headers: headers, body: bytes(of: body))
     }
 
-    /// The body with another value at the end of a path of names.
+    /// Returns the body with another value at the end of a path of names.
     func body(setting path: [String], to value: JSON) -> [UInt8]? {
         bytes(of: body?.setting(path[...], to: value))
     }
 
-    /// A text is sent as it is written.
+    /// Returns the bytes of a body. A text is sent as it is written.
     private func bytes(of body: JSON?) -> [UInt8]? {
         if let text = body?.string { return Array(text.utf8) }
         return body?.bytes ?? (method == "POST" ? [] : nil)
@@ -44,7 +44,7 @@ struct JSONRequest {
 }
 
 extension JSON {
-    /// What is no object on the way becomes one.
+    /// Returns a copy with another value at a path. A value on the way that is not an object becomes one.
     func setting(_ path: ArraySlice<String>, to value: JSON) -> JSON {
         guard let name = path.first else { return value }
         var members = members ?? []

@@ -3,11 +3,10 @@
 import VedetteCore
 import VedetteDocument
 
-/// How a reading goes on where the server gives no address of the next page: with a value that the page holds, or with a
-/// count of pages or items.
+/// Requests the next page where the server gives no address for it: by a value in the page, or by a count of pages or items.
 struct JSONPaging {
     private enum Step {
-        /// The value stands in that column of the document.
+        /// The value in a column of the document.
         case cursor(Int)
         case page(first: Int)
         case offset(first: Int)
@@ -33,7 +32,7 @@ struct JSONPaging {
         guard options["paging"] != nil else { return nil }
         for (name, _) in map where !JSONPaging.names.contains(name) {
             let meant = suggestion(for: name, among: JSONPaging.names).map { "; did you mean '\($0)'?" } ?? ""
-            throw OptionProblem("paging", name, detail: "'\(name)' is no word of 'paging'\(meant)")
+            throw OptionProblem("paging", name, detail: "unknown option '\(name)' of 'paging'\(meant)")
         }
         let texts = Dictionary(map.map { ($0.name, $0.value) }) { first, _ in first }
         func column(_ name: String) throws(OptionProblem) -> Int? {
@@ -94,12 +93,14 @@ struct JSONPaging {
 }
 
 extension JSONPaging {
+    /// Returns the request for the next page; nil on the last page.
+    ///
     /// - Parameters:
-    ///   - count: of the page's items.
-    ///   - cells: of the document.
+    ///   - count: the number of the page's items.
+    ///   - cells: the document's cells.
     func next(_ page: PageBody, count: Int, _ cells: [JSONCell], _ request: JSONRequest) throws(ReadError) -> NextPage?
     {
-        if let more, !cells[more].says { return nil }
+        if let more, cells[more].isBlank { return nil }
         guard let value = try value(page.number, count: count, cells), let url = WebURL(page.url) else { return nil }
         switch place {
         case .parameter(let name): return NextPage(url.setting([(name, value.string ?? value.text)]))
@@ -107,7 +108,7 @@ extension JSONPaging {
         }
     }
 
-    /// What the next page is asked with; nil on the last.
+    /// Returns the value that requests the next page; nil on the last page.
     private func value(_ page: Int, count: Int, _ cells: [JSONCell]) throws(ReadError) -> JSON? {
         switch step {
         case .cursor(let column):
@@ -116,18 +117,18 @@ extension JSONPaging {
             case .string(let text) where !text.isEmpty: return .string(text)
             case .missing, .null, .string, .bool(false):
                 guard more == nil else {
-                    throw ReadError(.shape, "the page says that there are more, but has no cursor; check 'paging'")
+                    throw ReadError(.shape, "the page announces more pages, but has no cursor; check 'paging'")
                 }
                 return nil
-            default: throw ReadError(.shape, "the cursor is no single value; check 'cursor' of 'paging'")
+            default: throw ReadError(.shape, "the cursor is not a single value; check 'cursor' of 'paging'")
             }
         case .page(let first): return try isLast(page, count, cells) ? nil : .number(first + page)
         case .offset(let first): return try isLast(page, count, cells) ? nil : .number(first + page * (size ?? 0))
         }
     }
 
-    /// A page that is shorter than it should be is the last one, unless the total says that it is not: then the size is
-    /// wrong, and items would be passed over.
+    /// True when a page is shorter than its size. When the total contradicts that, the size is wrong and items would be skipped,
+    /// which is an error.
     private func isLast(_ page: Int, _ count: Int, _ cells: [JSONCell]) throws(ReadError) -> Bool {
         if let total, let size, let text = cells[total].text, let whole = Int(text) {
             if page * size >= whole { return true }

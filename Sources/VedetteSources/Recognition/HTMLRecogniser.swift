@@ -3,8 +3,8 @@
 import VedetteCore
 import VedetteDocument
 
-/// What a page of HTML offers: its feeds (https://www.rssboard.org/rss-autodiscovery), else its text.
-enum HTMLGuess {
+/// Recognises a page of HTML: proposes its feeds (https://www.rssboard.org/rss-autodiscovery), else its text.
+enum HTMLRecogniser {
     private static let types = [
         "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
         "application/json",
@@ -17,7 +17,7 @@ enum HTMLGuess {
         if !title.isEmpty { proposal.reason = "a page of HTML, '\(title)'" }
         proposal.alternates = feeds(tree, WebURL(url))
         if !texts("//input[@type='password']/@type", tree).isEmpty {
-            proposal.remarks.append("It asks for a password: what is wanted may stand behind it.")
+            proposal.remarks.append("It asks for a password: the content may be behind it.")
         }
         return proposal
     }

@@ -3,7 +3,7 @@
 import VedetteCore
 
 extension WebURL {
-    /// The first value of a parameter in the query.
+    /// Returns the first value of a parameter in the query.
     func parameter(_ name: String) -> String? {
         for pair in (query ?? "").split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The options that the kinds `json`, `xml` and `html` share, with the word of each kind for what names a place: a path or an
+/// XPath.
+enum ItemOptions {
+    /// What is read of an item.
+    static func item(_ word: String, _ words: String, title: String) -> [OptionSpec] {
+        [
+            OptionSpec(
+                "title", .oneOrMany(.text), "\(word) of an item's title; of several the first that is not empty.",
+                default: title),
+            OptionSpec(
+                "state", .oneOrMany(.text),
+                "\(word) or \(words) of an item's state; several are joined by `/` where they are not empty."),
+            OptionSpec(
+                "link", .text, "\(word) of the address where a person looks at an item; it may be relative."),
+            OptionSpec(
+                "time", .text,
+                "\(word) of the time an item was last changed: ISO 8601, RFC 2822, or a number since 1970."),
+            OptionSpec("fields", .map(.text), "Further fields that are compared: name to \(word.lowercasedWord)."),
+            OptionSpec(
+                "notes", .map(.text),
+                "Fields that are stored and shown, never compared: name to \(word.lowercasedWord)."),
+            OptionSpec(
+                "measures", .map(.text), "Numbers that only bounds are compared with: name to \(word.lowercasedWord)."),
+        ]
+    }
+
+    /// How a response of status 200 shows that the request failed.
+    static func errors(_ word: String, _ words: String) -> [OptionSpec] {
+        [
+            OptionSpec(
+                "require", .map(.oneOrMany(.text)),
+                "What a good response contains: \(word.lowercasedWord) to value or values."),
+            OptionSpec(
+                "error", .oneOrMany(.text),
+                "\(word) or \(words) of the text with which a response reports its own failure."),
+        ]
+    }
+
+    static let mode = OptionSpec(
+        "mode", .choice(["list", "window"]),
+        "`list`: an absent item is gone; `window`: only the newest items are shown.", default: "list")
+
+    static func mode(_ options: Options) -> ReadingMode {
+        options.text("mode").flatMap(ReadingMode.init(rawValue:)) ?? .list
+    }
+}
+
+extension String {
+    /// `path` of `Path`; `XPath` stays as it is.
+    fileprivate var lowercasedWord: String { hasPrefix("X") ? self : lowercased() }
+}
+
+/// The expressions of one kind in the order of their columns, as its options name them.
+protocol ItemColumns {
+    /// Adds an expression and returns its column.
+    ///
+    /// - Parameter place: the option, and inside a list or map the place in it, for an error.
+    mutating func add(_ text: String, _ place: [String]) throws(OptionProblem) -> Int
+}
+
+extension ItemColumns {
+    /// Adds the expression of an option that takes one; nil without the option.
+    mutating func add(_ options: Options, _ option: String) throws(OptionProblem) -> Int? {
+        guard let text = options.text(option) else { return nil }
+        return try add(text, [option])
+    }
+
+    /// Adds the expressions of an option that takes one or several.
+    mutating func add(_ texts: [String], _ option: String) throws(OptionProblem) -> [Int] {
+        var columns: [Int] = []
+        for text in texts { columns.append(try add(text, [option, text])) }
+        return columns
+    }
+}
+
+extension OptionProblem {
+    /// - Parameter place: the option, and inside a list or map the place in it.
+    init(at place: [String], _ detail: String) {
+        self.init(detail: detail)
+        path = place
+    }
+}

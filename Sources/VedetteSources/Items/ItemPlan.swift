@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// One row of a document, whose values are asked for by column.
+protocol ItemRow: ~Copyable {
+    /// The row's place in the page, from 1.
+    var number: Int { get }
+    /// The text of a column; nil when it is absent or empty.
+    func text(_ column: Int) throws(ReadError) -> String?
+    /// A column as a field, of which several values make a list.
+    ///
+    /// - Parameter isHTML: the text is HTML and is read as plain text.
+    func value(_ column: Int, isHTML: Bool) throws(ReadError) -> Value?
+    /// True when a column holds an array or object, which keys nothing.
+    func isNested(_ column: Int) -> Bool
+}
+
+/// The columns that make an item: its key, title, state, link, time, fields, notes and measures.
+struct ItemPlan: Sendable {
+    private typealias Named = [(name: String, column: Int, isHTML: Bool)]
+
+    /// What takes the place of an option that is not written.
+    struct Defaults {
+        var keys: [String]
+        var titles: [String]
+        var link: String?
+        /// The first key that has a value keys an item; otherwise all of them together do.
+        var keysAreAlternatives = true
+        /// Names that the kind gives to fields of its own.
+        var taken: Set<String> = []
+        /// Further options that determine how every field is read.
+        var reading: [String] = []
+    }
+
+    /// The expressions of the key, as written.
+    let keys: [String]
+    /// The names of fields, notes and measures, in the order in which they are written.
+    let names: [String]
+    let fingerprints: [String: UInt64]
+    private let key: [Int]
+    private let keysAreAlternatives: Bool
+    private let title: [Int]
+    private let state: [Int]
+    private let link: Int?
+    private let time: Int?
+    private let titleIsHTML: Bool
+    private let fields: Named
+    private let notes: Named
+    private let measures: Named
+    private let states: [(glob: Glob, name: String)]
+
+    private static let reserved: Set<String> = ["key", "title", "state", "url", "link", "time"]
+
+    init(_ options: Options, _ columns: inout some ItemColumns, _ defaults: Defaults) throws(OptionProblem) {
+        func texts(_ option: String, or default: [String]) -> [String] {
+            options.texts(option).isEmpty ? standard : options.texts(option)
+        }
+        keys = texts("key", or: defaults.keys)
+        keysAreAlternatives = options.texts("key").isEmpty && defaults.keysAreAlternatives
+        let titles = texts("title", or: defaults.titles)
+        key = try columns.add(keys, "key")
+        title = try columns.add(titles, "title")
+        state = try columns.add(options.texts("state"), "state")
+        link = try (options.text("link") ?? defaults.link).map { text throws(OptionProblem) in
+            try columns.add(text, ["link"])
+        }
+        time = try columns.add(options, "time")
+        var taken = defaults.taken
+        fields = try ItemPlan.named("fields", options, &columns, &taken)
+        notes = try ItemPlan.named("notes", options, &columns, &taken)
+        measures = try ItemPlan.named("measures", options, &columns, &taken)
+        names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
+        states = options.map("states").map { (Glob($0.name), $0.value) }
+        let html = options.texts("html")
+        titleIsHTML = html.contains("title")
+        let known = Set(fields.map(\.name) + notes.map(\.name) + ["title"])
+        if let unknown = html.first(where: { !known.contains($0) }) {
+            throw OptionProblem(
+                "html", unknown, detail: "'\(unknown)' is neither 'title' nor a name of 'fields' or 'notes'")
+        }
+        func digest(_ name: String, _ texts: [String]) -> UInt64 {
+            Digest.of(texts + (html.contains(name) ? ["html"] : []) + defaults.reading)
+        }
+        let stateNames = options.map("states").flatMap { [$0.name, $0.value] }
+        var fingerprints = [
+            "title": digest("title", titles),
+            "state": Digest.of(options.texts("state") + stateNames + defaults.reading),
+        ]
+        for (name, text) in options.map("fields") { fingerprints[name] = digest(name, [text]) }
+        self.fingerprints = fingerprints
+    }
+
+    private static func named(
+        _ option: String, _ options: Options, _ columns: inout some ItemColumns, _ taken: inout Set<String>
+    ) throws(OptionProblem) -> Named {
+        let html = options.texts("html")
+        var named: Named = []
+        for (name, text) in options.map(option) {
+            guard !reserved.contains(name) else {
+                throw OptionProblem(
+                    option, name, detail: "'\(name)' is an option of its own; write it beside '\(option)'")
+            }
+            guard taken.insert(name).inserted else {
+                throw OptionProblem(option, name, detail: "'\(name)' is a field, note or measure already; rename one")
+            }
+            named.append((name, try columns.add(text, [option, name]), html.contains(name)))
+        }
+        // Sorted by name, as an item holds them.
+        return named.sorted { $0.name < $1.name }
+    }
+}
+
+extension ItemPlan {
+    /// Makes the item of a row and adds it to the list.
+    ///
+    /// - Parameter fixed: the key of an item that is the whole document.
+    func read(
+        _ row: borrowing some ItemRow & ~Copyable, key fixed: String? = nil, into list: inout ItemList
+    ) throws(ReadError) {
+        let key = if let fixed { fixed } else { try self.key(row) }
+        // Built in one initializer call: an item that grows field by field is copied when it is handed on.
+        list.add(
+            Item(
+                key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
+                time: try time(row, &list), fields: try values(fields, row), notes: try values(notes, row),
+                measures: try measures(row)))
+    }
+
+    private func key(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String {
+        var parts: [String] = []
+        for (index, column) in key.enumerated() {
+            if row.isNested(column) {
+                throw ReadError(
+                    .shape,
+                    "item number \(row.number) has no single value at '\(keys[index])'; name one inside it in 'key'")
+            }
+            if let part = try row.text(column) {
+                if keysAreAlternatives || key.count == 1 { return TextLimit.bounded(part) }
+                parts.append(part)
+            } else if !keysAreAlternatives {
+                break
+            }
+        }
+        guard parts.count == key.count else {
+            let missing = keysAreAlternatives ? keys : Array(keys[parts.count...].prefix(1))
+            let names = missing.map { "'\($0)'" }.joined(separator: " or ")
+            throw ReadError(
+                .shape, "item number \(row.number) has no \(names), which is its key; check 'key' and 'items'")
+        }
+        return TextLimit.bounded(CompositeKey.joined(parts))
+    }
+
+    private func title(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
+        for column in title {
+            guard let text = try row.text(column) else { continue }
+            return titleIsHTML ? HTMLText.plain(text, limit: 1000) : TextLimit.bounded(text)
+        }
+        return nil
+    }
+
+    private func state(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
+        var joined: String?
+        for column in state {
+            guard let part = try row.text(column) else { continue }
+            joined = joined.map { "\($0)/\(part)" } ?? part
+        }
+        guard let raw = joined.map(TextLimit.bounded) else { return nil }
+        return states.first { $0.glob.matches(raw) }?.name ?? raw
+    }
+
+    private func address(_ row: borrowing some ItemRow & ~Copyable, from page: WebURL?) throws(ReadError) -> String? {
+        guard let link, let text = try row.text(link) else { return nil }
+        return page?.resolving(text)?.text ?? text
+    }
+
+    private func time(
+        _ row: borrowing some ItemRow & ~Copyable, _ list: inout ItemList
+    ) throws(ReadError) -> Timestamp? {
+        guard let time, let text = try row.text(time) else { return nil }
+        let read = Timestamp(anyForm: text)
+        if read == nil, list.unreadTime == nil { list.unreadTime = String(text.prefix(60)) }
+        return read
+    }
+
+    private func values(_ named: Named, _ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Fields {
+        var fields = Fields()
+        if !named.isEmpty { fields.reserveCapacity(named.count) }
+        for (name, column, isHTML) in named { fields[name] = try row.value(column, isHTML: isHTML) }
+        return fields
+    }
+
+    private func measures(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Fields {
+        var fields = Fields()
+        for (name, column, _) in measures {
+            guard let text = try row.text(column), Double(text)?.isFinite == true else { continue }
+            fields[name] = .text(text)
+        }
+        return fields
+    }
+}
+
+/// The items of one page, each key once, with warnings about the rest.
+struct ItemList {
+    let url: WebURL?
+    private(set) var items: [Item] = []
+    private var keys = Set<String>()
+    private var repeated: (count: Int, first: String)?
+    /// The first time that could not be read.
+    var unreadTime: String?
+
+    init(url: WebURL?) { self.url = url }
+
+    /// Reserves memory, but for at most 65,536 rows: a page may hold a million and fail at the second.
+    mutating func reserve(_ count: Int) {
+        let count = min(count, 1 << 16)
+        items.reserveCapacity(count)
+        keys.reserveCapacity(count)
+    }
+
+    /// Adds an item unless an earlier one has its key.
+    mutating func add(_ item: consuming Item) {
+        guard keys.insert(item.key).inserted else {
+            repeated = ((repeated?.count ?? 0) + 1, repeated?.first ?? item.key)
+            return
+        }
+        items.append(item)
+    }
+
+    var warnings: [String] {
+        var warnings: [String] = []
+        if let (count, first) = repeated {
+            let what =
+                count == 1 ? "1 item repeats the key of an earlier one and is" : "\(count) items repeat a key and are"
+            warnings.append("\(what) left out, first '\(first)'; check 'key'")
+        }
+        if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
+        return warnings
+    }
+}

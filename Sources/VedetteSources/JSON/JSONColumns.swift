@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// The JSON paths of one reading, in the order of their columns.
+struct JSONColumns: ItemColumns {
+    private(set) var paths: [JSONPath] = []
+
+    mutating func add(_ text: String, _ place: [String]) throws(OptionProblem) -> Int {
+        paths.append(try JSONColumns.path(text, place))
+        return paths.count - 1
+    }
+
+    static func path(_ text: String, _ place: [String]) throws(OptionProblem) -> JSONPath {
+        do throws(JSONPath.Invalid) {
+            return try JSONPath(text)
+        } catch {
+            throw OptionProblem(at: place, "'\(text)' is not a path: \(error.reason)")
+        }
+    }
+}
+
+extension JSONRow: ItemRow {
+    var number: Int { index + 1 }
+
+    func text(_ column: Int) -> String? { string(column).flatMap { $0.isEmpty ? nil : $0 } }
+
+    func isNested(_ column: Int) -> Bool { kind(column) == .array || kind(column) == .object }
+
+    func value(_ column: Int, isHTML: Bool) -> Value? {
+        if kind(column) == .array { return .list(self[column].elements.map(TextLimit.bounded)) }
+        return string(column).map { .text(isHTML ? HTMLText.plain($0) : TextLimit.bounded($0)) }
+    }
+}
+
+extension JSONCell {
+    /// True for `null`, `false`, 0, and an absent or empty text, list or object.
+    var isBlank: Bool {
+        switch self {
+        case .missing, .null, .bool(false), .string(""), .number("0"): true
+        case .raw(let json): !json.contains { !"[]{} \n\r\t".contains($0) }
+        default: false
+        }
+    }
+}
