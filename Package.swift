@@ -86,6 +86,8 @@ let package = Package(
         tests("VedetteJournalTests", ["VedetteCore", "VedetteJournal", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
+        tests(
+            "FuzzTests", ["VedetteCore", "VedetteText", "VedetteDocument", "VedetteSources"], data: ["Regressions"]),
         tests("ProgramTests", ["VedetteCore", "VedetteDesktop", "vedette"]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", []),
