@@ -39,7 +39,7 @@ static inline int cx_use_tree_options(xmlParserCtxtPtr parser) {
         parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA | XML_PARSE_COMPACT);
 }
 
-// What the page itself says of its encoding is ignored: the bytes are UTF-8 already.
+// Ignores the encoding that the page names, because the bytes are UTF-8 already.
 static inline xmlDocPtr cx_read_html(htmlParserCtxtPtr parser, const char *bytes, int count) {
     return htmlCtxtReadMemory(
         parser, bytes, count, NULL, "UTF-8",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One validating walk over a JSON document, with the wanted cells copied out as positions.
+// Walks over a JSON document once, validates all of it, and gives the requested cells as positions.
 //
 // A reader is a compiled plan of paths and a parser that grows to the largest document. It belongs to one thread at a time.
 // Cells are positions in the document, or in the reader's own buffer of unescaped strings; both end with the next read.
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/// simdjson reads this far past the end and believes what it finds there: the bytes must be there, and zero.
+/// simdjson reads this far past the end and interprets those bytes, so they must exist and be zero.
 #define CJ_PADDING 64
 
 enum {

@@ -114,7 +114,7 @@ public enum HTMLText {
             }
         }
 
-        /// U+00A0, which is what `&nbsp;` was before somebody decoded it.
+        /// True at U+00A0, the character of `&nbsp;`.
         private func isNoBreakSpace(_ source: UnsafeBufferPointer<UInt8>, _ at: Int) -> Bool {
             source[at] == 0xC2 && at + 1 < source.count && source[at + 1] == 0xA0
         }

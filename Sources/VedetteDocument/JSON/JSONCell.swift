@@ -37,7 +37,7 @@ public struct JSONRow: ~Copyable {
     let unescaped: UnsafePointer<UInt8>?
     /// The row's place in the items array, from 0.
     public let index: Int
-    /// How many rows the document has.
+    /// The number of rows of the document.
     public let rows: Int
     public let count: Int
 

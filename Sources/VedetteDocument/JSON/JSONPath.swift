@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a value stands in a JSON document: names joined by dots, numbers index arrays (`nics.0.ip_address`), a literal dot
+/// The place of a value in a JSON document: names joined by dots, numbers index arrays (`nics.0.ip_address`), a literal dot
 /// in a name is written `\.`, a literal backslash `\\`. The empty path is the value itself.
 public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
     /// A path that cannot be read, with the byte offset in its text.

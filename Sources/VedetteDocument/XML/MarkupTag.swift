@@ -28,7 +28,7 @@ struct MarkupTag {
     /// - Parameters:
     ///   - start: the place after the `<`.
     ///   - isHTML: reads every name and value as the HTML standard does (§13.2.5). Otherwise a value that holds a `<` makes it no
-    ///     tag: somebody may have forgotten a quote, and elements would hide behind it.
+    ///     tag: a quote may be missing, and elements would hide behind it.
     init(_ bytes: [UInt8], name start: Int, mostAttributes: Int, isHTML: Bool) throws(Problem) {
         name = bytes[start...].prefix { !MarkupTag.endsName($0, isHTML) }
         guard isHTML || MarkupTag.beginsName(name) else { throw .noTag }

@@ -76,7 +76,7 @@ public struct XMLEnd: ~Copyable {
 
     public var string: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Without white space at both ends: what an id, a date or a link means.
+    /// The text without white space at both ends, as an id, a date or a link is read.
     public var trimmed: String {
         var start = 0
         var end = bytes.count

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CXML2
 
-/// How much of an XML document is accepted.
+/// Limits on an XML document.
 public struct XMLLimits: Hashable, Sendable {
     /// Elements inside each other (at most 256, libxml2's own limit).
     public var depth = 256
@@ -51,7 +51,7 @@ public struct XMLReader: Sendable {
         }
     }
 
-    /// Nil when it still cannot be read: then the first error says more.
+    /// Reads the mended document; nil when it is still malformed, since then the first error is the better one.
     private func readMended(_ prepared: XMLText, _ handler: any XMLHandler) -> [DocumentWarning]? {
         let mended = XMLSanitizer.mend(prepared)
         let engine = XMLEngine(vocabulary, limits, handler)

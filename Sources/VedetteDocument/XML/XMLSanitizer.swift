@@ -16,17 +16,17 @@ struct XMLSanitizer {
     /// The names of open elements as they are written, where tags are mended.
     private var open: [ArraySlice<UInt8>] = []
 
-    /// Scans a document and rewrites it if it is ill. Healthy documents, nearly all of them, are only scanned, which costs a few
-    /// per cent of the time that parsing takes.
+    /// Scans a document and rewrites it if it has errors. Most documents have none and are only scanned, which costs a few per cent
+    /// of the time that parsing takes.
     static func sanitize(_ text: inout XMLText, attributes: Int) throws(DocumentError) {
         let start = text.start
-        let (isBomb, isIll) = text.bytes.withUnsafeBufferPointer { buffer in
+        let (isBomb, hasErrors) = text.bytes.withUnsafeBufferPointer { buffer in
             let bytes = UnsafeBufferPointer(rebasing: buffer[start...])
             let isBomb = XMLScan.hasTooManyAttributes(bytes, limit: attributes)
             return (isBomb, !isBomb && (XMLScan.hasControl(bytes) || XMLScan.hasBadReference(bytes)))
         }
         if isBomb { throw DocumentError(.tooLarge, "an XML element has more attributes than the limit") }
-        if isIll { text = rewrite(text, mendsTags: false) }
+        if hasErrors { text = rewrite(text, mendsTags: false) }
     }
 
     /// Rewrites a document whose tags libxml2 has refused.
@@ -184,7 +184,7 @@ struct XMLSanitizer {
     }
 }
 
-/// The checks that tell an ill document from a healthy one.
+/// The checks that find a document with errors.
 enum XMLScan {
     /// Tests eight bytes at a time: a byte below 0x20 borrows from its own top bit.
     static func hasControl(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

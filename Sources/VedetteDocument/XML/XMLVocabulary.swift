@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A small number that stands for a name, so that a reader compares integers instead of making strings.
+/// A small number for a name, so that a reader compares integers instead of making strings.
 public struct XMLToken: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
 

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The products that speak this API, and the header in which each wants to hear its version.
+/// A product with this API, and the header in which it expects the API's version.
 enum CloudBurstVersion: String, CaseIterable, Sendable {
     case cloudburst
     case workloadDeployer = "workload-deployer"
@@ -24,7 +24,8 @@ enum CloudBurstVersion: String, CaseIterable, Sendable {
         }
     }
 
-    /// Nil when neither the product nor a version is named: the first appliances ask for no such header.
+    /// Returns the version header; nil when neither the product nor a version is configured, since the first appliances need
+    /// none.
     static func header(_ options: Options) throws(OptionProblem) -> Header? {
         let flavour = options.text("flavour").flatMap(CloudBurstVersion.init(rawValue:))
         guard let version = options.text("api_version") else { return flavour.map { Header($0.header, $0.standard) } }

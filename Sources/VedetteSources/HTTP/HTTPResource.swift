@@ -152,7 +152,7 @@ struct HTTPResource: ObservingKind {
         }
     }
 
-    /// What is compared of the page itself, and what an error page in its place says nothing of.
+    /// Adds the fields of the page itself, which an error page in its place does not have.
     private func describePage(_ response: Response, _ context: ObservationContext, _ item: inout Item) {
         if let target = redirect(response, context) { item.fields["redirect"] = .text(target) }
         if comparesBody { item.fields["body"] = .text(String(Digest.of(response.body), radix: 16)) }

@@ -26,7 +26,7 @@ struct JSONPaging {
 
     private static let names = ["cursor", "page", "offset", "parameter", "variable", "more", "total", "size"]
 
-    /// Nil without the option.
+    /// Returns nil without the option.
     init?(_ options: Options, _ request: JSONRequest, _ document: inout JSONColumns) throws(OptionProblem) {
         let map = options.map("paging")
         guard options["paging"] != nil else { return nil }
