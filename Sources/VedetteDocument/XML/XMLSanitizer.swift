@@ -106,17 +106,17 @@ struct XMLSanitizer {
     private mutating func markup() {
         let rest = bytes[at...]
         if rest.starts(with: "<![CDATA[".utf8) {
-            pass(to: "]]>", isKept: true)
+            pass("<![CDATA[", to: "]]>", isKept: true)
         } else if rest.starts(with: "<!--".utf8) {
-            pass(to: "-->", isKept: !mendsTags)
+            pass("<!--", to: "-->", isKept: !mendsTags)
         } else if rest.starts(with: "<?".utf8) {
             // The bytes are UTF-8 already: no declaration is missed, wherever it stands.
-            pass(to: "?>", isKept: !mendsTags || !Sniffer.begins(rest, with: "<?xml"))
+            pass("<?", to: "?>", isKept: !mendsTags || !Sniffer.begins(rest, with: "<?xml"))
         } else if !mendsTags {
             copy()
         } else if rest.starts(with: "<!DOCTYPE".utf8) {
             let hasSubset = rest.prefix { $0 != UInt8(ascii: ">") }.contains(UInt8(ascii: "["))
-            pass(to: hasSubset ? "]>" : ">", isKept: true)
+            pass("<!DOCTYPE", to: hasSubset ? "]>" : ">", isKept: true)
         } else if rest.starts(with: "</".utf8) {
             endTag()
         } else if let tag = try? MarkupTag(bytes, name: at + 1, mostAttributes: 256, isHTML: false) {
@@ -128,9 +128,11 @@ struct XMLSanitizer {
     }
 
     /// Passes over everything up to the end of a mark. What has no end is kept: the parser reports the cut.
-    private mutating func pass(to mark: StaticString, isKept: Bool) {
+    private mutating func pass(_ opening: String, to mark: String, isKept: Bool) {
         let start = out.count
-        let mark = mark.withUTF8Buffer { Array($0) }
+        let mark = Array(mark.utf8)
+        // `<!-->` ends a comment in HTML, but not in XML.
+        if !mendsTags { for _ in opening.utf8 { copy() } }
         while at < bytes.count, !bytes[at...].starts(with: mark) { copy() }
         guard at < bytes.count else { return }
         for _ in mark { copy() }
