@@ -4,7 +4,7 @@
 
 #include <curl/curl.h>
 
-// Variadic functions cannot be called from Swift: one inline function for each type of argument.
+// Swift cannot call variadic functions: one inline function for each type of argument.
 
 static inline CURLcode cc_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -57,19 +57,19 @@ static inline CURLMcode cc_multi_set_long(CURLM *multi, CURLMoption option, long
 static inline CURLSHcode cc_share_data(CURLSH *share, curl_lock_data data) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, data);
 }
-/// Ending a transfer that still waits for a name would else wait for the resolver's thread, and with it all other transfers.
+/// Without this, ending a transfer whose name is being resolved would wait for the resolver's thread, and block all others.
 static inline void cc_quick_exit(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
 }
-// Macros with casts, which Swift does not import.
+// Swift does not import macros with casts.
 static const long CC_AUTH_DIGEST = (long)CURLAUTH_DIGEST;
 static const curl_socket_t CC_SOCKET_BAD = CURL_SOCKET_BAD;
 static inline int cc_resolves_in_threads(void) {
     return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
-/// A union member of the message.
+/// Swift does not import a member of a union by its C name.
 static inline CURLcode cc_result(const CURLMsg *message) { return message->data.result; }
 
 #endif

@@ -65,7 +65,7 @@ struct DoctorNetworkTests {
         #expect(expired.verdicts == [.failure] && expired.said.contains("`vedette trust lab`"))
         #expect(at(-3, try contact(pin: "sha256//x;sha256//own"), "it has expired").verdicts == [.ok])
         #expect(at(90, try contact(pin: "sha256//x")).verdicts == [.failure])
-        #expect(at(90, try contact(insecure: true), "it is signed by itself alone").verdicts == [.warning])
+        #expect(at(90, try contact(insecure: true), "it is signed only by itself").verdicts == [.warning])
     }
 
     @Test("ten thousand addresses are a few lines: what is good is counted, what fails is told up to a bound")

@@ -60,7 +60,7 @@ struct AdversarialTests {
         let long = try await failure(drip) {
             ($0.limits.lowSpeed, $0.limits.total) = (.seconds(60), .milliseconds(400))
         }
-        #expect(long?.failure == .timeout && long?.detail.contains("not done in") == true)
+        #expect(long?.failure == .timeout && long?.detail.contains("did not finish in") == true)
     }
 
     @Test("case 3: an endless chunked body ends at the limit, with less than twice that in memory")
@@ -130,7 +130,7 @@ struct AdversarialTests {
             let head = Self.head("Content-Encoding: gzip", "Content-Length: \(bytes.count)")
             #expect(try await failure(.bytes(head + bytes))?.failure == .truncated)
         }
-        // A body that ends with the connection says nothing about its length, but gzip does.
+        // A body that ends with the connection has no length of its own, but gzip has an end.
         let head = Self.head("Content-Encoding: gzip", "Connection: close")
         #expect(try await failure(.last(head + whole.dropLast(20)))?.failure == .truncated)
     }
@@ -193,7 +193,7 @@ struct AdversarialTests {
     }
 }
 
-/// For tests in a process of their own: what this process has held at most.
+/// The peak memory of this process, for tests in a process of their own.
 private enum Memory {
     /// In bytes (proc(5), VmHWM).
     private static func most() throws -> Int {

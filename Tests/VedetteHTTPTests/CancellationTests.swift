@@ -65,7 +65,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("shutdown ends all transfers as cancelled, and a fetch that comes later too")
+    @Test("shutdown ends all transfers as cancelled, and later ones too")
     func shutdown() async throws {
         let server = try WireServer { _ in .silence }
         defer { server.close() }

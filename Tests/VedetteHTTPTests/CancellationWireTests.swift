@@ -23,7 +23,7 @@ struct CancellationWireTests {
         }
     }
 
-    @Test("a queued request ends at once and is never sent; the others have their turn")
+    @Test("a cancelled request in the queue ends at once and is never sent; the others start in turn")
     func queued() async throws {
         let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
         defer { server.close() }
@@ -39,7 +39,7 @@ struct CancellationWireTests {
             #expect(try await patient.value == "ok")
             for task in live { task.cancel() }
             for task in live { #expect(await task.value?.failure == .cancelled) }
-            // All eight places are free again.
+            // All eight slots are free again.
             let again = (0..<8).map { _ in Task { await client.failed(.get(server.url("/hang"))) } }
             _ = await server.received(17)
             for task in again { task.cancel() }
@@ -48,7 +48,7 @@ struct CancellationWireTests {
         #expect(!server.requests.contains { $0.target.hasPrefix("/queued") })
     }
 
-    @Test("a task that is cancelled already sends nothing; cancelling a finished one does nothing")
+    @Test("a cancelled task sends nothing; cancelling a finished request does nothing")
     func beforeAndAfter() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
@@ -87,7 +87,36 @@ struct CancellationWireTests {
         }
     }
 
-    @Test("shutdown ends what is under way and what is queued, closes the connections, and says no to what comes later")
+    @Test(
+        "whatever the moment of a shutdown, each request ends once: as cancelled or with its answer", arguments: 0..<10)
+    func shutdownStorm(_ round: Int) async throws {
+        let server = try WireServer { $0.target == "/again" ? .ok() : .redirect(302, to: "/again") }
+        defer { server.close() }
+        let client = try HTTPClient()
+        var tasks: [Task<FetchError?, Never>] = []
+        func start() {
+            tasks.append(
+                Task {
+                    do throws(FetchError) {
+                        return try await client.fetch(.get(server.url())).status == 200
+                            ? nil : FetchError(.protocol, "")
+                    } catch {
+                        return error
+                    }
+                })
+        }
+        for _ in 0..<(round * 4) { start() }
+        if round % 2 == 1 { _ = await tasks[0].value }
+        let shutdown = Task { await client.shutdown() }
+        for _ in 0..<20 { start() }
+        await shutdown.value
+        for task in tasks {
+            let error = await task.value
+            #expect(error == nil || error?.failure == .cancelled)
+        }
+    }
+
+    @Test("shutdown cancels running and queued requests, closes the connections, and cancels later requests")
     func shutdown() async throws {
         let server = try WireServer { $0.target == "/hang" ? .silence : .ok() }
         defer { server.close() }
@@ -104,7 +133,7 @@ struct CancellationWireTests {
         #expect(!server.requests.contains { $0.target.hasPrefix("/late") })
     }
 
-    @Test("a client is gone when nobody has it any more")
+    @Test("a client without references is deallocated after shutdown")
     func gone() async throws {
         weak var left: HTTPClient?
         do {
@@ -115,7 +144,7 @@ struct CancellationWireTests {
             _ = try await client.fetch(.get(server.url()))
             await client.shutdown()
         }
-        // The thread lets go of it after its last job.
+        // The thread releases the client after its last job.
         while left != nil { await Task.yield() }
     }
 
@@ -130,7 +159,7 @@ struct CancellationWireTests {
         }
     }
 
-    @Test("jobs that make jobs without end keep neither others nor a transfer waiting")
+    @Test("jobs that enqueue further jobs without end delay neither other jobs nor a transfer")
     func restless() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
@@ -143,7 +172,7 @@ struct CancellationWireTests {
         }
     }
 
-    @Test("an actor may share the thread, also when the client is shut down")
+    @Test("an actor can share the thread, also after shutdown")
     func shared() async throws {
         let client = try HTTPClient()
         let counter = Counter(client.executor)
@@ -153,7 +182,7 @@ struct CancellationWireTests {
         #expect(await counter.count == 2)
     }
 
-    @Test("who is on another thread cannot take himself for the loop")
+    @Test("code on another thread cannot assume the client's isolation")
     func isolation() async throws {
         await #expect(processExitsWith: .failure) {
             let client = try HTTPClient()
@@ -181,7 +210,7 @@ private actor Counter {
 
     func stop() { isStopped = true }
 
-    /// Each job makes the next one, on the same thread.
+    /// Each job enqueues the next one, on the same thread.
     func goOn() {
         guard !isStopped, count < Counter.most else { return }
         count += 1

@@ -3,13 +3,13 @@
 import Foundation
 import Glibc
 
-/// Certificates for tests, made by the openssl program when they are first wanted, and gone with this process.
+/// Certificates for tests, made by the openssl program at first use, and deleted when this process ends.
 struct Certificates: Sendable {
     private static let folder = FileManager.default.temporaryDirectory
         .appending(path: "vedette-certificates-\(ProcessInfo.processInfo.processIdentifier)")
 
-    /// An authority that nobody knows, a server's certificate for 127.0.0.1 signed by it, a client's, a client's of a
-    /// stranger, and a self-signed server's.
+    /// An unknown authority, a server certificate for 127.0.0.1 signed by it, a client certificate, an unknown client
+    /// certificate, and a self-signed server certificate.
     static let all = Task { try Certificates() }
 
     var authority: String { path("ca.pem") }
@@ -79,7 +79,7 @@ struct Trouble: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A server of Servers/*.py; it ends when its standard input does, which this process holds.
+/// A server of Servers/*.py. It ends when this process closes its standard input.
 final class ScriptServer: Sendable {
     let port: Int
     private let process: Process
@@ -111,7 +111,7 @@ final class ScriptServer: Sendable {
 
     var origin: String { "https://127.0.0.1:\(port)" }
 
-    /// An interpreter that has a module; nil when there is none.
+    /// Returns an interpreter that has a module; nil when there is none.
     static func python(with module: String) -> String? {
         ["python3", "/usr/bin/python3"].first { python in
             let process = Process()

@@ -5,8 +5,8 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("Inflating")
-struct InflateTests {
+@Suite("Content decoding")
+struct ContentDecoderTests {
     /// A gzip member (RFC 1952) with one stored block (RFC 1951 §3.2.4).
     static func member(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
@@ -28,7 +28,7 @@ struct InflateTests {
         String(decoding: try ContentDecoder.decode(body, encoding: encoding, limit: limit), as: UTF8.self)
     }
 
-    @Test("members follow one another, and what is behind them is padding")
+    @Test("several gzip members are one body, and bytes after them are padding")
     func members() throws {
         #expect(try text(Self.member("one ") + Self.member("two")) == "one two")
         #expect(try text(Self.member("one") + [0, 0, 0, 0]) == "one")
@@ -40,13 +40,13 @@ struct InflateTests {
         let body = Self.member("one ") + Self.member("two")
         let whole = Self.member("one ").count
         for count in 1..<body.count {
-            // What begins like a member but ends before its two magic bytes cannot be told from padding.
+            // A member that ends before its two magic bytes is the same as padding.
             if count == whole || count == whole + 1 { continue }
             #expect(throws: FetchError.self, "\(count) bytes") { try text(Array(body[..<count])) }
         }
     }
 
-    @Test("raw deflate passes under the name of deflate")
+    @Test("raw deflate is accepted as deflate")
     func raw() throws {
         let stored = Array(Self.member("one").dropFirst(10).dropLast(8))
         #expect(try text(stored, encoding: "deflate") == "one")
@@ -59,7 +59,7 @@ struct InflateTests {
         #expect(error?.failure == .tooLarge)
     }
 
-    @Test("damage and unknown encodings are errors of encoding, and the server's words are not repeated whole")
+    @Test("damaged bodies and unknown encodings are encoding errors, without the server's control characters")
     func damage() {
         var body = Self.member("one")
         body[15] ^= 1

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("Cookies that outlive the program")
+@Suite("Stored cookies")
 struct CookieStoreTests {
     private func journal(_ url: String, _ session: String = "s") -> Request {
         .get(url) { ($0.session, $0.cookies) = (session, .journal) }
@@ -16,7 +16,7 @@ struct CookieStoreTests {
         try WireServer { $0.target == "/login" ? .ok("", "Set-Cookie: id=\($0.number); Path=/") : .ok() }
     }
 
-    @Test("what one run was given another sends, session by session, and also cookies without an end")
+    @Test("cookies that one run received are sent by the next, per session, also those without an expiry")
     func restart() async throws {
         let (server, shelf) = (try server(), Shelf())
         defer { server.close() }
@@ -30,7 +30,7 @@ struct CookieStoreTests {
         #expect(server.requests.map { $0.header("Cookie") } == [[], ["id=0"], ["id=0"], []])
     }
 
-    @Test("it is read once, at the session's first request, and written only when a cookie has changed")
+    @Test("a jar is read once, at the first request of its session, and written only when a cookie has changed")
     func sparing() async throws {
         let shelf = Shelf()
         let server = try WireServer(.ok("", "Set-Cookie: id=same"))
@@ -46,7 +46,7 @@ struct CookieStoreTests {
         #expect(shelf.reads == 1 && shelf.writes == 1)
     }
 
-    @Test("without being asked for, no cookie is kept; with none, none is even remembered")
+    @Test("cookies are stored only with the policy journal, and kept at all only without the policy none")
     func policies() async throws {
         let (server, shelf) = (try server(), Shelf())
         defer { server.close() }
@@ -62,7 +62,7 @@ struct CookieStoreTests {
         #expect(shelf.reads == 0 && shelf.writes == 0)
     }
 
-    @Test("a damaged store costs a login, no more")
+    @Test("a damaged jar is an empty jar")
     func damaged() async throws {
         let (server, shelf) = (try server(), Shelf(["s": Array("{".utf8)]))
         defer { server.close() }
@@ -72,7 +72,7 @@ struct CookieStoreTests {
         #expect(server.requests.map { $0.header("Cookie") } == [[], [], ["id=1"]])
     }
 
-    @Test("shutdown waits for what is being written, and the last jar wins")
+    @Test("shutdown waits for jars that are being written, and the last jar is stored")
     func last() async throws {
         let (server, shelf) = (try server(), Shelf(isSlow: true))
         defer { server.close() }
@@ -113,7 +113,7 @@ private final class Shelf: CookieStore {
     }
 
     func keep(_ jar: [UInt8], of session: String) async {
-        // The first write takes longest: were the next not to wait for it, it would land last.
+        // The first write takes longest: without waiting, it would end last.
         let begun = state.withLock { state in
             state.begun += 1
             return state.begun

@@ -17,7 +17,7 @@ struct CookieTests {
         return jar
     }
 
-    @Test("a cookie goes back to its origin and path alone, also where another scheme has the same host")
+    @Test("a cookie is sent only to its origin and path, also where another scheme has the same host")
     func places() throws {
         var jar = try jar("id=1; Path=/", "part=2", "safe=3; Path=/; Secure")
         #expect(jar.header(for: try url("https://a.example/app/x"), now: now) == "part=2; id=1; safe=3")
@@ -30,19 +30,19 @@ struct CookieTests {
         }
     }
 
-    @Test("what http sets as secure is not taken")
+    @Test("a secure cookie is not accepted over http")
     func insecure() throws {
         var jar = try jar("safe=3; Path=/; Secure", "plain=1; Path=/", from: "http://a.example/")
         #expect(jar.header(for: try url("http://a.example/"), now: now) == "plain=1")
     }
 
-    @Test("the longest path comes first, then the oldest; a new value keeps the old one's place")
+    @Test("cookies are sent by path length, then age; a new value keeps the position of the old one")
     func order() throws {
         var jar = try jar("a=1; Path=/", "b=2; Path=/app/x", "c=3; Path=/app", "d=4; Path=/app", "a=5; Path=/")
         #expect(jar.header(for: try url("https://a.example/app/x/y"), now: now) == "b=2; c=3; d=4; a=5")
     }
 
-    @Test("a kept jar is the same jar; what is no jar is an empty one")
+    @Test("a stored jar is read back unchanged; a damaged one is empty")
     func kept() throws {
         var jar = try jar("a=1; Path=/; Secure; Max-Age=10", "b=\"x y\"; Path=/app")
         var again = CookieJar(json: jar.json.bytes)
@@ -58,7 +58,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a cookie ends with its age, its date, or the server's wish; a new value replaces the old one")
+    @Test("a cookie ends by its age, its date or a new past date; a new value replaces the old one")
     func ends() throws {
         var jar = try jar(
             "a=1; Path=/; Max-Age=10", "b=1; Path=/; Expires=Wed, 21 Oct 2015 07:28:00 GMT", "c=1; Path=/")
@@ -70,7 +70,7 @@ struct CookieTests {
         #expect(jar.header(for: address, now: now.advanced(by: .seconds(11))) == nil)
     }
 
-    @Test("a jar holds no more than fifty cookies, and none that is long or has control characters")
+    @Test("a jar has at most fifty cookies, and none that is long or has control characters")
     func bounds() throws {
         var jar = CookieJar()
         let address = try url("https://a.example/")

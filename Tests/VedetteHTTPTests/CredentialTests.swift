@@ -12,7 +12,7 @@ struct CredentialTests {
         #"WWW-Authenticate: Digest realm="r", qop="auth", algorithm=MD5, nonce="n0nce", opaque="o""#
     ]
 
-    /// Answers only to a digest of lamato's, without checking the sum.
+    /// Accepts a digest login of lamato, without checking the response value.
     private static func digestServer(at host: String = "127.0.0.1") throws -> WireServer {
         try WireServer(at: host) { request in
             request.header("Authorization").first?.contains(#"username="lamato""#) == true
@@ -47,7 +47,7 @@ struct CredentialTests {
         #expect(server.requests.last?.body == "hello")
     }
 
-    @Test("digest: what is not accepted is a 401, after one answer")
+    @Test("digest: wrong credentials end in a 401 after one answer")
     func digestRefused() async throws {
         let server = try WireServer(.reply("401 Unauthorized", "no", Self.challenge))
         defer { server.close() }
@@ -71,7 +71,7 @@ struct CredentialTests {
         #expect(second.requests.last?.header("Authorization") == [])
     }
 
-    @Test("a token is sent as bearer, and a header that the user wrote himself comes first")
+    @Test("a token is sent as bearer, unless the configuration has an Authorization header")
     func bearer() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
@@ -131,7 +131,7 @@ struct CredentialTests {
 
 @Suite("Case 21: what another origin gets to see")
 struct OtherOriginTests {
-    /// Every way to carry a secret, and the word by which a second server would know it.
+    /// Every way to send a secret, and the text by which a second server would have it.
     private static let carriers: [(word: String, change: @Sendable (inout Request) -> Void)] = [
         ("Authorization", { $0.credentials = .basic(user: "u", password: Secret("p4ss")) }),
         ("Authorization", { $0.credentials = .digest(user: "u", password: Secret("p4ss")) }),

@@ -41,7 +41,7 @@ struct FaultTests {
         Case(path: "/drip?bytes_per_s=1000", failure: .timeout, limits: .with { $0.total = .milliseconds(400) }),
     ]
 
-    @Test("each way to answer wrongly is its own failure", arguments: cases)
+    @Test("each kind of wrong response has its own failure", arguments: cases)
     func fault(_ wrong: Case) async throws {
         let lab = try await Lab.sound.value
         try await withClient { client in
@@ -49,7 +49,7 @@ struct FaultTests {
             #expect(error?.failure == wrong.failure, "\(error?.detail ?? "")")
             #expect(error?.timedOut == (wrong.path == "/hang"))
             #expect(error?.detail.contains(wrong.path) == false)
-            // The client goes on.
+            // The client still works.
             _ = try await client.fetch(Request(url: lab.faults + "/json?n=1"))
         }
     }
@@ -65,22 +65,22 @@ struct FaultTests {
                 #expect(detail.contains(words))
             }
             let patient = Task { await client.failed(Request(url: silent.origin)) }
-            // The TLS handshake that never comes counts to the connection.
+            // A missing TLS handshake counts as time to connect.
             await expect(
                 silent.origin.replacing("http:", with: "https:"), .with { $0.connect = .milliseconds(200) },
                 "accepted no connection in 0.2")
             await expect(lab.faults + "/hang", Self.short, "did not begin to answer in 0.3")
             await expect(lab.faults + "/drip?bytes_per_s=10", Self.short, "less than 64 bytes a second")
             let total = FetchLimits.with { $0.total = .milliseconds(300) }
-            await expect(lab.faults + "/drip?bytes_per_s=1000", total, "was not done in 0.3")
-            // Who may wait for longer still waits.
+            await expect(lab.faults + "/drip?bytes_per_s=1000", total, "did not finish in 0.3")
+            // A request with a longer deadline still waits.
             patient.cancel()
             #expect(await patient.value?.failure == .cancelled)
         }
     }
 
     @Test(
-        "good bodies in every packing are the same body",
+        "a body is the same in every encoding",
         arguments: [
             "/json?n=3", "/chunked?n=3", "/gzip?n=3", "/gzip?n=3&members=3", "/gzip?n=3&trailing=5", "/deflate?n=3",
             "/deflate?n=3&raw=1",
@@ -104,9 +104,9 @@ struct FaultTests {
         }
     }
 
-    @Test("where no way leads to a host nobody refused us: that is the network's fault")
+    @Test("a host without a route is a failure of the network, not refused")
     func noRoute() async throws {
-        // To a broadcast address no connection is ever made (tcp(7)).
+        // A broadcast address accepts no connection (tcp(7)).
         try await withClient { client in
             let error = await client.failed(Request(url: "http://127.255.255.255:9/s3cret"))
             #expect(error?.failure == .network && error?.detail == "there is no route to http://127.255.255.255:9")

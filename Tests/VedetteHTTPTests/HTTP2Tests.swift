@@ -20,7 +20,7 @@ struct HTTP2Tests {
         }
     }
 
-    /// How often each path was asked for, and on how many connections.
+    /// How often each path was requested, and on how many connections.
     private func seen(_ client: HTTPClient, _ path: String, _ request: Request) async throws -> (Int, Int) {
         let log = try JSONSerialization.jsonObject(with: Data(try await client.body(request))) as? [[Any]] ?? []
         let entries = log.filter { $0.first as? String == path }
@@ -45,7 +45,7 @@ struct HTTP2Tests {
             let error = await client.failed(request(path))
             #expect(error?.failure == .truncated, "\(error?.detail ?? "")")
             #expect(try await seen(client, path, request("/seen")).0 == 1)
-            // Nothing of the cut body is in the next one.
+            // The next body contains nothing of the cut one.
             #expect(try await client.bodyText(request("/ok")) == "all of it")
         }
     }
@@ -64,7 +64,7 @@ struct HTTP2Tests {
         try await withServer { client, request async throws in
             #expect(await client.failed(request("/calm"))?.failure == .rateLimited)
             #expect(try await seen(client, "/calm", request("/seen")).0 == 1)
-            // Of a GOAWAY this libcurl tells no reason: that one is as any other.
+            // This libcurl does not report the reason of a GOAWAY, so every one is the same.
             let error = await client.failed(request("/calm-goaway"))
             #expect(error?.failure == .closed || error?.failure == .rateLimited)
             #expect(try await seen(client, "/calm-goaway", request("/seen")).0 <= 2)

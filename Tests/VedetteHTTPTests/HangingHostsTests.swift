@@ -7,7 +7,7 @@ import VedetteHTTP
 
 @Suite("I7: two hundred hosts that never answer")
 struct HangingHostsTests {
-    @Test("polls, suspects and deliveries of healthy hosts are done before any hanging one has ended")
+    @Test("polls, retries of slow hosts and deliveries to healthy hosts finish before any hanging one")
     func healthyFirst() async throws {
         // One listener on all of 127.0.0.0/8; each address is an origin of its own.
         let hanging = try WireServer(.silence, at: "0.0.0.0")
@@ -32,7 +32,7 @@ struct HangingHostsTests {
         #expect(ended.count == 200)
     }
 
-    @Test("a host that hangs keeps its eight places, and others behind it are served")
+    @Test("a host that hangs keeps its eight slots, and others behind it are served")
     func oneOrigin() async throws {
         let hanging = try WireServer(.silence)
         let healthy = try WireServer(.ok(), at: "127.0.0.2")

@@ -44,14 +44,14 @@ struct HeadTests {
         #expect(read(["HTTP/2 200", "Content-Length: \(length)"], limits: limits).1?.failure == .tooLarge)
     }
 
-    @Test("the length of a 304 or of an answer to HEAD is of a body that does not come")
+    @Test("a 304 and the response to HEAD have a length but no body")
     func noBody() {
         let limits = FetchLimits.with { $0.received = 100 }
         #expect(read(["HTTP/1.1 304 Not Modified", "Content-Length: 5000"], limits: limits).1 == nil)
         #expect(read(["HTTP/1.1 200 OK", "Content-Length: 5000"], limits: limits, isHead: true).1 == nil)
     }
 
-    @Test("informational answers are passed over, trailers ignored, and both count to the limit")
+    @Test("informational responses and trailers are ignored, and count towards the limit")
     func blocks() {
         let lines = [
             "HTTP/1.1 103 Early Hints", "Set-Cookie: a=b", "", "HTTP/1.1 200 OK", "X: 1", "", "Set-Cookie: c=d",
@@ -62,7 +62,7 @@ struct HeadTests {
         #expect(read(lines, limits: .with { $0.headers = 60 }).1?.failure == .tooLarge)
     }
 
-    @Test("encodings are read in any case, several joined")
+    @Test("encodings are read without regard to case, and several are joined")
     func encodings() {
         #expect(read(["HTTP/1.1 200 OK", "CONTENT-ENCODING:  GZip "]).0.encoding == "gzip")
         #expect(read(["HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Encoding: br"]).0.encoding == "gzip,br")

@@ -21,7 +21,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "the internet is not",
+        "addresses of the internet are public",
         arguments: [
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "169.253.255.255",
             "172.15.255.255", "172.32.0.0", "192.0.1.1", "192.167.255.255", "198.17.255.255", "198.20.0.0",
@@ -33,13 +33,14 @@ struct IPAddressTests {
     }
 
     @Test(
-        "an address is known in every spelling that the resolver takes",
+        "an address is recognised in every spelling that the resolver accepts",
         arguments: ["0x7f.1", "127.1", "2130706433", "0177.0.0.1", "0x7f000001", "::ffff:127.0.0.1", "::ffff:7f00:1"])
     func spellings(_ text: String) throws {
         #expect(IPAddress(spelled: text) == IPAddress("127.0.0.1") && IPAddress("127.0.0.1") != nil)
     }
 
-    @Test("a name is no address", arguments: ["", "localhost", "a.example", "127.0.0.1.example", "1.2.3.4.5", "%lo"])
+    @Test(
+        "a name is not an address", arguments: ["", "localhost", "a.example", "127.0.0.1.example", "1.2.3.4.5", "%lo"])
     func names(_ text: String) {
         #expect(IPAddress(spelled: text) == nil && IPAddress(text) == nil)
     }

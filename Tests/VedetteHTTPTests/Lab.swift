@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VedetteHTTP
 
-/// The stand-in servers of contrib/lab; they end with this process, whose pipe they read.
+/// The stand-in servers of contrib/lab. They end with this process, whose pipe they read.
 final class Lab: Sendable {
     static let sound = Task { try Lab() }
     static let expired = Task { try Lab("--expired") }
@@ -34,7 +34,7 @@ final class Lab: Sendable {
         (certificate, pin) = (try #require(names["certificate"]), try #require(names["pin"]))
     }
 
-    /// The heads of all requests that came with this text in their target.
+    /// Returns how many requests had this text in their target.
     func received(_ marker: String, _ client: HTTPClient) async throws -> Int {
         let log = try await client.bodyText(.get(faults + "/raw-requests"))
         return log.components(separatedBy: marker).count - 1

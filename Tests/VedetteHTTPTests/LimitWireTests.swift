@@ -15,7 +15,7 @@ struct LimitWireTests {
     }
 
     @Test(
-        "each misbehaviour has its class",
+        "each misbehaviour has its failure class",
         arguments: [
             Case(path: "/endless", failure: .tooLarge) { $0.received = 1 << 20 },
             Case(path: "/big?bytes=10000000000", failure: .tooLarge),
@@ -44,7 +44,7 @@ struct LimitWireTests {
         let failure = try #require(await withClient { client in await client.failed(request) })
         #expect(failure.failure == one.failure)
         #expect(failure.timedOut == one.timedOut)
-        // One sentence that names no path.
+        // One sentence without a path.
         #expect(!failure.detail.contains("/cut") && !failure.detail.contains("\n") && failure.detail.count < 200)
     }
 
@@ -56,7 +56,7 @@ struct LimitWireTests {
     }
 
     @Test(
-        "good bodies arrive whole, however they are packed",
+        "complete bodies arrive in every encoding",
         arguments: ["/json", "/chunked", "/gzip", "/gzip?members=3", "/gzip?trailing", "/deflate", "/deflate?raw"])
     func packed(_ path: String) async throws {
         let lab = try await Lab.sound.value
@@ -94,7 +94,7 @@ struct LimitWireTests {
     }
 
     @Test(
-        "lengths that disagree or are no number are refused",
+        "contradictory and invalid lengths are refused",
         arguments: [
             "Content-Length: 2\r\nContent-Length: 3", "Content-Length: 2, 3", "Content-Length: -2",
             "Content-Length: 0x2",
@@ -106,7 +106,7 @@ struct LimitWireTests {
         #expect(try await withClient { client in await client.failed(.get(server.url())) }?.failure == .protocol)
     }
 
-    @Test("a 304 is good news for what we asked about, and brings no body")
+    @Test("a 304 to our validators is unchanged, without a body")
     func notModified() async throws {
         let server = try WireServer { request in
             request.header("If-None-Match") == ["\"a\""]
@@ -162,7 +162,7 @@ struct LimitWireTests {
         #expect(server.connections == 1)
     }
 
-    @Test("a receiver's status counts, however long, cut or garbled the rest of its reply is")
+    @Test("the status of a receiver counts, even if its reply is too long, cut or damaged")
     func replies() async throws {
         let long = String(repeating: "x", count: 200_000)
         let server = try WireServer { request in
@@ -186,7 +186,7 @@ struct LimitWireTests {
         }
     }
 
-    @Test("an error's status counts for a poll too, although its page is cut or garbled")
+    @Test("the status of an error counts for a poll too, even if its body is cut or damaged")
     func errorPages() async throws {
         let server = try WireServer { request in
             request.target == "/cut"
@@ -200,7 +200,7 @@ struct LimitWireTests {
         }
     }
 
-    @Test("informational answers before the real one are passed over")
+    @Test("informational responses before the final one are ignored")
     func informational() async throws {
         let early = "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\nSet-Cookie: no=1\r\n\r\n"
         let server = try WireServer(.text(early + early + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
@@ -212,7 +212,7 @@ struct LimitWireTests {
         #expect(response.headers["Set-Cookie"] == nil)
     }
 
-    @Test("a refused connection and an unknown name have their class")
+    @Test("a refused connection and an unknown name have their failure class")
     func unreachable() async throws {
         let server = try WireServer(.ok())
         let url = server.url()

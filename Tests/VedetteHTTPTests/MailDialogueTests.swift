@@ -5,10 +5,10 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("the dialogue with a mail server")
+@Suite("SMTP dialogue")
 struct MailDialogueTests {
-    private static func replies(_ chunks: [String]) throws(FetchError) -> [MailAnswer] {
-        var (replies, out) = (MailReplies(), [MailAnswer]())
+    private static func replies(_ chunks: [String]) throws(FetchError) -> [SMTPReply] {
+        var (replies, out) = (MailReplies(), [SMTPReply]())
         for chunk in chunks {
             try replies.append(chunk.utf8)
             out += replies.take()
@@ -16,7 +16,7 @@ struct MailDialogueTests {
         return out
     }
 
-    @Test("replies are the same wherever they are cut")
+    @Test("replies are the same in pieces of any size")
     func cuts() throws {
         let text = "250-mail.test\r\n250-SIZE 1000\r\n250 HELP\r\n354 go\r\n221\r\n"
         let whole = try Self.replies([text])
@@ -29,13 +29,13 @@ struct MailDialogueTests {
     }
 
     @Test(
-        "what is no reply is refused",
+        "a line that is not a reply is refused",
         arguments: ["hello\r\n", "25 ok\r\n", "250_ok\r\n", "150 ok\r\n", "650 ok\r\n", "\r\n"])
     func garbage(_ line: String) {
         #expect(throws: FetchError.self) { try Self.replies([line]) }
     }
 
-    @Test("a reply without an end is refused, and long words are cut")
+    @Test("a reply without an end is refused, and a long text is cut")
     func endless() throws {
         #expect(throws: FetchError.self) { try Self.replies(Array(repeating: "250-more\r\n", count: 7000)) }
         #expect(throws: FetchError.self) { try Self.replies([String(repeating: "2", count: 70_000)]) }
@@ -49,18 +49,19 @@ struct MailDialogueTests {
             content: Array("H: v\r\n\r\n.x\r\n".utf8))
     }
 
-    private static func talk(_ mail: Mail, _ codes: [Int]) throws -> (said: [String], verdict: MailReply?, isOver: Bool)
-    {
+    private static func talk(_ mail: Mail, _ codes: [Int]) throws -> (
+        said: [String], finalReply: MailReply?, isFinished: Bool
+    ) {
         var dialogue = MailDialogue(mail)
         var said = [String(decoding: dialogue.opening, as: UTF8.self)]
         for code in codes {
-            let next = try dialogue.heard(MailAnswer(code: code, text: "t"), isSent: true)
+            let next = try dialogue.received(SMTPReply(code: code, text: "t"), isSent: true)
             if !next.isEmpty { said.append(String(decoding: next, as: UTF8.self)) }
         }
-        return (said, dialogue.verdict, dialogue.isOver)
+        return (said, dialogue.finalReply, dialogue.isFinished)
     }
 
-    @Test("all goes well")
+    @Test("an accepted mail")
     func good() throws {
         let talk = try Self.talk(Self.mail("b@x", "c@x"), [250, 250, 251, 354, 250, 221])
         #expect(
@@ -68,30 +69,32 @@ struct MailDialogueTests {
                 "MAIL FROM:<a@x>\r\n", "RCPT TO:<b@x>\r\n", "RCPT TO:<c@x>\r\n", "DATA\r\n",
                 "H: v\r\n\r\n..x\r\n.\r\n", "QUIT\r\n",
             ])
-        #expect(talk.verdict?.isAcceptance == true && talk.isOver)
+        #expect(talk.finalReply?.isAcceptance == true && talk.isFinished)
     }
 
-    @Test("a 2xx to DATA is no acceptance, nor is one to anything else that goes wrong")
+    @Test("only a 2xx to the content is acceptance")
     func odd() throws {
         let data = try Self.talk(Self.mail("b@x"), [250, 250, 250])
-        #expect(data.verdict == MailReply(stage: .data, code: 250, text: "t") && data.verdict?.isAcceptance == false)
+        #expect(
+            data.finalReply == MailReply(stage: .data, code: 250, text: "t") && data.finalReply?.isAcceptance == false)
         for codes in [[354], [250, 354], [250, 250, 554], [250, 250, 354, 354], [421], [250, 250, 354, 451]] {
             let talk = try Self.talk(Self.mail("b@x"), codes)
             #expect(
-                talk.verdict?.code == codes.last && talk.verdict?.isAcceptance == false && talk.said.last == "QUIT\r\n")
+                talk.finalReply?.code == codes.last && talk.finalReply?.isAcceptance == false
+                    && talk.said.last == "QUIT\r\n")
         }
     }
 
-    @Test("what is answered before it is asked is no answer, but a refusal is")
+    @Test("a positive reply before its command is refused, a negative one is the final reply")
     func early() throws {
         var dialogue = MailDialogue(try Self.mail("b@x"))
-        #expect(throws: FetchError.self) { try dialogue.heard(MailAnswer(code: 250, text: ""), isSent: false) }
-        _ = try dialogue.heard(MailAnswer(code: 421, text: "t"), isSent: false)
-        #expect(dialogue.verdict?.code == 421)
+        #expect(throws: FetchError.self) { try dialogue.received(SMTPReply(code: 250, text: ""), isSent: false) }
+        _ = try dialogue.received(SMTPReply(code: 421, text: "t"), isSent: false)
+        #expect(dialogue.finalReply?.code == 421)
     }
 
     @Test(
-        "the content is framed",
+        "dots are doubled and the content is ended",
         arguments: [
             ("", ".\r\n"), ("a", "a\r\n.\r\n"), (".", "..\r\n.\r\n"), ("\r\n.\r\n", "\r\n..\r\n.\r\n"),
             ("a\r\n", "a\r\n.\r\n"),
@@ -101,7 +104,7 @@ struct MailDialogueTests {
     }
 
     @Test(
-        "servers are read from their address",
+        "the URL of a mail server is parsed",
         arguments: [
             ("smtp://mail.example.org", "smtp://mail.example.org:587", false),
             ("SMTPS://Mail.Example.org/", "smtps://mail.example.org:465", false),
@@ -116,7 +119,7 @@ struct MailDialogueTests {
     }
 
     @Test(
-        "what is no mail server is refused",
+        "an invalid URL of a mail server is refused",
         arguments: [
             "", "mail.example.org", "http://x", "smtp://", "smtp://a:b@x", "smtp://x/path", "smtp://x:0",
             "smtp://x:65536",

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-/// A real mail server, aiosmtpd, with a folder for what it takes.
+/// A real mail server, aiosmtpd, with a folder for the mails that it accepts.
 final class MailBox: Sendable {
     struct Taken: Decodable {
         var from: String
@@ -21,7 +21,7 @@ final class MailBox: Sendable {
     let folder: URL
     private let server: ScriptServer
 
-    /// The interpreter that aiosmtpd was installed for.
+    /// The Python interpreter that has aiosmtpd.
     private static let python = Task { ScriptServer.python(with: "aiosmtpd") }
 
     init(_ options: String...) async throws {
@@ -45,11 +45,11 @@ final class MailBox: Sendable {
         }
     }
 
-    /// What stands in the server's log.
+    /// The log of the server.
     var log: String { (try? String(contentsOf: folder.appending(path: "log"), encoding: .utf8)) ?? "" }
 
-    /// Once the server has the content of a mail and thinks about it.
-    func judges() async throws {
+    /// Waits until the server has the content of a mail and has not replied.
+    func hasContent() async throws {
         let file = folder.appending(path: "judging")
         while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
         try FileManager.default.removeItem(at: file)
@@ -76,7 +76,7 @@ extension Mail {
 }
 
 extension HTTPClient {
-    /// How a mail failed; a reply is a failed test.
+    /// Returns how a mail failed; a reply is a failed test.
     func failed(_ mail: Mail, _ location: SourceLocation = #_sourceLocation) async -> FetchError? {
         do throws(FetchError) {
             let reply = try await send(mail)
@@ -87,6 +87,6 @@ extension HTTPClient {
         }
     }
 
-    var mailsUnderWay: Int { mails.count + waitingMails.count }
-    var mailsWatched: Int { loop.watched.count }
+    var runningMails: Int { mails.count + waitingMails.count }
+    var watchedMails: Int { loop.extraSockets.count }
 }

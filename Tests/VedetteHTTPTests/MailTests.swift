@@ -5,16 +5,16 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("mail against aiosmtpd")
+@Suite("Mail against aiosmtpd")
 struct MailTests {
-    @Test("it arrives byte for byte, dots and all, with its envelope, and we say goodbye")
+    @Test("a mail arrives byte for byte with its dots and envelope, and the client sends QUIT")
     func arrives() async throws {
         let box = try await MailBox()
         try await withClient { client async throws in
             let reply = try await client.send(.to("b", "c", at: box.port) { $0.hello = "watch.example.org" })
             #expect(reply == MailReply(stage: .content, code: 250, text: "2.0.0 Taken"))
             #expect(reply.isAcceptance)
-            while await client.mailsUnderWay > 0 { await Task.yield() }
+            while await client.runningMails > 0 { await Task.yield() }
         }
         let taken = try #require(try box.taken().first)
         #expect(taken.raw == Mail.text && taken.defects == [])
@@ -23,7 +23,7 @@ struct MailTests {
         #expect(box.log == "quit\n")
     }
 
-    @Test("STARTTLS, TLS from the first byte, and a login over both", arguments: ["required", "first"])
+    @Test("STARTTLS and TLS from the first byte work, with a login", arguments: ["required", "first"])
     func secure(_ tls: String) async throws {
         let box = try await MailBox("--tls", tls, "--login", "ann:pass word")
         let authority = try await Certificates.all.value.authority
@@ -38,7 +38,7 @@ struct MailTests {
         #expect(taken.tls && taken.user == "ann" && taken.raw == Mail.text)
     }
 
-    @Test("a large mail arrives whole, over TLS too", arguments: ["never", "start"])
+    @Test("a large mail arrives complete, over TLS too", arguments: ["never", "start"])
     func large(_ tls: String) async throws {
         let box = try await MailBox("--tls", tls)
         let authority = try await Certificates.all.value.authority
@@ -52,7 +52,7 @@ struct MailTests {
     }
 
     @Test(
-        "a refusal comes back with its stage and words, and no recipient gets the mail",
+        "a refusal has its stage and text, and no recipient gets the mail",
         arguments: [
             (["b", "grey"], MailReply(stage: .recipient(1), code: 451, text: "4.7.1 Greylisted, come again")),
             (["unknown", "b"], MailReply(stage: .recipient(0), code: 550, text: "5.1.1 No such user")),
@@ -65,13 +65,13 @@ struct MailTests {
             var mail = try Mail.to(at: box.port)
             mail.recipients = recipients.map { $0 + "@example.org" }
             #expect(try await client.send(mail) == reply)
-            while await client.mailsUnderWay > 0 { await Task.yield() }
+            while await client.runningMails > 0 { await Task.yield() }
         }
         #expect(try box.taken().isEmpty)
         #expect(box.log == "quit\n")
     }
 
-    @Test("who comes again after greylisting is let in")
+    @Test("a retry after greylisting is accepted")
     func greylisting() async throws {
         let box = try await MailBox()
         try await withClient { client async throws in
@@ -82,7 +82,7 @@ struct MailTests {
         #expect(try box.taken().count == 1)
     }
 
-    @Test("a sender that is not ours is refused as such")
+    @Test("a refused sender is reported as such")
     func sender() async throws {
         let box = try await MailBox()
         try await withClient { client async throws in
@@ -91,7 +91,7 @@ struct MailTests {
         }
     }
 
-    @Test("a wrong password and a login that is out of order are told apart")
+    @Test("a wrong password and a temporary failure of the login differ in their code")
     func logins() async throws {
         let wrong = try await MailBox("--login", "ann:right", "--clear-login")
         let later = try await MailBox("--login", "later:", "--clear-login")
@@ -106,7 +106,7 @@ struct MailTests {
         }
     }
 
-    @Test("where a login is asked for and we have none, the server says so")
+    @Test("a server that requires a login refuses a mail without one")
     func noLogin() async throws {
         let box = try await MailBox("--login", "ann:right", "--clear-login")
         try await withClient { client async throws in
@@ -115,9 +115,9 @@ struct MailTests {
         }
     }
 
-    @Test("where no login is offered, a password is not silently left out")
+    @Test("a login that the server does not offer is an error")
     func noneOffered() async throws {
-        // Without TLS this server offers none.
+        // This server offers no login without TLS.
         let box = try await MailBox("--login", "ann:right")
         try await withClient { client async throws in
             let mail = try Mail.to("b", at: box.port) { $0.login = Mail.Login(user: "ann", password: Secret("right")) }

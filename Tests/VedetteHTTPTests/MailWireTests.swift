@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("mail servers that misbehave")
+@Suite("Mail servers that misbehave")
 struct MailWireTests {
     @Test("a server without STARTTLS gets nothing where it is required")
     func stripped() async throws {
@@ -17,7 +17,9 @@ struct MailWireTests {
         #expect(try box.taken().isEmpty && box.log == "")
     }
 
-    @Test("a stranger's certificate gets nothing, with STARTTLS and with TLS at once", arguments: ["start", "first"])
+    @Test(
+        "a server with an untrusted certificate gets nothing, over STARTTLS and TLS from the first byte",
+        arguments: ["start", "first"])
     func untrusted(_ tls: String) async throws {
         let box = try await MailBox("--tls", tls)
         try await withClient { client async throws in
@@ -31,7 +33,9 @@ struct MailWireTests {
         #expect(try box.taken().isEmpty && box.log == "")
     }
 
-    @Test("a password never goes in the clear to another machine; nothing is even asked", arguments: [false, true])
+    @Test(
+        "a password is never sent to another machine without TLS, and no name is resolved for it",
+        arguments: [false, true])
     func clear(isOptional: Bool) async throws {
         try await withClient { client async throws in
             var mail = try Mail.to("b", at: 1)
@@ -46,7 +50,7 @@ struct MailWireTests {
     }
 
     @Test(
-        "what would be another command is not sent",
+        "an argument that would start another command is refused",
         arguments: ["b@example.org>\r\nRCPT TO:<evil@example.org", "b@exämple.org", "", "b c@example.org"])
     func injected(_ recipient: String) async throws {
         let box = try await MailBox()
@@ -65,7 +69,7 @@ struct MailWireTests {
         #expect(try box.taken().isEmpty)
     }
 
-    @Test("a connection that is cut when the content begins is no delivery")
+    @Test("a connection that closes at the start of the content is a failure")
     func cut() async throws {
         let box = try await MailBox()
         try await withClient { client async throws in
@@ -73,7 +77,7 @@ struct MailWireTests {
         }
     }
 
-    @Test("no verdict, and no greeting, end at the time limit")
+    @Test("a missing final reply and a missing greeting end at the time limit")
     func silent() async throws {
         let (box, mute) = (try await MailBox(), try WireServer(.silence))
         defer { mute.close() }
@@ -86,38 +90,38 @@ struct MailWireTests {
         }
     }
 
-    @Test("a server that thinks about a mail for long delays no poll")
+    @Test("a server that is slow to reply to a mail delays no poll")
     func patient() async throws {
         let (box, web) = (try await MailBox(), try WireServer(.ok()))
         defer { web.close() }
         try await withClient { client async throws in
             let mail = Task { try await client.send(.to("late", at: box.port)) }
-            // From here on the server takes its time.
-            try await box.judges()
+            // The server does not reply yet.
+            try await box.hasContent()
             for _ in 0..<50 { #expect(try await client.bodyText(.get(web.url())) == "ok") }
-            #expect(await client.mailsUnderWay == 1)
-            // What it says will wake the loop.
-            #expect(await client.mailsWatched == 1)
+            #expect(await client.runningMails == 1)
+            // Its reply will wake the loop.
+            #expect(await client.watchedMails == 1)
             try box.touch("go")
             #expect(try await mail.value.isAcceptance)
         }
     }
 
-    @Test("a cancelled one ends at once, before and after the content; shutdown waits for nobody's goodbye")
+    @Test("a cancelled mail ends at once, before and after the content; shutdown does not wait for QUIT")
     func cancelled() async throws {
         let (box, mute) = (try await MailBox(), try WireServer(.silence))
         defer { mute.close() }
         try await withClient { client async throws in
             for (name, port) in [("b", mute.port), ("silent", box.port)] {
                 let task = Task { await client.failed(try .to(name, at: port)) }
-                while await client.mailsUnderWay == 0 { await Task.yield() }
-                if name == "silent" { try await box.judges() }
+                while await client.runningMails == 0 { await Task.yield() }
+                if name == "silent" { try await box.hasContent() }
                 task.cancel()
                 #expect(try await task.value?.failure == .cancelled)
-                #expect(await client.mailsUnderWay == 0)
+                #expect(await client.runningMails == 0)
             }
             let last = Task { await client.failed(try .to("silent", at: box.port)) }
-            try await box.judges()
+            try await box.hasContent()
             await client.shutdown()
             #expect(try await last.value?.failure == .cancelled)
             #expect(await client.failed(try .to("b", at: box.port))?.failure == .cancelled)
@@ -125,7 +129,7 @@ struct MailWireTests {
     }
 
     @Test(
-        "a greeting that is none: a refusal, another protocol, and one without end",
+        "a refusal as greeting, another protocol, and a greeting without end",
         arguments: [
             ("554 No mail here\r\n", nil), ("421-Too many\r\n421 of you\r\n", nil),
             ("HTTP/1.1 200 OK\r\n\r\n", Failure.protocol),
@@ -145,14 +149,14 @@ struct MailWireTests {
         }
     }
 
-    @Test("nobody listens")
+    @Test("a closed port refuses a mail")
     func refused() async throws {
         try await withClient { client async throws in
             #expect(await client.failed(try .to("b", at: 1))?.failure == .refused)
         }
     }
 
-    @Test("many mails go through few places, four at a time, and all arrive")
+    @Test("many mails are sent four at a time, and all arrive")
     func many() async throws {
         let box = try await MailBox()
         try await withClient { client async throws in

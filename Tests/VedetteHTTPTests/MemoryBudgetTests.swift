@@ -36,7 +36,7 @@ struct MemoryBudgetTests {
         var first: MemoryShare? = budget.share(isSlow: true)
         let second = budget.share(isSlow: false)
         #expect(first?.resize(to: 150) == true && first?.complete() == true)
-        // It is being read: the next oldest must not pass the limit too.
+        // The first body is being read: the next oldest must not pass the limit too.
         #expect(!second.resize(to: 1))
         first = nil
         #expect(second.resize(to: 150))

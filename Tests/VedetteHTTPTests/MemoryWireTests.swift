@@ -9,7 +9,7 @@ import VedetteCore
 struct MemoryWireTests {
     private static let size = 1 << 20
 
-    /// Sends half of a body and then waits for the client to leave.
+    /// Sends half of a body and then waits until the client closes the connection.
     private static func half() throws -> WireServer {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"
         return try WireServer(.stall(Array(head.utf8) + [UInt8](repeating: 120, count: size / 2)))
@@ -24,7 +24,7 @@ struct MemoryWireTests {
         try await using(client) { client async throws in
             let first = Task { await client.failed(.get(slow.url())) }
             while await client.memoryInUse < Self.size / 2 { await Task.yield() }
-            // The newest of two is the one that fails, whatever it asks for.
+            // The newer of the two fails.
             for _ in 0..<3 { #expect(await client.failed(.get(whole.url()))?.failure == .memory) }
             #expect(await client.memoryInUse <= Self.size * 3 / 2 + 128)
             first.cancel()

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-/// This very program runs the inner suite once more in a network namespace of its own, with its own resolv.conf.
+/// Runs the inner suite of this program again, in a network namespace with its own resolv.conf.
 @Suite("Case 24: names", .enabled(if: Namespace.isAllowed, "unshare -Urnm is not allowed here"))
 struct NameTests {
     @Test("case 24: an unknown name, a broken, a silent and an IPv6-only name server have their class, others go on")
@@ -19,7 +19,7 @@ struct NameTests {
 @Suite("Inside the namespace", .enabled(if: Namespace.isInside, "run by the suite of case 24"), .timeLimit(.minutes(1)))
 struct InnerNameTests {
     @Test(
-        "each way not to find a host",
+        "each way to fail to resolve a name",
         arguments: zip(
             ["nothing.test", "fail.test", "silent.test", "six.test"],
             [[Failure.resolve], [.resolve], [.resolve, .timeout], [.refused, .network, .timeout]]))
@@ -30,7 +30,7 @@ struct InnerNameTests {
         #expect(error?.detail.contains("s3cret") == false && error?.detail.contains(name) == true)
     }
 
-    @Test("a name that is long in coming stops nobody else")
+    @Test("a slow name server delays no other request")
     func others() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
@@ -41,7 +41,7 @@ struct InnerNameTests {
                 }
             }
             for _ in 0..<50 { #expect(try await client.status(.get(server.url(host: "good.test"))) == 200) }
-            // Nobody of them has been given up yet.
+            // None of them has timed out yet.
             for task in slow {
                 task.cancel()
                 #expect(await task.value?.failure == .cancelled)

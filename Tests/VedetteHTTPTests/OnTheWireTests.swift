@@ -5,11 +5,11 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("what is sent, byte for byte")
+@Suite("Requests, byte for byte")
 struct OnTheWireTests {
     private static let secret = Credentials(user: "lamato", password: Secret("p4ss"))
 
-    @Test("one handle carries one request after another, and nothing of the last goes along with the next")
+    @Test("one handle serves one request after another, and nothing of one is sent with the next")
     func nothingStale() async throws {
         let (first, second) = (try WireServer(.ok(), at: "127.0.0.1"), try WireServer(.ok(), at: "127.0.0.2"))
         defer { WireServer.close(first, second) }
@@ -34,7 +34,7 @@ struct OnTheWireTests {
         }
     }
 
-    @Test("limits and deadlines are the request's own, also on a used handle")
+    @Test("a request has its own limits and deadlines, also on a reused handle")
     func ownLimits() async throws {
         let server = try WireServer(.ok(String(repeating: "x", count: 1000)))
         defer { server.close() }
@@ -47,7 +47,7 @@ struct OnTheWireTests {
         }
     }
 
-    @Test("validators go out byte for byte, credentials as basic authentication")
+    @Test("validators are sent byte for byte, credentials as basic authentication")
     func exact() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
@@ -67,7 +67,7 @@ struct OnTheWireTests {
         #expect(seen.header("Accept-Encoding") == ["gzip"])
     }
 
-    @Test("a body is sent as it is, called nothing that it is not, and an empty one has its length")
+    @Test("a body is sent unchanged and without an invented type, and an empty one has its length")
     func bodies() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }
@@ -97,7 +97,7 @@ struct OnTheWireTests {
         #expect(server.connections == 1)
     }
 
-    @Test("the connection is used again after a cancelled, a failed and a limited request to another")
+    @Test("a connection is reused after a cancelled, a failed and a limited request to another origin")
     func poolAfterErrors() async throws {
         let (server, broken) = (try WireServer(.ok()), try WireServer(.lastText("nonsense\r\n\r\n"), at: "127.0.0.2"))
         defer { WireServer.close(server, broken) }
@@ -111,7 +111,7 @@ struct OnTheWireTests {
     }
 
     @Test(
-        "what would break the request into two is refused before anything is sent",
+        "line breaks in headers are refused before anything is sent",
         arguments: [
             Request.get("") { $0.headers = [Header("X", "a\r\nHost: evil")] },
             Request.get("") { $0.headers = [Header("X\nY", "a")] },
@@ -133,7 +133,7 @@ struct OnTheWireTests {
     }
 
     @Test(
-        "an address that is not http or https, or holds a password, is refused and not repeated",
+        "a URL that is not http or https, or contains a password, is refused and not shown",
         arguments: [
             "file:///etc/passwd", "ftp://127.0.0.1/", "http://user:hunter2@127.0.0.1/", "nonsense", "http://", "",
         ])
@@ -143,7 +143,7 @@ struct OnTheWireTests {
         #expect(failure?.detail.contains("hunter2") == false)
     }
 
-    @Test("an address that libcurl will not take is an error, never the last request's address again")
+    @Test("a URL that libcurl refuses is an error, and never sends the previous URL again")
     func staleAddress() async throws {
         let server = try WireServer(.ok())
         defer { server.close() }

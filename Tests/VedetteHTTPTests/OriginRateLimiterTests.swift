@@ -7,112 +7,112 @@ import VedetteCore
 @testable import VedetteHTTP
 
 @Suite("Origin limits: concurrency and interval per origin")
-struct MannersTests {
-    private func started(_ lanes: inout RequestQueue, _ now: Int64) -> [RequestQueue.ID] {
+struct OriginRateLimiterTests {
+    private func started(_ queue: inout RequestQueue, _ now: Int64) -> [RequestQueue.ID] {
         var ids: [RequestQueue.ID] = []
-        while let id = lanes.next(now: now) { ids.append(id) }
+        while let id = queue.next(now: now) { ids.append(id) }
         return ids
     }
 
     private func add(
-        _ lanes: inout RequestQueue, _ ids: Range<RequestQueue.ID>, _ origin: String, _ originLimits: OriginLimits,
+        _ queue: inout RequestQueue, _ ids: Range<RequestQueue.ID>, _ origin: String, _ originLimits: OriginLimits,
         _ now: Int64
     ) {
-        for id in ids { lanes.add(id, lane: .polls, origin: origin, group: nil, originLimits: originLimits, now: now) }
+        for id in ids { queue.add(id, lane: .polls, origin: origin, group: nil, originLimits: originLimits, now: now) }
     }
 
     @Test("requests to an origin start no closer together than its interval, and others do not wait for it")
     func interval() {
-        var lanes = RequestQueue()
-        add(&lanes, 0..<3, "a", OriginLimits(interval: .milliseconds(100)), 1000)
-        add(&lanes, 10..<12, "b", OriginLimits(), 1000)
-        #expect(started(&lanes, 1000) == [0, 10, 11])
-        #expect(lanes.nextStart == 1100)
-        lanes.finished(0)
-        #expect(started(&lanes, 1099) == [])
-        #expect(started(&lanes, 1105) == [1] && lanes.nextStart == 1205)
-        // A poll that is still under way does not stop the next one: it is from start to start.
-        #expect(started(&lanes, 1205) == [2] && lanes.nextStart == nil)
+        var queue = RequestQueue()
+        add(&queue, 0..<3, "a", OriginLimits(interval: .milliseconds(100)), 1000)
+        add(&queue, 10..<12, "b", OriginLimits(), 1000)
+        #expect(started(&queue, 1000) == [0, 10, 11])
+        #expect(queue.nextStart == 1100)
+        queue.finish(0)
+        #expect(started(&queue, 1099) == [])
+        #expect(started(&queue, 1105) == [1] && queue.nextStart == 1205)
+        // A running poll does not delay the next one: the interval is from start to start.
+        #expect(started(&queue, 1205) == [2] && queue.nextStart == nil)
     }
 
-    @Test("the strictest word of all who ask the origin holds, also for those who said nothing")
+    @Test("the strictest limit of an origin holds, also for requests without a limit")
     func strictest() {
-        var lanes = RequestQueue()
-        add(&lanes, 0..<1, "a", OriginLimits(concurrency: 5, interval: .milliseconds(50)), 0)
-        add(&lanes, 1..<2, "a", OriginLimits(concurrency: 2), 0)
-        add(&lanes, 2..<3, "a", OriginLimits(interval: .milliseconds(10)), 0)
-        add(&lanes, 3..<9, "a", OriginLimits(), 0)
-        #expect(started(&lanes, 0).count == 1)
-        #expect(started(&lanes, 49).isEmpty)
-        #expect(started(&lanes, 50).count == 1)
-        #expect(started(&lanes, 100).isEmpty)
-        lanes.finished(0)
-        #expect(started(&lanes, 100).count == 1)
+        var queue = RequestQueue()
+        add(&queue, 0..<1, "a", OriginLimits(concurrency: 5, interval: .milliseconds(50)), 0)
+        add(&queue, 1..<2, "a", OriginLimits(concurrency: 2), 0)
+        add(&queue, 2..<3, "a", OriginLimits(interval: .milliseconds(10)), 0)
+        add(&queue, 3..<9, "a", OriginLimits(), 0)
+        #expect(started(&queue, 0).count == 1)
+        #expect(started(&queue, 49).isEmpty)
+        #expect(started(&queue, 50).count == 1)
+        #expect(started(&queue, 100).isEmpty)
+        queue.finish(0)
+        #expect(started(&queue, 100).count == 1)
     }
 
-    @Test("no word raises the usual eight, or stops an origin for good")
+    @Test("no limit raises the default of eight, or blocks an origin for ever")
     func bounds() {
-        var lanes = RequestQueue()
-        add(&lanes, 0..<20, "a", OriginLimits(concurrency: 100), 0)
-        #expect(started(&lanes, 0).count == 8)
-        add(&lanes, 20..<30, "b", OriginLimits(concurrency: 0, interval: .seconds(-5)), 0)
-        #expect(started(&lanes, 0).count == 1)
-        add(&lanes, 30..<31, "c", OriginLimits(interval: .seconds(Int64.max / 10)), 0)
-        #expect(started(&lanes, 0) == [30])
+        var queue = RequestQueue()
+        add(&queue, 0..<20, "a", OriginLimits(concurrency: 100), 0)
+        #expect(started(&queue, 0).count == 8)
+        add(&queue, 20..<30, "b", OriginLimits(concurrency: 0, interval: .seconds(-5)), 0)
+        #expect(started(&queue, 0).count == 1)
+        add(&queue, 30..<31, "c", OriginLimits(interval: .seconds(Int64.max / 10)), 0)
+        #expect(started(&queue, 0) == [30])
     }
 
-    @Test("a word that nobody repeats is forgotten")
+    @Test("a limit that no request repeats expires")
     func forgotten() {
-        var book = OriginRateLimiter()
-        book.heard(OriginLimits(concurrency: 1, interval: .seconds(10)), of: "a", isBusy: false, now: 0)
-        book.started("a", now: 0)
-        #expect(book.rest(of: "a", now: 0) == 10_000 && book.concurrency(at: "a", now: 0) == 1)
-        book.heard(OriginLimits(concurrency: 3), of: "a", isBusy: false, now: 500_000)
-        book.started("a", now: 599_999)
-        #expect(book.rest(of: "a", now: 599_999) == 609_999 && book.concurrency(at: "a", now: 599_999) == 1)
-        #expect(book.rest(of: "a", now: 600_000) == nil && book.concurrency(at: "a", now: 600_000) == 3)
-        // An interval longer than that is remembered for longer.
-        book.heard(OriginLimits(interval: .seconds(3600)), of: "b", isBusy: false, now: 0)
-        book.started("b", now: 0)
-        #expect(book.rest(of: "b", now: 3_599_999) == 3_600_000)
+        var limiter = OriginRateLimiter()
+        limiter.add(OriginLimits(concurrency: 1, interval: .seconds(10)), to: "a", isBusy: false, now: 0)
+        limiter.started("a", now: 0)
+        #expect(limiter.nextStart(of: "a", now: 0) == 10_000 && limiter.concurrency(of: "a", now: 0) == 1)
+        limiter.add(OriginLimits(concurrency: 3), to: "a", isBusy: false, now: 500_000)
+        limiter.started("a", now: 599_999)
+        #expect(limiter.nextStart(of: "a", now: 599_999) == 609_999 && limiter.concurrency(of: "a", now: 599_999) == 1)
+        #expect(limiter.nextStart(of: "a", now: 600_000) == nil && limiter.concurrency(of: "a", now: 600_000) == 3)
+        // A longer interval extends the lifetime of its limit.
+        limiter.add(OriginLimits(interval: .seconds(3600)), to: "b", isBusy: false, now: 0)
+        limiter.started("b", now: 0)
+        #expect(limiter.nextStart(of: "b", now: 3_599_999) == 3_600_000)
     }
 
-    @Test("an origin that is being asked when the first word comes rests from then on")
+    @Test("the interval of a busy origin counts from when it is first set")
     func late() {
-        var lanes = RequestQueue()
-        add(&lanes, 0..<1, "a", OriginLimits(), 0)
-        #expect(started(&lanes, 0) == [0])
-        add(&lanes, 1..<2, "a", OriginLimits(interval: .milliseconds(100)), 30)
-        #expect(started(&lanes, 30) == [] && lanes.nextStart == 130)
-        #expect(started(&lanes, 130) == [1])
+        var queue = RequestQueue()
+        add(&queue, 0..<1, "a", OriginLimits(), 0)
+        #expect(started(&queue, 0) == [0])
+        add(&queue, 1..<2, "a", OriginLimits(interval: .milliseconds(100)), 30)
+        #expect(started(&queue, 30) == [] && queue.nextStart == 130)
+        #expect(started(&queue, 130) == [1])
     }
 
-    @Test("resting origins have their turn by time, each queue in its order", arguments: 1...5)
+    @Test("rate-limited origins start in the order of time, each queue in its own order", arguments: 1...5)
     func many(_ seed: UInt64) {
         var random = SeededRandom(seed)
-        var lanes = RequestQueue()
+        var queue = RequestQueue()
         var origins: [Int: Int] = [:]
         for id in 0..<500 {
             let origin = random.below(20)
             let originLimits = OriginLimits(concurrency: 1 + origin % 3, interval: .milliseconds(10 * (1 + origin)))
-            lanes.add(UInt64(id), lane: .polls, origin: "\(origin)", group: nil, originLimits: originLimits, now: 0)
+            queue.add(UInt64(id), lane: .polls, origin: "\(origin)", group: nil, originLimits: originLimits, now: 0)
             origins[id] = origin
         }
         var (now, count): (Int64, Int) = (0, 0)
         var last: [Int: (start: Int64, id: Int)] = [:]
         while count < 500, now < 100_000 {
-            for id in started(&lanes, now).map(Int.init) {
+            for id in started(&queue, now).map(Int.init) {
                 let origin = origins[id] ?? 0
                 if let last = last[origin] {
                     #expect(now - last.start >= 10 * (1 + origin) && id > last.id)
                 }
                 last[origin] = (now, id)
                 count += 1
-                lanes.finished(UInt64(id))
+                queue.finish(UInt64(id))
             }
-            now = max(now + 1, lanes.nextStart ?? now)
+            now = max(now + 1, queue.nextStart ?? now)
         }
-        #expect(count == 500 && lanes.isEmpty)
+        #expect(count == 500 && queue.isEmpty)
     }
 
     @Test("on the wire: the interval is kept, another origin does not wait, and the loop wakes in time")
@@ -130,11 +130,11 @@ struct MannersTests {
             for _ in 0..<50 { _ = try await client.status(.get(free.url())) }
             for task in waiting { #expect(try await task.value == 200) }
         }
-        // From start to start; arrival varies a little less than the interval's tenth.
+        // From start to start; the arrival varies by less than a tenth of the interval.
         #expect(times.gaps.count == 2 && times.gaps.allSatisfy { $0 > .milliseconds(100) })
     }
 
-    @Test("on the wire: no more are in flight at once than was asked for")
+    @Test("on the wire: no more requests than the configured concurrency are in flight")
     func concurrency() async throws {
         let server = try WireServer(.silence)
         defer { server.close() }
@@ -142,7 +142,7 @@ struct MannersTests {
             let request = Request.get(server.url()) { $0.originLimits.concurrency = 2 }
             let tasks = (0..<6).map { _ in Task { await client.failed(request) } }
             _ = await server.received(2)
-            // The lanes have looked at all six by the time that another origin's request is through.
+            // When a request to another origin has finished, the queue has seen all six.
             let other = try WireServer(.ok(), at: "127.0.0.2")
             defer { other.close() }
             _ = try await client.status(.get(other.url()))
@@ -153,7 +153,7 @@ struct MannersTests {
     }
 }
 
-/// When requests came.
+/// The times of requests.
 private final class Times: Sendable {
     private let instants = Mutex<[ContinuousClock.Instant]>([])
 

@@ -11,7 +11,7 @@ struct ProxyTests {
         ProxyEnvironment { name in pairs.first { $0.key == name }?.value }
     }
 
-    @Test("each scheme has its variable, all_proxy stands in, and HTTP_PROXY in capitals is not read")
+    @Test("each scheme has its variable, all_proxy is the default, and HTTP_PROXY in capitals is ignored")
     func variables() throws {
         let (http, https) = (try #require(WebURL("http://a.example/")), try #require(WebURL("https://a.example/")))
         let both = environment(["http_proxy": "http://p:1", "HTTPS_PROXY": "http://p:2", "ALL_PROXY": "http://p:3"])
@@ -39,7 +39,7 @@ struct ProxyTests {
 
     private static let login = Secret("pr0xy")
 
-    @Test("an http proxy is asked for the whole address, with its own user; the server's secrets and its are apart")
+    @Test("an http proxy gets the whole URL and its own credentials, and none of the server's")
     func http() async throws {
         let proxy = try WireServer(.ok("by proxy"))
         defer { proxy.close() }
@@ -52,7 +52,7 @@ struct ProxyTests {
         #expect(seen.header("Proxy-Authorization") == ["Basic dTpwcjB4eQ=="] && seen.header("Authorization") == [])
     }
 
-    @Test("a tunnel's proxy sees nothing that is the server's")
+    @Test("the proxy of a tunnel gets no header or path of the server")
     func tunnel() async throws {
         let proxy = try WireServer(.lastText("HTTP/1.1 200 OK\r\n\r\nno TLS here"))
         defer { proxy.close() }
@@ -84,7 +84,7 @@ struct ProxyTests {
         #expect(proxy.texts[1].contains("inside.example"))
     }
 
-    @Test("without a proxy none is asked, and a proxy's handle does not serve who asks directly")
+    @Test("a direct request uses no proxy, also on a handle that used one")
     func none() async throws {
         let (proxy, server) = (try WireServer(.ok("by proxy")), try WireServer(.ok("direct")))
         defer { WireServer.close(proxy, server) }
@@ -98,7 +98,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("what fails at the proxy is said of the proxy")
+    @Test("a failure of the proxy is reported as such")
     func errors() async throws {
         let refusing = try WireServer(.reply("407 No", ""))
         let failing = try WireServer(.reply("503 No", ""))
@@ -110,12 +110,12 @@ struct ProxyTests {
         defer { WireServer.close(refusing, failing, socks, dead) }
         func socksOf(_ server: WireServer) -> String { server.origin.replacing("http:", with: "socks5h:") }
         let cases: [(String, String, Failure, String)] = [
-            (refusing.origin, "https://inside.example/s3cret", .unauthorized, "the proxy wants a user"),
-            (refusing.origin, "http://inside.example/s3cret", .unauthorized, "the proxy wants a user"),
-            (failing.origin, "https://inside.example/s3cret", .network, "status 503"),
+            (refusing.origin, "https://inside.example/s3cret", .unauthorized, "the proxy requires a user"),
+            (refusing.origin, "http://inside.example/s3cret", .unauthorized, "the proxy requires a user"),
+            (failing.origin, "https://inside.example/s3cret", .network, "answered 503"),
             (address, "http://inside.example/s3cret", .refused, "the proxy does not accept"),
-            ("http://no-such-name.invalid:1", "http://inside.example/s3cret", .resolve, "the proxy's name"),
-            (socksOf(socks), "http://inside.example/s3cret", .unauthorized, "the proxy wants a user"),
+            ("http://no-such-name.invalid:1", "http://inside.example/s3cret", .resolve, "the name of the proxy"),
+            (socksOf(socks), "http://inside.example/s3cret", .unauthorized, "the proxy requires a user"),
             (socksOf(dead), "http://inside.example/s3cret", .network, "the proxy did not connect"),
         ]
         for (proxy, url, failure, words) in cases {

@@ -5,13 +5,13 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-/// A server may repeat the query it was asked with; what it repeats ends in fields, and so in the journal (I9).
-@Suite("A query credential in what a server answers")
+/// A server may repeat the query of a request, which then becomes a field and a row of the journal (I9).
+@Suite("A query credential in a response")
 struct QueryCredentialTests {
     private static let secret = "s3cr&t/1"
     private static let credentials = Credentials.query(name: "key", value: Secret(secret))
 
-    @Test("it is taken out of the headers that name an address, and all else in them stays byte for byte")
+    @Test("a query credential is removed from headers with a URL, and other bytes stay")
     func headers() async throws {
         let lines = [
             "Location: /a/?x=1&key=s3cr%26t%2F1#top", "content-location: /a?key=s3cr%26t/1",
@@ -35,7 +35,7 @@ struct QueryCredentialTests {
         #expect(response.url == server.url("/a?x=1"))
     }
 
-    @Test("a login that is told where to come back to is told without it")
+    @Test("a query credential is removed from the return URL of a login")
     func nested() async throws {
         let login = "/login?to=%2Fa%3Fkey%3Ds3cr%2526t%252F1"
         let server = try WireServer { $0.target.hasPrefix("/login") ? .ok("login") : .redirect(302, to: login) }
@@ -46,7 +46,7 @@ struct QueryCredentialTests {
         #expect(response.url == server.url("/login"))
     }
 
-    @Test("an escape has two digits: `%+1` is none")
+    @Test("an escape has two digits, unlike `%+1`")
     func escapes() {
         let url = WebURL("http://h/?key=%+1&a=b")
         #expect(url?.without(.query(name: "key", value: Secret("\u{1}"))).text == url?.text)

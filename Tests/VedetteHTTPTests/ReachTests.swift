@@ -7,7 +7,7 @@ import VedetteCore
 
 @Suite("Case 20: from a public host to a private address")
 struct ReachTests {
-    /// Loopback has no public address, so 127.0.0.2 and 127.0.0.3 are taken for some.
+    /// Loopback has no public address, so 127.0.0.2 and 127.0.0.3 count as public.
     private static let publicHosts = [IPAddress("127.0.0.2"), IPAddress("127.0.0.3")]
 
     private func withWorld<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
@@ -97,7 +97,7 @@ struct ReachTests {
             #expect(inside.connections == 0)
             #expect(try await client.bodyText(.get(outside.url()) { $0.reach = .publicOnly }) == "outside")
             #expect(try await client.bodyText(.get(server.url()) { $0.reach = .anywhere }) == "inside")
-            // The handle that may go anywhere is not the one that may not.
+            // A handle without the restriction is not reused for a request with it.
             #expect(await client.failed(.get(server.url()))?.failure == .privateAddress)
         }
     }

@@ -43,7 +43,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("credentials go along on the same origin")
+    @Test("credentials are sent after a redirect within the origin")
     func kept() async throws {
         let server = try WireServer { request in
             request.text.hasPrefix("GET /a ") ? .redirect(301, to: "b?q=1#f") : .ok("b")
@@ -61,7 +61,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect that is not permanent takes no validators along: a login page's 304 is not ours")
+    @Test("validators are not sent after a temporary redirect: the 304 of a login page is not ours")
     func validators() async throws {
         let server = try WireServer { request in
             request.text.hasPrefix("GET /a ") ? .redirect(302, to: "/login") : .ok("login")
@@ -98,7 +98,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "a circle, too many hops, another scheme and nonsense are errors of redirection",
+        "a loop, too many redirects, another scheme and an invalid URL are redirect errors",
         arguments: [
             "/", "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "http://user:pass@127.0.0.1/",
             "http://",
@@ -112,8 +112,8 @@ struct RedirectTests {
         }
     }
 
-    @Test("without leave to follow, a redirect is the response, whatever its address looks like")
-    func waitForReceiver() async throws {
+    @Test("with no redirects allowed, a redirect is the response, whatever its URL")
+    func returned() async throws {
         let server = try WireServer { _ in .redirect(308, to: "/b") }
         defer { server.close() }
         try await withClient { client in
@@ -122,7 +122,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("from https to http is refused, and the http server hears nothing")
+    @Test("a redirect from https to http is refused, and the http server gets nothing")
     func downgrade() async throws {
         let lab = try await Lab.sound.value
         let server = try WireServer { _ in .ok("x") }
@@ -151,7 +151,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("what would break a line or carries a password in the address is refused, and nothing is sent")
+    @Test("line breaks, and a password in a URL, are refused and nothing is sent")
     func injection() async throws {
         let server = try WireServer { _ in .ok("x") }
         defer { server.close() }

@@ -15,7 +15,7 @@ struct RedirectWireTests {
     ]
 
     @Test(
-        "to another host, port or scheme goes nothing that could be a credential",
+        "no credential is sent to another host, port or scheme",
         arguments: ["127.0.0.2", "127.0.0.1"])
     func stripped(_ host: String) async throws {
         let target = try WireServer(.ok("there"), at: host)
@@ -54,7 +54,7 @@ struct RedirectWireTests {
         #expect(arrived.header("X-Kind") == ["kind"])
     }
 
-    @Test("within the origin credentials, cookies and headers go along")
+    @Test("within the origin credentials, cookies and headers are sent")
     func kept() async throws {
         let server = try WireServer { $0.target == "/a" ? .redirect(307, to: "b?c=d") : .ok("there", "X: y") }
         defer { server.close() }
@@ -72,7 +72,7 @@ struct RedirectWireTests {
         #expect(server.requests[1].header("Authorization").count == 1)
     }
 
-    @Test("a body that was meant for one origin goes to no other", arguments: [307, 308])
+    @Test("a body is sent to no other origin", arguments: [307, 308])
     func body(_ status: Int) async throws {
         let target = try WireServer(.ok(), at: "127.0.0.2")
         let there = target.url()
@@ -85,7 +85,7 @@ struct RedirectWireTests {
     }
 
     @Test(
-        "303 asks with GET, and so do 301 and 302 after POST; 307 and 308 ask the same again",
+        "303 becomes GET, as do 301 and 302 after POST; 307 and 308 repeat the request",
         arguments: [301, 302, 303, 307, 308])
     func methods(_ status: Int) async throws {
         let server = try WireServer { $0.target == "/a" ? .redirect(status, to: "/b") : .ok() }
@@ -100,7 +100,7 @@ struct RedirectWireTests {
     }
 
     @Test(
-        "a chain of permanent redirects names the new address, one with a temporary link does not",
+        "a chain of permanent redirects reports the new URL, one with a temporary redirect does not",
         arguments: [301, 302])
     func permanent(_ status: Int) async throws {
         let server = try WireServer { request in
@@ -117,7 +117,7 @@ struct RedirectWireTests {
     }
 
     @Test(
-        "a loop and a sixth redirect are failures that say so; five are followed",
+        "a loop and a sixth redirect are failures; five are followed",
         arguments: [("/loop", 6), ("/6", 6), ("/5", 6)])
     func bounded(_ start: String, _ count: Int) async throws {
         let server = try WireServer { request in
@@ -168,7 +168,7 @@ struct RedirectWireTests {
         #expect(server.connections == 0)
     }
 
-    @Test("how one origin's certificate is judged says nothing about another's", arguments: [true, false])
+    @Test("the TLS policy of one origin does not apply to another", arguments: [true, false])
     func policy(_ isInsecure: Bool) async throws {
         let lab = try await Lab.sound.value
         let other = try WireServer(.redirect(302, to: lab.faultsTLS + "/json"), at: "127.0.0.2")
@@ -178,7 +178,7 @@ struct RedirectWireTests {
         #expect(failure?.failure == .tlsUntrusted)
     }
 
-    @Test("cookies are kept per session, and go back to the host and port that set them alone")
+    @Test("cookies are kept per session, and sent only to the host and port that set them")
     func cookies() async throws {
         let (first, second) = (try WireServer(.ok("", "Set-Cookie: a=1; Path=/")), try WireServer(.ok()))
         defer { WireServer.close(first, second) }
@@ -192,7 +192,7 @@ struct RedirectWireTests {
         #expect(second.requests.map { $0.header("Cookie") } == [[]])
     }
 
-    @Test("a cookie that a redirect sets is sent to the page behind it")
+    @Test("a cookie that a redirect sets is sent to its target")
     func login() async throws {
         let server = try WireServer { request in
             request.target == "/a" ? .reply("302 Found", "", ["Location: /b", "Set-Cookie: sid=new"]) : .ok()

@@ -6,38 +6,38 @@ import VedetteCore
 @testable import VedetteHTTP
 
 @Suite("I7: the request queue against a model")
-struct LanesModelTests {
+struct RequestQueueModelTests {
     @Test(
-        "no order of events breaks a limit, leaves a free place unused, or overtakes within a queue", arguments: 1...10)
+        "no order of events breaks a limit, leaves a free slot unused, or overtakes within a queue", arguments: 1...10)
     func model(_ seed: UInt64) {
         var random = SeededRandom(seed)
-        var lanes = RequestQueue()
-        var model = LanesModel()
+        var queue = RequestQueue()
+        var model = QueueModel()
         for id in 1...600 {
-            // Busy enough that every limit is met.
-            if random.below(3) == 0 { model.disturb(&lanes, &random) }
-            model.add(UInt64(id), &lanes, &random)
-            if random.below(4) == 0 { model.start(&lanes) }
+            // Enough requests to reach every limit.
+            if random.below(3) == 0 { model.disturb(&queue, &random) }
+            model.add(UInt64(id), &queue, &random)
+            if random.below(4) == 0 { model.start(&queue) }
         }
-        model.start(&lanes)
+        model.start(&queue)
         while !model.running.isEmpty {
-            model.disturb(&lanes, &random)
-            model.start(&lanes)
+            model.disturb(&queue, &random)
+            model.start(&queue)
         }
         #expect(model.waiting.isEmpty)
     }
 
     @Test("origins take turns: one request does not wait for ten thousand of another origin")
     func fairness() {
-        var lanes = RequestQueue()
-        for id in 1...10_000 { lanes.add(UInt64(id), lane: .polls, origin: "greedy", group: nil) }
-        lanes.add(10_001, lane: .polls, origin: "modest", group: nil)
-        #expect([lanes.next(), lanes.next()] == [1, 10_001])
+        var queue = RequestQueue()
+        for id in 1...10_000 { queue.add(UInt64(id), lane: .polls, origin: "greedy", group: nil) }
+        queue.add(10_001, lane: .polls, origin: "modest", group: nil)
+        #expect([queue.next(), queue.next()] == [1, 10_001])
     }
 }
 
-/// The rules of I7 written down once more, without regard to cost.
-private struct LanesModel {
+/// A model of the rules of I7, without regard to cost.
+private struct QueueModel {
     struct Entry {
         var id: RequestQueue.ID
         var lane: Lane
@@ -55,28 +55,28 @@ private struct LanesModel {
     var waiting: [Entry] = []
     var running: [Entry] = []
 
-    mutating func add(_ id: RequestQueue.ID, _ lanes: inout RequestQueue, _ random: inout SeededRandom) {
+    mutating func add(_ id: RequestQueue.ID, _ queue: inout RequestQueue, _ random: inout SeededRandom) {
         let lane = Lane.allCases[random.below(3)]
         let group = lane == .deliveries ? "group \(random.below(6))" : nil
         let entry = Entry(id: id, lane: lane, origin: "origin \(random.below(30))", group: group)
         waiting.append(entry)
-        lanes.add(id, lane: lane, origin: entry.origin, group: group)
+        queue.add(id, lane: lane, origin: entry.origin, group: group)
     }
 
-    /// Something ends, is cancelled, or falls silent.
-    mutating func disturb(_ lanes: inout RequestQueue, _ random: inout SeededRandom) {
+    /// A request ends, is cancelled, or is marked as slow.
+    mutating func disturb(_ queue: inout RequestQueue, _ random: inout SeededRandom) {
         switch random.below(5) {
-        case 0 where !waiting.isEmpty: lanes.cancelled(waiting.remove(at: random.below(waiting.count)).id)
+        case 0 where !waiting.isEmpty: queue.cancel(waiting.remove(at: random.below(waiting.count)).id)
         case 1 where !running.isEmpty:
             let at = random.below(running.count)
-            lanes.silent(running[at].id)
+            queue.markSlow(running[at].id)
             running[at].isSlow = running[at].isSlow || running[at].lane == .polls
-        default: if !running.isEmpty { lanes.finished(running.remove(at: random.below(running.count)).id) }
+        default: if !running.isEmpty { queue.finish(running.remove(at: random.below(running.count)).id) }
         }
     }
 
-    mutating func start(_ lanes: inout RequestQueue) {
-        while let id = lanes.next() {
+    mutating func start(_ queue: inout RequestQueue) {
+        while let id = queue.next() {
             guard let at = waiting.firstIndex(where: { $0.id == id }) else {
                 Issue.record("\(id) was cancelled or runs already")
                 continue
@@ -97,13 +97,13 @@ private struct LanesModel {
             if let group = entry.group { groups[group, default: 0] += 1 }
         }
         return { entry in
-            lanes[entry.lane, default: 0] < LanesModel.places[entry.lane, default: 0]
+            lanes[entry.lane, default: 0] < QueueModel.places[entry.lane, default: 0]
                 && origins[entry.origin, default: 0] < 8 && (entry.group.map { groups[$0, default: 0] < 4 } ?? true)
         }
     }
 }
 
-/// The same sequence for the same seed (SplitMix64).
+/// A random generator with the same sequence for the same seed (SplitMix64).
 struct SeededRandom {
     private var state: UInt64
 

@@ -6,95 +6,95 @@ import VedetteCore
 @testable import VedetteHTTP
 
 @Suite("Request queue")
-struct LanesTests {
-    private func started(_ lanes: inout RequestQueue) -> [RequestQueue.ID] {
+struct RequestQueueTests {
+    private func started(_ queue: inout RequestQueue) -> [RequestQueue.ID] {
         var ids: [RequestQueue.ID] = []
-        while let id = lanes.next() { ids.append(id) }
+        while let id = queue.next() { ids.append(id) }
         return ids
     }
 
-    @Test("each lane has its own places", arguments: zip([Lane.polls, .slowHosts, .deliveries], [64, 16, 32]))
+    @Test("each lane has its own slots", arguments: zip([Lane.polls, .slowHosts, .deliveries], [64, 16, 32]))
     func places(lane: Lane, places: Int) {
-        var lanes = RequestQueue()
-        for id in 0..<200 { lanes.add(UInt64(id), lane: lane, origin: "http://h\(id):80", group: "g\(id)") }
-        #expect(started(&lanes) == (0..<UInt64(places)).map { $0 })
-        lanes.finished(3)
-        #expect(started(&lanes) == [UInt64(places)])
+        var queue = RequestQueue()
+        for id in 0..<200 { queue.add(UInt64(id), lane: lane, origin: "http://h\(id):80", group: "g\(id)") }
+        #expect(started(&queue) == (0..<UInt64(places)).map { $0 })
+        queue.finish(3)
+        #expect(started(&queue) == [UInt64(places)])
     }
 
-    @Test("a full lane stops no other")
+    @Test("a full lane does not block another")
     func separate() {
-        var lanes = RequestQueue()
-        for id in 0..<100 { lanes.add(UInt64(id), lane: .slowHosts, origin: "http://h\(id):80", group: nil) }
-        _ = started(&lanes)
-        lanes.add(1000, lane: .polls, origin: "http://a:80", group: nil)
-        lanes.add(1001, lane: .deliveries, origin: "http://b:80", group: "sink")
-        #expect(Set(started(&lanes)) == [1000, 1001])
+        var queue = RequestQueue()
+        for id in 0..<100 { queue.add(UInt64(id), lane: .slowHosts, origin: "http://h\(id):80", group: nil) }
+        _ = started(&queue)
+        queue.add(1000, lane: .polls, origin: "http://a:80", group: nil)
+        queue.add(1001, lane: .deliveries, origin: "http://b:80", group: "sink")
+        #expect(Set(started(&queue)) == [1000, 1001])
     }
 
-    @Test("at most eight to an origin, over all lanes; the ninth blocks nobody behind it")
+    @Test("at most eight requests to an origin run, over all lanes; the ninth blocks none behind it")
     func origin() {
-        var lanes = RequestQueue()
+        var queue = RequestQueue()
         for id in 0..<20 {
-            lanes.add(UInt64(id), lane: id < 5 ? .slowHosts : .polls, origin: "http://a:80", group: nil)
+            queue.add(UInt64(id), lane: id < 5 ? .slowHosts : .polls, origin: "http://a:80", group: nil)
         }
-        lanes.add(100, lane: .polls, origin: "http://b:80", group: nil)
-        let first = started(&lanes)
+        queue.add(100, lane: .polls, origin: "http://b:80", group: nil)
+        let first = started(&queue)
         #expect(first.count == 9 && first.contains(100))
-        lanes.finished(first[0])
-        #expect(started(&lanes).count == 1)
+        queue.finish(first[0])
+        #expect(started(&queue).count == 1)
     }
 
-    @Test("at most four of a group; the fifth blocks no other group")
+    @Test("at most four requests of a group run; the fifth blocks no other group")
     func group() {
-        var lanes = RequestQueue()
-        for id in 0..<10 { lanes.add(UInt64(id), lane: .deliveries, origin: "http://h\(id):80", group: "slack") }
-        lanes.add(100, lane: .deliveries, origin: "http://x:80", group: "mail")
-        #expect(Set(started(&lanes)) == [0, 1, 2, 3, 100])
-        lanes.finished(2)
-        #expect(started(&lanes) == [4])
+        var queue = RequestQueue()
+        for id in 0..<10 { queue.add(UInt64(id), lane: .deliveries, origin: "http://h\(id):80", group: "slack") }
+        queue.add(100, lane: .deliveries, origin: "http://x:80", group: "mail")
+        #expect(Set(started(&queue)) == [0, 1, 2, 3, 100])
+        queue.finish(2)
+        #expect(started(&queue) == [4])
     }
 
-    @Test("a silent poll gives its place to another, up to 192 of them; its origin's place it keeps")
+    @Test("up to 192 slow polls give back the slot of their lane, and keep that of their origin")
     func silent() {
-        var lanes = RequestQueue()
-        for id in 0..<400 { lanes.add(UInt64(id), lane: .polls, origin: "http://h\(id):80", group: nil) }
-        var running = started(&lanes)
+        var queue = RequestQueue()
+        for id in 0..<400 { queue.add(UInt64(id), lane: .polls, origin: "http://h\(id):80", group: nil) }
+        var running = started(&queue)
         for _ in 0..<10 {
-            for id in running { lanes.silent(id) }
-            running += started(&lanes)
+            for id in running { queue.markSlow(id) }
+            running += started(&queue)
         }
         #expect(running.count == 64 + 192)
-        for id in running { lanes.finished(id) }
-        #expect(started(&lanes).count == 64)
+        for id in running { queue.finish(id) }
+        #expect(started(&queue).count == 64)
     }
 
     @Test("who is cancelled in the queue never starts")
     func cancelled() {
-        var lanes = RequestQueue()
-        for id in 0..<20 { lanes.add(UInt64(id), lane: .polls, origin: "http://a:80", group: nil) }
-        let first = started(&lanes)
-        for id in 8..<19 { lanes.cancelled(UInt64(id)) }
-        for id in first { lanes.finished(id) }
-        #expect(started(&lanes) == [19])
-        lanes.finished(19)
-        #expect(lanes.isEmpty)
+        var queue = RequestQueue()
+        for id in 0..<20 { queue.add(UInt64(id), lane: .polls, origin: "http://a:80", group: nil) }
+        let first = started(&queue)
+        for id in 8..<19 { queue.cancel(UInt64(id)) }
+        for id in first { queue.finish(id) }
+        #expect(started(&queue) == [19])
+        queue.finish(19)
+        #expect(queue.isEmpty)
     }
 
-    @Test("100,000 that wait for 1,000 origins all have their turn, in the order of each origin")
+    @Test("100,000 requests to 1,000 origins all start, in order per origin")
     func many() {
-        var lanes = RequestQueue()
-        for id in 0..<100_000 { lanes.add(UInt64(id), lane: .polls, origin: "http://h\(id % 1000):80", group: nil) }
+        var queue = RequestQueue()
+        for id in 0..<100_000 { queue.add(UInt64(id), lane: .polls, origin: "http://h\(id % 1000):80", group: nil) }
         var last = [RequestQueue.ID: RequestQueue.ID]()
-        var running = started(&lanes)[...]
+        var running = started(&queue)[...]
         var (count, isInOrder) = (0, true)
         while let id = running.popFirst() {
             isInOrder = isInOrder && last[id % 1000].map { $0 < id } ?? true
             last[id % 1000] = id
             count += 1
-            lanes.finished(id)
-            running += started(&lanes)
+            queue.finish(id)
+            running += started(&queue)
         }
-        #expect(count == 100_000 && isInOrder && lanes.isEmpty)
+        #expect(count == 100_000 && isInOrder && queue.isEmpty)
     }
 }

@@ -6,7 +6,7 @@ import VedetteHTTP
 
 @Suite("Requests on the wire", .timeLimit(.minutes(1)))
 struct RequestTests {
-    @Test("a plain request says who asks and that gzip is welcome, and nothing else")
+    @Test("a plain request has User-Agent and Accept-Encoding, and nothing else")
     func plain() async throws {
         let server = try WireServer { _ in .ok("x") }
         defer { server.close() }
@@ -20,7 +20,7 @@ struct RequestTests {
         }
     }
 
-    @Test("headers, methods and bodies go out as they were given", arguments: ["POST", "PUT", "PATCH", "DELETE"])
+    @Test("headers, methods and bodies are sent as given", arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func bodies(method: String) async throws {
         let server = try WireServer { _ in .ok("x") }
         defer { server.close() }
@@ -41,12 +41,12 @@ struct RequestTests {
             for line in ["Expect:", "Content-Type:", "vedette"] { #expect(!sent[0].contains(line)) }
             #expect(sent[1].hasPrefix("\(method) / HTTP/1.1\r\n") && sent[1].hasSuffix("\r\n\r\n"))
             #expect(sent[1].contains("Content-Length: 0\r\n") == (method != "DELETE"))
-            // The handle that carried a body carries none the next time.
+            // A handle that sent a body sends none in the next request.
             #expect(sent[2].hasPrefix("GET / HTTP/1.1\r\n") && !sent[2].contains("Content-Length"))
         }
     }
 
-    @Test("a HEAD with a length is an answer without a body")
+    @Test("the response to HEAD has a length and no body")
     func head() async throws {
         let server = try WireServer { request in
             request.text.hasPrefix("HEAD") ? .text("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n") : .ok("x")
@@ -60,7 +60,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a 304 to our validators is unchanged, byte for byte as they were given; any other 304 is just a 304")
+    @Test("a 304 to our validators is unchanged; any other 304 is just a response")
     func conditional() async throws {
         let server = try WireServer { _ in
             .text("HTTP/1.1 304 Not Modified\r\nContent-Length: 99999999\r\nETag: W/\"2\"\r\n\r\n")
@@ -77,7 +77,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a body with the known digest comes back unchanged and is not inflated")
+    @Test("a body with the known digest is unchanged and not decoded")
     func known() async throws {
         let server = try WireServer { request in
             .ok(request.text.contains("/b") ? "other" : "no gzip at all", "Content-Encoding: gzip")
@@ -110,7 +110,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a kept connection that the server closed meanwhile is replaced, not an error")
+    @Test("an idle connection that the server has closed is replaced")
     func stale() async throws {
         let server = try WireServer { request in
             request.number == 0 ? .ok("x") : request.number == 1 ? .lastText("") : .ok("y")

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("TLS: certificates of ours, versions, and every way to be untrusted")
+@Suite("TLS: client certificates, versions, and untrusted servers")
 struct TLSPolicyTests {
     private struct Answer: Decodable {
         var version: String
@@ -25,7 +25,7 @@ struct TLSPolicyTests {
         try JSONDecoder().decode(Answer.self, from: Data(try await client.body(.get(url) { $0.tls = tls })))
     }
 
-    @Test("a client certificate is shown to a server that asks for it, with the key in its own file or the same")
+    @Test("a client certificate is sent to a server that requests it, with the key in its own file or the same")
     func clientCertificate() async throws {
         let files = try await Certificates.all.value
         let server = try server(files.server, "--client-ca", files.authority)
@@ -43,13 +43,13 @@ struct TLSPolicyTests {
         }
     }
 
-    @Test("no client certificate, a stranger's, and files that are none are told apart")
+    @Test("a missing, an unknown and an unreadable client certificate have their failure class")
     func clientErrors() async throws {
         let files = try await Certificates.all.value
         let server = try server(files.server, "--client-ca", files.authority)
         let old = try self.server(files.server, "--client-ca", files.authority, "--version", "1.2")
         let cases: [(String, Certificates.Pair?, Failure, String)] = [
-            (server.origin, nil, .tlsClientCertificate, "wants a client certificate"),
+            (server.origin, nil, .tlsClientCertificate, "requires a client certificate"),
             (server.origin, files.stranger, .tlsClientCertificate, "does not accept the client certificate"),
             (old.origin, files.stranger, .tlsClientCertificate, "does not accept the client certificate"),
             (server.origin, .init(certificate: "/nowhere.pem", key: "/nowhere.key"), .configuration, "tls.certificate"),
@@ -75,8 +75,8 @@ struct TLSPolicyTests {
         try await withClient { client async throws in
             let tls = TLSPolicy(
                 ca: files.authority, certificate: files.client.certificate, key: files.client.key, minimum: .v1_3)
-            // On the second only the system's authorities count, so it is the stand-in's chain that ends it, before any
-            // certificate of ours is shown.
+            // The second origin is checked against the system's authorities, so its chain fails before a client certificate is
+            // sent.
             let request = Request.get("\(first.origin)/?to=\(second.origin)/") { $0.tls = tls }
             #expect(await client.failed(request)?.failure == .tlsUntrusted)
             #expect(try await answer(client, second.origin, tls).served == 1)
@@ -128,7 +128,7 @@ struct TLSPolicyTests {
         }
     }
 
-    @Test("who inspects the connection gets one of its own, a whole handshake, and the date of the certificate")
+    @Test("a request that inspects its connection gets a new one, a full handshake, and the certificate's date")
     func inspected() async throws {
         let files = try await Certificates.all.value
         let server = try server(files.server)
@@ -155,7 +155,7 @@ struct TLSPolicyTests {
     }
 
     @Test(
-        "a certificate's date is read as OpenSSL and GnuTLS print it",
+        "the date of a certificate is read as OpenSSL and GnuTLS print it",
         arguments: zip(
             [
                 "Nov  1 14:56:09 2026 GMT", "Nov 21 14:56:09 2026 GMT", "2026-11-21 14:56:09 GMT", "Nov 21 2026", "",

@@ -9,7 +9,7 @@ struct TLSTests {
     private let lab = Lab.sound
     private static let wrongPin = "sha256//" + String(repeating: "A", count: 43) + "="
 
-    @Test("the right pin, also as one of two, is trust enough; so is the certificate as authority, and insecure")
+    @Test("the right pin, also as one of two, is trusted; so is the certificate as authority, and insecure")
     func trusted() async throws {
         let lab = try await lab.value
         try await withClient { client in
@@ -38,7 +38,7 @@ struct TLSTests {
                 url: lab.faultsTLS + "/echo?wrongpin", headers: [Header("X-Token", Secret("t0ken-wrongpin"))],
                 tls: TLSPolicy(pin: Self.wrongPin))
             for _ in 0..<3 { #expect(await client.failed(request)?.failure == .tlsPin) }
-            // libcurl takes pins for the same that differ in case only.
+            // libcurl compares pins without regard to case.
             var other = request
             other.tls = TLSPolicy(pin: "sha256//" + Self.inOtherCase(String(lab.pin.dropFirst(8))))
             for _ in 0..<3 { #expect(await client.failed(other)?.failure == .tlsPin) }
@@ -47,7 +47,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a laxer policy's connection serves no stricter one")
+    @Test("a connection made under a laxer policy is not reused under a stricter one")
     func strict() async throws {
         let lab = try await lab.value
         try await withClient { client in
@@ -58,7 +58,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a certificate for another name, an expired one, and none at all are told apart")
+    @Test("a certificate for another name, an expired one, and none have their failure class")
     func classes() async throws {
         let lab = try await lab.value
         let expired = try await Lab.expired.value

@@ -4,11 +4,11 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("TLS: who is trusted, and what an untrusted server gets to see")
+@Suite("TLS: trusted and untrusted servers")
 struct TLSWireTests {
     private static let wrongPin = "sha256//" + String(repeating: "A", count: 43) + "="
 
-    @Test("with the right pin, with the certificate as authority, or with no check the answer comes")
+    @Test("a request succeeds with the right pin, with the certificate as authority, and with insecure")
     func trusted() async throws {
         let lab = try await Lab.sound.value
         let policies = [
@@ -37,7 +37,7 @@ struct TLSWireTests {
         }
     }
 
-    @Test("each way of not being trusted has its class")
+    @Test("each reason not to trust a server has its failure class")
     func untrusted() async throws {
         let (lab, expired) = (try await Lab.sound.value, try await Lab.expired.value)
         let other = lab.faultsTLS.replacing("127.0.0.1", with: "other.localhost")
@@ -54,7 +54,7 @@ struct TLSWireTests {
         }
     }
 
-    @Test("a pinned key is trusted beyond its certificate's date, and its name matters not")
+    @Test("a pinned key is trusted after its certificate's date, and for another name")
     func expired() async throws {
         let expired = try await Lab.expired.value
         try await withClient { client async throws in
@@ -72,7 +72,7 @@ struct TLSWireTests {
         #expect(try await withClient { client in await client.failed(.get(url)) }?.failure == .tlsHandshake)
     }
 
-    @Test("http to a TLS port, https to a plain one, and a handshake that never ends have their class")
+    @Test("http to a TLS port, https to a plain one, and a handshake without end have their failure class")
     func misplaced() async throws {
         let lab = try await Lab.sound.value
         let plain = try WireServer(.lastText("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
@@ -90,7 +90,7 @@ struct TLSWireTests {
         }
     }
 
-    @Test("a connection that was made under one policy serves no other")
+    @Test("a connection made under one policy is not reused under another")
     func reuse() async throws {
         let lab = try await Lab.sound.value
         try await withClient { client async throws in

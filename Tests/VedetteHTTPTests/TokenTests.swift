@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("OAuth 2 client credentials: what an answer means (RFC 6749 §5)")
+@Suite("OAuth 2 client credentials: token responses (RFC 6749 §5)")
 struct GrantedTokenTests {
     private func read(_ body: String, status: Int = 200) -> Result<GrantedToken, FetchError> {
         Result { () throws(FetchError) in
@@ -15,53 +15,53 @@ struct GrantedTokenTests {
     }
 
     @Test(
-        "a token is used until a minute, or a fifth of its life, before its end",
+        "a token is used until a minute, or a fifth of its lifetime, before it expires",
         arguments: zip(
             ["3600", "\"3600\"", "60", "2", "0", "-5", "1e30", "null", "\"x\""],
             [3540, 3540, 48, 2, 0, 0, 86_340, 3540, 3540]))
     func life(_ expires: String, _ seconds: Int64) throws {
         let token = try read(#"{"access_token":"t","token_type":"BEARER","expires_in":\#(expires)}"#).get()
-        #expect(token.usable == seconds * 1000 && token.value.value == "t")
+        #expect(token.lifetime == seconds * 1000 && token.value.value == "t")
     }
 
-    @Test("the shelf gives a token until its time, and lets go of the refused one alone")
-    func shelf() throws {
-        var shelf = OAuthTokenCache()
+    @Test("the cache returns a token until it expires, and removes only the refused one")
+    func cache() throws {
+        var cache = OAuthTokenCache()
         let key = GrantKey(ClientGrant(url: "u", client: "c", secret: Secret("s")))
         let other = GrantKey(ClientGrant(url: "u", client: "c", secret: Secret("s"), scope: "x"))
         let first = try read(#"{"access_token":"one","expires_in":100}"#).get()
-        shelf.keep(first, of: key, now: 1000)
-        #expect(shelf.token(key, now: 80_999)?.value == "one" && shelf.token(other, now: 1000) == nil)
-        #expect(shelf.token(key, now: 81_000) == nil)
+        cache.keep(first, of: key, now: 1000)
+        #expect(cache.token(key, now: 80_999)?.value == "one" && cache.token(other, now: 1000) == nil)
+        #expect(cache.token(key, now: 81_000) == nil)
         let second = try read(#"{"access_token":"two","expires_in":100}"#).get()
-        shelf.keep(second, of: key, now: 2000)
-        shelf.refuse(first.value, of: key)
-        #expect(shelf.token(key, now: 2000)?.value == "two")
-        shelf.refuse(second.value, of: key)
-        #expect(shelf.token(key, now: 2000) == nil)
+        cache.keep(second, of: key, now: 2000)
+        cache.remove(first.value, of: key)
+        #expect(cache.token(key, now: 2000)?.value == "two")
+        cache.remove(second.value, of: key)
+        #expect(cache.token(key, now: 2000) == nil)
     }
 
-    @Test("a thousand changed secrets leave no thousand tokens")
+    @Test("tokens of old secrets are removed")
     func bounds() throws {
-        var shelf = OAuthTokenCache()
+        var cache = OAuthTokenCache()
         let token = try read(#"{"access_token":"t","expires_in":100}"#).get()
         let keys = (0..<5000).map { GrantKey(ClientGrant(url: "u", client: "c", secret: Secret("\($0)"))) }
-        for key in keys { shelf.keep(token, of: key, now: 0) }
-        #expect(keys.filter { shelf.token($0, now: 0) != nil }.count <= 1024)
-        #expect(shelf.token(keys[4999], now: 0) != nil)
+        for key in keys { cache.keep(token, of: key, now: 0) }
+        #expect(keys.filter { cache.token($0, now: 0) != nil }.count <= 1024)
+        #expect(cache.token(keys[4999], now: 0) != nil)
     }
 
     @Test(
-        "each refusal is one sentence that repeats nothing of the server's",
+        "each refusal is one sentence without text of the server",
         arguments: [
             (400, "invalid_client", Failure.unauthorized, "id or secret"),
             (401, "invalid_client", .unauthorized, "id or secret"),
-            (400, "unauthorized_client", .unauthorized, "may not have one"),
+            (400, "unauthorized_client", .unauthorized, "does not allow this client"),
             (400, "invalid_scope", .configuration, "scope"),
             (400, "unsupported_grant_type", .configuration, "client credentials"),
-            (400, "invalid_request", .configuration, "missing"),
-            (400, "s3cret", .clientError, "status 400"), (503, "s3cret", .serverError, "status 503"),
-            (302, "s3cret", .redirect, "status 302"), (429, "", .rateLimited, "status 429"),
+            (400, "invalid_request", .configuration, "incomplete"),
+            (400, "s3cret", .clientError, "answered 400"), (503, "s3cret", .serverError, "answered 503"),
+            (302, "s3cret", .redirect, "answered 302"), (429, "", .rateLimited, "answered 429"),
         ])
     func refusals(_ status: Int, _ code: String, _ expected: Failure, _ words: String) {
         let body = #"{"error":"\#(code)","error_description":"s3cret"}"#
@@ -74,7 +74,7 @@ struct GrantedTokenTests {
     }
 
     @Test(
-        "what is no usable token is malformed",
+        "a response without a usable token is malformed",
         arguments: [
             "", "<html>", "{}", #"{"access_token":""}"#, #"{"access_token":5}"#,
             #"{"access_token":"s3cret","token_type":"mac"}"#, #"{"access_token":"s3cret\r\nX: y"}"#,
@@ -95,12 +95,12 @@ struct TokenWireTests {
             url: url, client: "cli ent", secret: Secret("s3c:ret"), scope: "a b", audience: "https://x", inBody: inBody)
     }
 
-    /// Gives the tokens t0, t1 …
+    /// Returns the tokens t0, t1 …
     private static func issuer(expires: Int = 3600) throws -> WireServer {
         try WireServer(at: "127.0.0.2") { .ok(#"{"access_token":"t\#($0.number)","expires_in":\#(expires)}"#) }
     }
 
-    @Test("the token is asked for once for all who need it, then kept", arguments: [false, true])
+    @Test("one request fetches the token for all, and it is kept", arguments: [false, true])
     func shared(inBody: Bool) async throws {
         let (issuer, server) = (try Self.issuer(), try WireServer(.ok()))
         defer { WireServer.close(issuer, server) }
@@ -127,7 +127,7 @@ struct TokenWireTests {
         #expect(asked.header("Authorization") == (inBody ? [] : [basic]))
     }
 
-    @Test("after a 401 there is one renewal and one retry, for all who were refused together")
+    @Test("after a 401 there is one renewal and one retry, for all requests that were refused together")
     func renewed() async throws {
         let issuer = try Self.issuer()
         let server = try WireServer {
@@ -144,7 +144,7 @@ struct TokenWireTests {
         #expect(issuer.requests.count == 2)
     }
 
-    @Test("a server that refuses every token is not asked again and again")
+    @Test("a server that refuses every token gets one retry")
     func refused() async throws {
         let (issuer, server) = (try Self.issuer(), try WireServer(.reply("401 Unauthorized", "")))
         defer { WireServer.close(issuer, server) }
@@ -153,7 +153,7 @@ struct TokenWireTests {
         #expect(issuer.requests.count == 2 && server.requests.count == 2)
     }
 
-    @Test("a token that has ended is renewed before the request")
+    @Test("an expired token is renewed before the request")
     func ended() async throws {
         let (issuer, server) = (try Self.issuer(expires: 0), try WireServer(.ok()))
         defer { WireServer.close(issuer, server) }
@@ -162,7 +162,7 @@ struct TokenWireTests {
         #expect(server.requests.map { $0.header("Authorization") } == [["Bearer t0"], ["Bearer t1"], ["Bearer t2"]])
     }
 
-    @Test("an error of the token's server is the fetch's, the source is not asked, and no secret is told")
+    @Test("an error of the token server is the error of the fetch, without a secret, and no request is sent")
     func errors() async throws {
         let server = try WireServer(.ok())
         let issuer = try WireServer(.reply("400 Bad", #"{"error":"invalid_client","error_description":"s3c:ret"}"#))
@@ -181,7 +181,7 @@ struct TokenWireTests {
         #expect(server.connections == 0)
     }
 
-    @Test("who is cancelled while a token is asked for leaves at once; the others get theirs")
+    @Test("a request that is cancelled while its token is fetched ends at once; others get the token")
     func cancelled() async throws {
         let issuer = try WireServer { $0.number == 0 ? .silence : .ok(#"{"access_token":"t1"}"#) }
         let server = try WireServer(.ok())
@@ -192,14 +192,14 @@ struct TokenWireTests {
             _ = await issuer.received(1)
             for task in waiting { task.cancel() }
             for task in waiting { #expect(await task.value?.failure == .cancelled) }
-            // Nobody waited any more, so the request for the token has ended too; the next one asks anew.
+            // No request waits any more, so the token request is cancelled too; the next one starts another.
             await issuer.left(1)
             #expect(try await client.status(request) == 200)
         }
         #expect(server.requests.count == 1)
     }
 
-    @Test("shutdown ends who waits for a token")
+    @Test("shutdown cancels requests that wait for a token")
     func shutdown() async throws {
         let issuer = try WireServer(.silence)
         defer { issuer.close() }
@@ -212,7 +212,7 @@ struct TokenWireTests {
         #expect(await client.failed(request)?.failure == .cancelled)
     }
 
-    @Test("a token goes to its own origin alone, and another origin's 401 renews nothing")
+    @Test("a token is sent to its origin only, and a 401 of another origin renews nothing")
     func elsewhere() async throws {
         let issuer = try Self.issuer()
         let second = try WireServer(.reply("401 Unauthorized", ""))

@@ -5,12 +5,12 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-/// A client of its own, so that no test fills the lanes of another.
+/// Runs a body with a client of its own, so that no test fills the queue of another.
 func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
     try await using(try HTTPClient(), body)
 }
 
-/// Shuts it down in the end.
+/// Runs a body with a client, and shuts the client down.
 func using<Result>(_ client: HTTPClient, _ body: (HTTPClient) async throws -> Result) async throws -> Result {
     do {
         let result = try await body(client)
@@ -23,7 +23,7 @@ func using<Result>(_ client: HTTPClient, _ body: (HTTPClient) async throws -> Re
 }
 
 extension HTTPClient {
-    /// How a fetch failed; a success is a failed test.
+    /// Returns how a fetch failed; a success is a failed test.
     func failed(_ request: Request, _ location: SourceLocation = #_sourceLocation) async -> FetchError? {
         do throws(FetchError) {
             let response = try await fetch(request)
@@ -47,7 +47,7 @@ extension Response {
 }
 
 extension FetchLimits {
-    /// The limits with some of them changed.
+    /// Returns the default limits with changes.
     static func with(_ change: (inout FetchLimits) -> Void) -> FetchLimits {
         var limits = FetchLimits()
         change(&limits)
@@ -62,7 +62,7 @@ extension Request {
         return request
     }
 
-    /// The webhook sink's way of asking.
+    /// Returns a request as the webhook sink makes it.
     static func delivery(_ url: String, _ change: (inout Request) -> Void = { _ in }) -> Request {
         var request = Request(
             method: "POST", url: url, body: Array("{}".utf8), lane: .deliveries, group: "hook", redirects: 0)

@@ -4,14 +4,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server on loopback that remembers every request byte for byte and answers with whatever bytes it is told.
+/// A server on loopback that records every request byte for byte and answers with any bytes.
 final class WireServer: Sendable {
     struct Request: Sendable {
         /// Head and body as received.
         var text: String
         /// The number of its connection, from 1.
         var connection: Int
-        /// How many came before it.
+        /// How many requests came before it.
         var number = 0
 
         var method: String { String(text.prefix { $0 != " " }) }
@@ -32,9 +32,9 @@ final class WireServer: Sendable {
         case bytes([UInt8])
         /// The bytes, then an orderly end of the connection.
         case last([UInt8])
-        /// The bytes (or none), and nothing more until the client leaves.
+        /// The bytes (or none), and nothing more until the client closes the connection.
         case stall([UInt8])
-        /// Whatever is sent, for as long as it is taken.
+        /// All bytes that the closure sends, until the client closes the connection.
         case stream(@Sendable (_ send: ([UInt8]) -> Bool) -> Void)
 
         static var silence: Answer { .stall([]) }
@@ -71,7 +71,7 @@ final class WireServer: Sendable {
 
     /// - Parameters:
     ///   - address: `0.0.0.0` listens on all of 127.0.0.0/8.
-    ///   - greeting: sent before anything is asked.
+    ///   - greeting: sent before the first request.
     init(
         at address: String = "127.0.0.1", greeting: String = "", answer: @escaping @Sendable (Request) -> Answer
     ) throws {
@@ -92,7 +92,7 @@ final class WireServer: Sendable {
         Thread { [self] in acceptAll() }.start()
     }
 
-    /// Answers every request alike.
+    /// Gives every request the same answer.
     convenience init(_ answer: Answer, at address: String = "127.0.0.1") throws {
         try self.init(at: address) { _ in answer }
     }
@@ -106,13 +106,13 @@ final class WireServer: Sendable {
     var requests: [Request] { state.withLock { $0.requests } }
     var connections: Int { state.withLock { $0.connections } }
 
-    /// Once there are so many requests.
+    /// Waits until a number of requests has arrived.
     func received(_ count: Int) async -> [Request] {
         await wait { $0.requests.count >= count }
         return requests
     }
 
-    /// Once so many clients have closed their connection.
+    /// Waits until a number of clients has closed the connection.
     func left(_ count: Int) async { await wait { $0.left >= count } }
 
     func close() {
@@ -191,7 +191,7 @@ final class WireServer: Sendable {
     private func next(_ socket: Int32, _ bytes: inout [UInt8], _ number: Int) -> Request? {
         while true {
             let request = Request(text: String(decoding: bytes, as: UTF8.self), connection: number)
-            // TLS and SOCKS begin with bytes that no text has; who answers them answers in kind.
+            // TLS and SOCKS begin with bytes that no text has.
             if let first = bytes.first, first < 0x20 {
                 bytes = []
                 return request

@@ -64,11 +64,3 @@ struct ServerReader {
         return originLimits
     }
 }
-
-extension WebURL {
-    /// The host without port; an IPv6 address without brackets.
-    var host: String {
-        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
-        return String(authority.prefix { $0 != ":" })
-    }
-}

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hands mail to servers (RFC 5321). It tries nothing again.
+/// Sends mail (RFC 5321). It does not retry.
 public protocol MailCarrier: Sendable {
-    /// One mail to one server, for all of its recipients or, where one of them is refused, for none.
+    /// Sends one mail to one server: to all recipients or, when the server refuses one of them, to none.
     ///
     /// Cancelling the calling task ends it with `.cancelled`; cancelling a finished one does nothing.
     ///
-    /// - Returns: the last word of the server, a refusal too.
-    /// - Throws: when there was none; whether the server took the mail is then unknown.
+    /// - Returns: the final reply of the server, also when it is a refusal.
+    /// - Throws: when there is no final reply. It is then unknown whether the server accepted the mail.
     func send(_ mail: Mail) async throws(FetchError) -> MailReply
 }
 
 /// A mail with its envelope.
 public struct Mail: Sendable {
-    /// STARTTLS (RFC 3207), on a connection that begins in the clear.
+    /// The use of STARTTLS (RFC 3207) on a connection that starts without TLS.
     public enum Upgrade: String, Sendable, Hashable, CaseIterable {
         case required, optional, never
     }
 
+    /// User and password.
     public struct Login: Sendable {
         public var user: String
         public var password: Secret
@@ -28,20 +29,20 @@ public struct Mail: Sendable {
     public var server: MailServer
     public var upgrade: Upgrade
     public var tls: TLSPolicy
-    /// It goes over TLS only, unless the server is this machine.
+    /// Sent over TLS only, unless the server is this machine.
     public var login: Login?
-    /// The name that EHLO gives; nil: this machine's own.
+    /// The name in EHLO; nil for the name of this machine.
     public var hello: String?
     /// Addresses in ASCII, without angle brackets.
     public var sender: String
     public var recipients: [String]
-    /// Header and body in lines that end with CR LF. Dots are not doubled yet (RFC 5321 §4.5.2).
+    /// Header and body in lines that end with CR LF. The sender doubles dots (RFC 5321 §4.5.2).
     public var content: [UInt8]
-    /// For all of it.
+    /// The time for the whole mail, until the server has its content.
     public var timeout: Duration
-    /// The server has the whole mail: who gives up before makes it take the mail again (RFC 5321 §4.5.3.2.6).
+    /// The time for the reply to the content. Giving up earlier may send the mail twice (RFC 5321 §4.5.3.2.6).
     public var patience = Duration.seconds(600)
-    /// Whose places are counted (at most 4 in flight each).
+    /// At most 4 mails of one group are in flight.
     public var group: String?
 
     public init(
@@ -55,42 +56,42 @@ public struct Mail: Sendable {
     }
 }
 
-/// What a server said, and at which point of the dialogue.
+/// The final reply of a mail server, and the stage of the dialogue it belongs to.
 public struct MailReply: Sendable, Hashable {
     public enum Stage: Sendable, Hashable {
-        /// Until we knew each other: its greeting, EHLO, STARTTLS.
+        /// The greeting, EHLO or STARTTLS.
         case greeting
         case login
         case sender
-        /// The recipient of that index.
+        /// The recipient with that index.
         case recipient(Int)
         /// Before the content was sent.
         case data
-        /// After the content: the verdict.
+        /// After the content.
         case content
     }
 
     public var stage: Stage
-    /// 2xx success, 4xx try again later, 5xx never (RFC 5321 §4.2.1).
+    /// 2xx is success, 4xx a temporary and 5xx a permanent failure (RFC 5321 §4.2.1).
     public var code: Int
-    /// The server's words, without the codes before them, cut; not cleaned.
+    /// The text of the reply without its codes, cut to 400 bytes. It is untrusted.
     public var text: String
 
     public init(stage: Stage, code: Int, text: String = "") { (self.stage, self.code, self.text) = (stage, code, text) }
 
-    /// The server has taken the mail.
+    /// Whether the server has accepted the mail.
     public var isAcceptance: Bool { stage == .content && (200..<300).contains(code) }
 }
 
-/// `smtp://host:port` or `smtps://host:port`.
+/// The address of a mail server: `smtp://host:port` or `smtps://host:port`.
 public struct MailServer: Sendable, Hashable {
-    /// TLS from the first byte (RFC 8314).
+    /// Whether the connection uses TLS from the first byte (RFC 8314).
     public let isTLS: Bool
     /// A name, an IPv4 address, or an IPv6 address in brackets.
     public let host: String
     public let port: Int
 
-    /// Nil for what is no such URL, or holds more than scheme, host and port. Without a port: 587 (RFC 6409), with
+    /// Nil unless the text is such a URL with nothing but scheme, host and port. The default port is 587 (RFC 6409), with
     /// `smtps` 465.
     public init?(_ url: String) {
         let lower = url.lowercased()
@@ -100,8 +101,8 @@ public struct MailServer: Sendable, Hashable {
         let bracket = rest.first == "[" ? rest.firstIndex(of: "]") : nil
         let name = bracket.map { rest[...$0] } ?? rest.prefix { $0 != ":" }
         let tail = rest.dropFirst(name.count)
-        let isGood = name.first == "[" ? MailServer.isAddress(name) : MailServer.isName(name)
-        guard isGood, tail.isEmpty || tail.first == ":" else { return nil }
+        let isHost = name.first == "[" ? MailServer.isAddress(name) : MailServer.isName(name)
+        guard isHost, tail.isEmpty || tail.first == ":" else { return nil }
         isTLS = scheme == "smtps://"
         host = String(name)
         let digits = tail.dropFirst()
@@ -118,7 +119,7 @@ public struct MailServer: Sendable, Hashable {
     /// `smtp://mail.example.com:587`
     public var origin: String { "\(isTLS ? "smtps" : "smtp")://\(host):\(port)" }
 
-    /// This machine, as far as the name says so.
+    /// Whether the host is a loopback address or `localhost`.
     public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

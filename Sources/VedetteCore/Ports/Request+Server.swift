@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Request {
-    /// What a kind asks, as its server's settings have it asked: the server's own headers replace the kind's.
+    /// Makes a request from the template of a kind and the settings of its server. The server's headers replace the kind's.
     ///
-    /// - Parameter userAgent: where neither the server nor the kind says one.
-    public init(_ ask: RequestTemplate, of server: Server, session: String?, lane: Lane = .polls, userAgent: String) {
+    /// - Parameter userAgent: used when neither the server nor the kind has one.
+    public init(
+        _ template: RequestTemplate, of server: Server, session: String?, lane: Lane = .polls, userAgent: String
+    ) {
         self.init(
-            method: ask.method, url: ask.url, headers: Request.headers(ask, server, userAgent), body: ask.body,
-            credentials: server.credentials, tls: server.tls, session: session, lane: lane, redirects: ask.redirects,
+            method: template.method, url: template.url, headers: Request.headers(template, server, userAgent),
+            body: template.body,
+            credentials: server.credentials, tls: server.tls, session: session, lane: lane,
+            redirects: template.redirects,
             proxy: server.proxy, cookies: server.cookies, originLimits: server.originLimits,
-            reach: server.allowsPrivate ? .anywhere : .likeTheFirst, inspectsConnection: ask.inspectsConnection)
+            reach: server.allowsPrivate ? .anywhere : .likeTheFirst, inspectsConnection: template.inspectsConnection)
     }
 
-    private static func headers(_ ask: RequestTemplate, _ server: Server, _ userAgent: String) -> [Header] {
-        var headers = ask.headers.filter { asked in
-            !server.headers.contains { $0.name.lowercased() == asked.name.lowercased() }
+    private static func headers(_ template: RequestTemplate, _ server: Server, _ userAgent: String) -> [Header] {
+        var headers = template.headers.filter { header in
+            !server.headers.contains { $0.name.lowercased() == header.name.lowercased() }
         }
         headers += server.headers.map(\.own)
         if let agent = server.userAgent {
@@ -28,8 +32,8 @@ extension Request {
 }
 
 extension Header {
-    /// Whether it goes to no other origin than the one it was given for (I9): a secret, and a server's own header but
-    /// for who asks and what is accepted.
+    /// Whether the header is sent only to the origin it was configured for (I9): a secret, and each header of a server except
+    /// User-Agent and Accept.
     public var isForOneOrigin: Bool {
         if isSecret { return true }
         let name = name.lowercased()

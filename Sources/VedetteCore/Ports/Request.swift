@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which requests wait for which: a lane has its own places, so that one kind of slowness delays no other (I7).
+/// A share of the requests in flight (a bulkhead): slow requests of one lane do not delay another (I7).
 public enum Lane: Sendable, Hashable, CaseIterable {
     /// Polls of hosts that answer.
     case polls
     /// Polls of hosts whose last attempt timed out.
     case slowHosts
+    /// Requests of sinks.
     case deliveries
 }
 
+/// One HTTP request, with the limits and policies that apply to it.
 public struct Request: Sendable {
     public var method: String
     /// Absolute, `http` or `https`.
@@ -17,33 +19,34 @@ public struct Request: Sendable {
     public var body: [UInt8]?
     public var credentials: Credentials?
     public var tls: TLSPolicy
-    /// The cookie jar: requests of one session share cookies, nil keeps none.
+    /// Requests of one session share cookies; nil keeps none.
     public var session: String?
     public var lane: Lane
-    /// For `deliveries`: whose places are counted (at most 4 in flight each).
+    /// Of `deliveries`: at most 4 requests of one group are in flight.
     public var group: String?
     public var limits: FetchLimits
-    /// Sent as If-None-Match and If-Modified-Since, byte for byte (RFC 9110 §13.1).
+    /// The values of If-None-Match and If-Modified-Since, sent byte for byte (RFC 9110 §13.1).
     public var validators: Validators
-    /// The digest of the last good body as received: an equal body comes back `isUnchanged`, neither inflated nor copied.
+    /// The digest of the last good body as received. For an equal body the response is `isUnchanged`, without a body.
     public var knownDigest: UInt64?
-    /// 0: a redirect is returned as the response that it is.
+    /// How many redirects are followed; with 0 a redirect is returned as a response.
     public var redirects: Int
     public var proxy: Proxy
     public var cookies: CookiePolicy
     public var originLimits: OriginLimits
-    /// Which addresses its redirects, or all of it, may lead to.
+    /// Which addresses the request and its redirects may lead to.
     public var reach: Reach
-    /// On a connection of its own, so that `elapsed` and `certificateExpires` of the response are about one.
+    /// Whether the request needs a connection of its own, so that `elapsed` and `certificateExpires` tell about that one.
     public var inspectsConnection: Bool
 
-    /// A server on the internet must not make us ask a machine of our own network (adversarial case 20).
+    /// Which addresses a request may lead to: a public server must not make the watcher send requests into the private network
+    /// (adversarial case 20).
     public enum Reach: Sendable, Hashable {
-        /// The address as configured may be private; a redirect to a private address is followed only from a private one.
+        /// The configured address may be private. A redirect to a private address is followed only from a private address.
         case likeTheFirst
-        /// No private address at all: a public server named this address.
+        /// No private address, since a public server named the URL.
         case publicOnly
-        /// The user allows it.
+        /// Any address: the user allows it.
         case anywhere
     }
 

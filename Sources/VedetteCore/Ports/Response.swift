@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The final response of a fetch.
 public struct Response: Sendable {
     public var status: Int
     public var headers: ResponseHeaders
-    /// Inflated. Empty when `isUnchanged`. Its capacity has 64 spare bytes, which a JSON reader wants.
+    /// The decoded body; empty when `isUnchanged`. Its capacity has 64 spare bytes for a JSON reader.
     public var body: [UInt8]
-    /// Of the body as received, before inflating.
+    /// The digest of the body as received, before decoding.
     public var digest: UInt64
-    /// A 304, or a body with the digest that the request knew.
+    /// Whether it is a 304, or has the digest that the request knew.
     public var isUnchanged: Bool
-    /// After redirects.
+    /// The URL after redirects.
     public var url: String
-    /// The new address when every redirect on the way was permanent (301, 308).
+    /// The new URL when all redirects were permanent (301, 308).
     public var movedTo: String?
     /// Bytes of the body as received.
     public var received: Int
-    /// From the request's start to the last byte, queueing apart.
+    /// The time from the start of the request to its last byte, without the time in the queue.
     public var elapsed: Duration
-    /// When the server's certificate expires; only of a request that `inspectsConnection`, over TLS.
+    /// When the server's certificate expires; only for a request that `inspectsConnection`, over TLS.
     public var certificateExpires: Timestamp?
     /// Whether it came from a loopback, link-local or private address (RFC 6890). Behind a proxy only an address that is
     /// written in the URL tells; a name counts as public.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ResponseHeaders {
-    /// Retry-After (RFC 9110 §10.2.3), in seconds or as a date; nil when it is absent, negative, past or garbage.
+    /// Returns Retry-After (RFC 9110 §10.2.3), given in seconds or as a date; nil when it is absent, negative, past or invalid.
     public func retryAfter(at now: Timestamp) -> Duration? {
         guard let text = self["Retry-After"] else { return nil }
         if let seconds = Int64(text) { return seconds > 0 ? .seconds(min(seconds, 1 << 31)) : nil }
-        // Digits beyond Int64 are still "very long".
+        // A number beyond Int64 still means a very long time.
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) { return .seconds(1 << 31) }
         guard let date = Timestamp(httpDate: text, now: now), date > now else { return nil }
         return .milliseconds(date.milliseconds - now.milliseconds)
     }
 
-    /// How long the response stays fresh: Cache-Control `max-age` less `Age` (RFC 9111 §4.2).
+    /// How long the response stays fresh: `max-age` of Cache-Control minus `Age` (RFC 9111 §4.2).
     public var freshFor: Duration? {
         guard let directives = self["Cache-Control"]?.lowercased() else { return nil }
         for directive in directives.split(separator: ",") {
@@ -25,6 +25,7 @@ extension ResponseHeaders {
         return nil
     }
 
+    /// ETag and Last-Modified.
     public var validators: Validators {
         Validators(etag: self["ETag"], lastModified: self["Last-Modified"])
     }

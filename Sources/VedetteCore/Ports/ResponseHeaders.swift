@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header lines of a response as received; a value is looked for only when somebody asks.
+/// The header lines of a response as received. A value is searched for only when it is read.
 public struct ResponseHeaders: Sendable, Hashable {
     private var lines: [UInt8]
 
@@ -11,18 +11,19 @@ public struct ResponseHeaders: Sendable, Hashable {
         lines = pairs.flatMap { Array("\($0): \($1)\n".utf8) }
     }
 
-    /// The first value of that name, in any case, without surrounding white space.
-    public subscript(name: String) -> String? { values(name, most: 1).first }
+    /// Returns the first value of a name, without regard to case and without surrounding white space.
+    public subscript(name: String) -> String? { values(name, limit: 1).first }
 
-    public func all(_ name: String) -> [String] { values(name, most: .max) }
+    /// Returns all values of a name, in the order received.
+    public func all(_ name: String) -> [String] { values(name, limit: .max) }
 
-    /// One walk over the bytes: this is asked several times for every poll.
-    private func values(_ name: String, most: Int) -> [String] {
+    /// Searches the bytes without splitting them: this runs several times in every poll.
+    private func values(_ name: String, limit: Int) -> [String] {
         var (name, found) = (name, [String]())
         name.withUTF8 { wanted in
             lines.withUnsafeBufferPointer { bytes in
                 var start = 0
-                while start < bytes.count, found.count < most {
+                while start < bytes.count, found.count < limit {
                     let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
                     if let value = ResponseHeaders.value(of: wanted, in: bytes[start..<end]) { found.append(value) }
                     start = end + 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a conditional request carries, as the server wrote it.
+/// The validators of a response for a conditional request, byte for byte (RFC 9110 §8.8).
 public struct Validators: Sendable, Hashable {
     public var etag: String?
     public var lastModified: String?

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `application/x-www-form-urlencoded` (WHATWG URL), as queries and message arguments hold it.
+/// `application/x-www-form-urlencoded` (WHATWG URL), as in queries and message arguments.
 public enum FormEncoding {
-    /// `+` and percent escapes undone; what is no escape stays as it is written.
+    /// Decodes `+` and percent escapes; an invalid escape stays as it is.
     public static func decoded(_ text: some StringProtocol) -> String {
         var out: [UInt8] = []
         var bytes = Array(text.utf8)[...]
@@ -20,7 +20,7 @@ public enum FormEncoding {
     }
 
     private static func escape(_ digits: ArraySlice<UInt8>) -> UInt8? {
-        // `UInt8(_:radix:)` alone would take `+1` for a number.
+        // `UInt8(_:radix:)` alone would accept `+1`.
         guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
         return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }

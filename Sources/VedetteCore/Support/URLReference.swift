@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An absolute http or https URL, taken apart as far as polling needs.
+/// An absolute http or https URL with its parts.
 public struct WebURL: Sendable, Hashable {
     public let text: String
     public let scheme: String
     /// `host` or `host:port`, in lower case.
     public let authority: String
     public let path: String
-    /// Without its `?`; nil when there is none.
+    /// The query without its `?`; nil when there is none.
     public let query: String?
 
-    /// Nil for anything but an absolute http or https URL with a host and without `user:password@`.
+    /// Nil unless the text is an absolute http or https URL with a host and without `user:password@`.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard !bytes.contains(where: { $0 <= 32 || $0 == 127 }),
@@ -30,14 +30,20 @@ public struct WebURL: Sendable, Hashable {
         query = question.map { String(text[bytes.index(after: $0)..<tail.endIndex]) }
     }
 
-    /// Scheme and authority with the port always named: what a credential is given for (RFC 6454).
+    /// Scheme, host and port, with the port always written (RFC 6454). A credential belongs to one origin.
     public var origin: String {
         let host = authority.hasSuffix(":") ? authority.dropLast() : authority[...]
         let hasPort = host.last != "]" && host.contains(":")
         return "\(scheme)://\(host)" + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
     }
 
-    /// `text` with query parameters set: one of the same name is replaced, order kept.
+    /// The host without port and brackets.
+    public var host: String {
+        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
+        return String(authority.prefix { $0 != ":" })
+    }
+
+    /// Returns the URL with query parameters set: a parameter of the same name is replaced in place.
     public func setting(_ parameters: [(name: String, value: String)]) -> String {
         var pairs = (query ?? "").split(separator: "&").map(String.init)
         for (name, value) in parameters {
@@ -53,7 +59,7 @@ public struct WebURL: Sendable, Hashable {
         return pairs.isEmpty ? base : base + "?" + pairs.joined(separator: "&")
     }
 
-    /// Percent-encoded but for the unreserved characters of RFC 3986 §2.3.
+    /// Percent-encodes a text, except the unreserved characters of RFC 3986 §2.3.
     public static func encoded(_ text: String) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         var out = ""
@@ -77,7 +83,7 @@ public struct WebURL: Sendable, Hashable {
         }
     }
 
-    /// A reference resolved against this URL (RFC 3986 §5.2); nil when the result is not http or https.
+    /// Resolves a reference against this URL (RFC 3986 §5.2); nil when the result is not http or https.
     public func resolving(_ reference: String) -> WebURL? {
         let reference = reference.trimmed()
         if WebURL.hasScheme(reference) { return WebURL(reference) }
@@ -98,7 +104,7 @@ public struct WebURL: Sendable, Hashable {
         return reference[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     }
 
-    /// RFC 3986 §5.2.4.
+    /// Removes `.` and `..` segments (RFC 3986 §5.2.4).
     private static func withoutDots(_ path: String) -> String {
         var out: [Substring] = []
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

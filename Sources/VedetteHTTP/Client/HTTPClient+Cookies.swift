@@ -2,48 +2,51 @@
 
 import VedetteCore
 
-/// Cookies of sessions: in memory, and where `CookiePolicy.journal` asks for it in a store.
+/// The cookies of sessions: in memory, and in the cookie store where `CookiePolicy.journal` asks for it.
 extension HTTPClient {
-    /// What is being written is forgotten another time.
-    func use(_ session: String, now: Int64) {
-        for old in sessions.used(session, now: now) where writers[old] == nil {
-            (jars[old], kept[old]) = (nil, nil)
+    /// Records that a session is used, and removes the cookies of sessions that were not used for long. A jar that is being
+    /// written stays until a later call.
+    func markUsed(_ session: String, now: Int64) {
+        for expired in sessions.markUsed(session, now: now) where cookieWrites[expired] == nil {
+            (jars[expired], cookieLoads[expired]) = (nil, nil)
         }
     }
 
-    /// The session's cookies of earlier runs, before its first request.
-    func takeUp(_ session: String) async {
+    /// Loads the stored cookies of a session before its first request.
+    func loadCookies(of session: String) async {
         guard let cookieStore else { return }
-        if kept[session] == nil {
-            kept[session] = Task {
+        if cookieLoads[session] == nil {
+            cookieLoads[session] = Task {
                 guard let bytes = await cookieStore.cookies(of: session) else { return }
                 restore(CookieJar(json: bytes), to: session)
             }
         }
-        await kept[session]?.value
+        await cookieLoads[session]?.value
     }
 
-    /// What a response set meanwhile is newer.
+    /// A jar that a response has filled meanwhile is newer, and stays.
     private func restore(_ jar: CookieJar, to session: String) {
         if jars[session] == nil { jars[session] = jar }
     }
 
+    /// Adds the cookies of a response to the session's jar, and stores the jar if its policy asks for it.
     func store(_ headers: ResponseHeaders, from hop: RedirectHop, in session: String) {
         jars[session, default: CookieJar()].store(headers, from: hop.url, now: SystemTime.wall())
         guard hop.request.cookies == .journal, cookieStore != nil, jars[session]?.isChanged == true else { return }
-        if writers[session] == nil { writers[session] = Task { await write(session) } }
+        if cookieWrites[session] == nil { cookieWrites[session] = Task { await write(session) } }
     }
 
-    /// One after another, so that an older jar never replaces a newer one.
+    /// Writes one jar after another, so that an older one never replaces a newer one.
     private func write(_ session: String) async {
         while let jar = jars[session], jar.isChanged {
             jars[session]?.isChanged = false
             await cookieStore?.keep(jar.json.bytes, of: session)
         }
-        writers[session] = nil
+        cookieWrites[session] = nil
     }
 
-    func finishWriting() async {
-        while let writer = writers.values.first { await writer.value }
+    /// Returns when no jar is being written.
+    func finishCookieWrites() async {
+        while let write = cookieWrites.values.first { await write.value }
     }
 }

@@ -3,27 +3,29 @@
 import CCurl
 import VedetteCore
 
-/// Transfers: from the lanes into the multi handle and out again, all on the loop's thread.
+/// Moves transfers from the queue into the multi handle and out again, all on the loop's thread.
 extension HTTPClient {
-    /// A poll that has brought no byte for so long gives its place in the lane to another.
-    private static let silence: Int64 = 1000
-    private static let watchInterval: Int64 = 250
-    private static let mostFree = 256
+    /// A poll without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
+    private static let slowAfter: Int64 = 1000
+    private static let timeoutCheckInterval: Int64 = 250
+    /// Idle easy handles kept for reuse.
+    private static let maxFree = 256
 
     static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
 
+    /// Sends one request, without following its redirect.
     func transfer(_ hop: RedirectHop) async throws(FetchError) -> RawResponse {
         lastID += 1
         let id = lastID
         let result = await withTaskExecutorPreference(loop) {
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { (continuation: Transfer.Continuation) in
-                    // Asked here and not before: a cancellation that comes later finds the request in `waiting`.
+                    // Checked here and not earlier: a later cancellation finds the request in `waiting`.
                     guard !isShutDown, !Task.isCancelled else {
                         return continuation.resume(returning: .failure(HTTPClient.cancelled))
                     }
                     waiting[id] = (hop, continuation)
-                    lanes.add(
+                    queue.add(
                         id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
                         originLimits: hop.request.originLimits, now: SystemTime.monotonic())
                     startWaiting()
@@ -35,34 +37,35 @@ extension HTTPClient {
         return try result.get()
     }
 
+    /// Starts each waiting request that may start now.
     func startWaiting() {
         guard !waiting.isEmpty || !waitingMails.isEmpty else { return }
         let now = SystemTime.monotonic()
-        while let id = lanes.next(now: now) {
+        while let id = queue.next(now: now) {
             if startMail(id, now: now) { continue }
             guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
             guard let transfer = free.popLast() ?? Transfer(share: share, budget: memory, isPrivate: isPrivate) else {
-                lanes.finished(id)
+                queue.finish(id)
                 continuation.resume(
                     returning: .failure(FetchError(.network, "there is no memory for another transfer")))
                 continue
             }
             let cookies = hop.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
-            let isFresh = pins.isAlone(hop.tls.pin, at: hop.origin)
+            let isFresh = pins.needsOwnConnection(hop.tls.pin, at: hop.origin)
             let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: now)
             running[id] = (transfer, continuation)
             guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-                let detail = "libcurl does not take the request to \(hop.origin); nothing was sent"
+                let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
                 end(id, .failure(FetchError(.configuration, detail)))
                 continue
             }
         }
     }
 
-    /// Does nothing to what has finished.
+    /// Cancels a request or mail; one that has finished is left alone.
     func cancel(_ id: RequestQueue.ID) {
         if let (_, continuation) = waiting.removeValue(forKey: id) {
-            lanes.cancelled(id)
+            queue.cancel(id)
             continuation.resume(returning: .failure(HTTPClient.cancelled))
         } else if running[id] != nil {
             end(id, .failure(HTTPClient.cancelled))
@@ -75,15 +78,17 @@ extension HTTPClient {
     private func end(_ id: RequestQueue.ID, _ result: Result<RawResponse, FetchError>) {
         guard let (transfer, continuation) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
-        lanes.finished(id)
-        transfer.clear()
-        if free.count < HTTPClient.mostFree, !isShutDown { free.append(transfer) }
+        queue.finish(id)
+        transfer.reset()
+        if free.count < HTTPClient.maxFree, !isShutDown { free.append(transfer) }
         continuation.resume(returning: result)
     }
 
-    // MARK: The loop's turn
+    // MARK: One turn of the loop
 
-    /// - Returns: the longest sleep in milliseconds.
+    /// Drives all transfers as far as they can go without waiting.
+    ///
+    /// - Returns: how long the loop may sleep, in milliseconds.
     func drive() -> Int32 {
         var count: Int32 = 0
         curl_multi_perform(multi, &count)
@@ -92,16 +97,17 @@ extension HTTPClient {
             completed(easy, cc_result(message))
         }
         dropEvicted()
-        moveMails()
-        watch()
+        advanceMails()
+        checkTimeouts()
         startWaiting()
-        loop.watched = mails.isEmpty ? [] : mails.values.compactMap(\.wish)
-        let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : HTTPClient.watchInterval
-        // Who was cancelled while his origin rests stays in the lanes, but wakes nobody.
-        guard !waiting.isEmpty || !waitingMails.isEmpty, let start = lanes.nextStart else { return Int32(longest) }
+        loop.extraSockets = mails.isEmpty ? [] : mails.values.compactMap(\.pollEntry)
+        let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : HTTPClient.timeoutCheckInterval
+        // A request cancelled while its origin is rate-limited stays queued, but must not shorten the sleep.
+        guard !waiting.isEmpty || !waitingMails.isEmpty, let start = queue.nextStart else { return Int32(longest) }
         return Int32(min(longest, max(1, start - SystemTime.monotonic())))
     }
 
+    /// Handles a transfer that libcurl has finished.
     private func completed(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
         var user: UnsafeMutableRawPointer?
         cc_get_pointer(easy, CURLINFO_PRIVATE, &user)
@@ -113,8 +119,8 @@ extension HTTPClient {
         if let problem = transfer.problem {
             end(transfer.id, .failure(problem))
         } else if (code == CURLE_OK && transfer.hasHead) || transfer.isSettled {
-            end(transfer.id, .success(transfer.finish()))
-        } else if transfer.mayBeRepeated(after: code), isRepeated(transfer) {
+            end(transfer.id, .success(transfer.takeResponse()))
+        } else if transfer.mayRetry(after: code), restart(transfer) {
             return
         } else {
             end(transfer.id, .failure(.of(code, transfer, now: SystemTime.monotonic())))
@@ -127,25 +133,26 @@ extension HTTPClient {
         guard !evicted.isEmpty else { return }
         for (id, (transfer, _)) in running where transfer.memory.map({ evicted.contains($0.id) }) ?? false {
             let error = FetchError.memory(transfer.hop?.origin ?? "the server")
-            end(id, transfer.isSettled ? .success(transfer.finish()) : .failure(error))
+            end(id, transfer.isSettled ? .success(transfer.takeResponse()) : .failure(error))
         }
     }
 
-    private func isRepeated(_ transfer: Transfer) -> Bool {
+    /// - Returns: false when libcurl does not accept the handle again.
+    private func restart(_ transfer: Transfer) -> Bool {
         curl_multi_remove_handle(multi, transfer.easy)
         return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
     }
 
-    /// Silent polls first give their place to others; what is overdue ends.
-    private func watch() {
+    /// Marks polls that are slow to answer, and ends transfers whose time is over.
+    private func checkTimeouts() {
         let now = SystemTime.monotonic()
-        guard now - watchedAt >= HTTPClient.watchInterval else { return }
-        watchedAt = now
-        watchMails(now: now)
+        guard now - lastTimeoutCheck >= HTTPClient.timeoutCheckInterval else { return }
+        lastTimeoutCheck = now
+        checkMailTimeouts(now: now)
         for (id, (transfer, _)) in running {
-            if !transfer.hasAnswered, now - transfer.startedAt >= HTTPClient.silence { lanes.silent(id) }
-            if let error = transfer.overdue(now: now, origin: transfer.hop?.origin ?? "the server") {
-                end(id, transfer.isSettled ? .success(transfer.finish()) : .failure(error))
+            if !transfer.hasAnswered, now - transfer.startedAt >= HTTPClient.slowAfter { queue.markSlow(id) }
+            if let error = transfer.timeoutError(now: now, origin: transfer.hop?.origin ?? "the server") {
+                end(id, transfer.isSettled ? .success(transfer.takeResponse()) : .failure(error))
             }
         }
     }

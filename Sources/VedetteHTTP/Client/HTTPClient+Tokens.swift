@@ -2,14 +2,14 @@
 
 import VedetteCore
 
-/// OAuth 2 client credentials (RFC 6749 §4.4): a token is fetched once for all requests that wait for it, kept until it
-/// ends, and renewed once after a 401.
+/// OAuth 2 client credentials (RFC 6749 §4.4). One request fetches the token for all requests that wait for it; the token
+/// is kept until it expires, and fetched again once after a 401.
 extension HTTPClient {
     typealias TokenContinuation = UnsafeContinuation<Result<Secret, FetchError>, Never>
 
-    /// A request for a token that is under way, and who waits for it.
+    /// A running request for a token, and the requests that wait for it.
     struct TokenRequest {
-        let number: RequestQueue.ID
+        let id: RequestQueue.ID
         var task: Task<Void, Never>?
         var waiting: [RequestQueue.ID: TokenContinuation] = [:]
     }
@@ -17,15 +17,15 @@ extension HTTPClient {
     func fetch(_ request: Request, with grant: ClientGrant) async throws(FetchError) -> Response {
         let key = GrantKey(grant)
         let token = try await token(key, grant, for: request)
-        let response = try await walk(request, as: .bearer(token))
-        // A 401 of another origin, which saw no token, is no word about it.
+        let response = try await followRedirects(of: request, as: .bearer(token))
+        // Another origin got no token, so its 401 tells nothing about this one.
         guard response.status == 401, WebURL(response.url)?.origin == WebURL(request.url)?.origin else {
             return response
         }
-        tokens.refuse(token, of: key)
+        tokens.remove(token, of: key)
         let fresh = try await self.token(key, grant, for: request)
         guard fresh.value != token.value else { return response }
-        return try await walk(request, as: .bearer(fresh))
+        return try await followRedirects(of: request, as: .bearer(fresh))
     }
 
     private func token(_ key: GrantKey, _ grant: ClientGrant, for request: Request) async throws(FetchError) -> Secret {
@@ -51,28 +51,28 @@ extension HTTPClient {
     ) {
         if tokenRequests[key] == nil {
             let request = request()
-            tokenRequests[key] = TokenRequest(number: id)
-            tokenRequests[key]?.task = Task { await self.ask(key, request, number: id) }
+            tokenRequests[key] = TokenRequest(id: id)
+            tokenRequests[key]?.task = Task { await self.fetchToken(key, request, id: id) }
         }
         tokenRequests[key]?.waiting[id] = continuation
     }
 
-    private func ask(_ key: GrantKey, _ request: Request, number: RequestQueue.ID) async {
+    private func fetchToken(_ key: GrantKey, _ request: Request, id: RequestQueue.ID) async {
         let result: Result<Secret, FetchError>
         do throws(FetchError) {
-            let response = try await walk(request, as: nil)
-            let granted = try GrantedToken(response, from: WebURL(request.url)?.origin ?? "the token's server")
+            let response = try await followRedirects(of: request, as: nil)
+            let granted = try GrantedToken(response, from: WebURL(request.url)?.origin ?? "the token server")
             tokens.keep(granted, of: key, now: SystemTime.monotonic())
             result = .success(granted.value)
         } catch {
             result = .failure(error)
         }
-        guard tokenRequests[key]?.number == number else { return }
+        guard tokenRequests[key]?.id == id else { return }
         let waiting = tokenRequests.removeValue(forKey: key)?.waiting ?? [:]
         for continuation in waiting.values { continuation.resume(returning: result) }
     }
 
-    /// The last who leaves ends the request for the token; who comes later starts another.
+    /// Cancels the request for a token when nothing waits for it any more; a later request starts another.
     private func stopWaiting(_ id: RequestQueue.ID, for key: GrantKey) {
         guard let continuation = tokenRequests[key]?.waiting.removeValue(forKey: id) else { return }
         continuation.resume(returning: .failure(HTTPClient.cancelled))

@@ -3,19 +3,19 @@
 import CCurl
 public import VedetteCore
 
-/// Carries requests through one libcurl multi handle on one thread. Call `shutdown` at the end: until then it lives.
+/// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
 public actor HTTPClient: Fetcher {
     /// Idle connections kept for reuse (I8).
-    private static let mostConnections = 256
-    /// Addresses remembered with their origins.
-    private static let mostTargets = 16_384
-    /// A body that is not longer inflates on the loop's thread: that is cheaper than to leave it.
-    private static let inflatedHere = 16 << 10
+    private static let maxConnections = 256
+    /// Parsed URLs kept with their origins.
+    private static let maxTargets = 16_384
+    /// A body of at most this many bytes is decoded on the loop's thread: a thread switch costs more.
+    private static let maxDecodedOnLoop = 16 << 10
 
     nonisolated let loop: LoopExecutor
     let multi: UnsafeMutableRawPointer
     let share: UnsafeMutableRawPointer
-    var lanes = RequestQueue()
+    var queue = RequestQueue()
     var lastID: RequestQueue.ID = 0
     var waiting: [RequestQueue.ID: (hop: RedirectHop, continuation: Transfer.Continuation)] = [:]
     var running: [RequestQueue.ID: (transfer: Transfer, continuation: Transfer.Continuation)] = [:]
@@ -24,15 +24,14 @@ public actor HTTPClient: Fetcher {
     var mails: [RequestQueue.ID: MailTransfer] = [:]
     var jars: [String: CookieJar] = [:]
     var sessions = SessionCache()
-    var watchedAt: Int64 = 0
+    var lastTimeoutCheck: Int64 = 0
     var isShutDown = false
     var pins = PinRegistry()
     var tokens = OAuthTokenCache()
     var tokenRequests: [GrantKey: TokenRequest] = [:]
-    /// Sessions whose cookies are kept: what was kept is in `jars` once its task has ended.
-    var kept: [String: Task<Void, Never>] = [:]
-    /// Jars that are being written.
-    var writers: [String: Task<Void, Never>] = [:]
+    /// Loads of stored cookies: once a task has ended, `jars` has them.
+    var cookieLoads: [String: Task<Void, Never>] = [:]
+    var cookieWrites: [String: Task<Void, Never>] = [:]
     let cookieStore: (any CookieStore)?
     let memory: MemoryBudget
     private let environment: ProxyEnvironment
@@ -41,18 +40,20 @@ public actor HTTPClient: Fetcher {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// The client's thread, for actors and tasks that want to share it: they fetch without a thread switch. It runs
-    /// jobs until the client is gone, also after `shutdown`.
+    /// The client's thread. Actors and tasks that share it fetch without a thread switch. It runs jobs until the client is
+    /// deallocated, also after `shutdown`.
     public nonisolated var executor: any SerialExecutor & TaskExecutor { loop }
 
-    /// - Parameter cookies: where the cookies of `CookiePolicy.journal` are kept; without it they live in memory.
-    /// - Throws: `.configuration` when libcurl or a thread cannot be had.
+    /// - Parameter cookies: stores the cookies of `CookiePolicy.journal`; without it they are kept in memory.
+    /// - Throws: `.configuration` when libcurl or a thread cannot be started.
     public init(cookies: (any CookieStore)? = nil) throws(FetchError) {
-        try self.init(cookies: cookies, isPrivate: { $0.isPrivate })
+        try self.init(cookies: cookies, environment: .own)
     }
 
-    /// - Parameter isPrivate: which addresses a stranger must not lead to; another answer makes a public host of
-    ///   loopback.
+    /// - Parameters:
+    ///   - environment: the proxies of `Proxy.environment`.
+    ///   - memory: bytes for response bodies, over all transfers.
+    ///   - isPrivate: which addresses count as private. Tests make public hosts of loopback addresses.
     init(
         cookies: (any CookieStore)? = nil, environment: ProxyEnvironment = .own, memory: Int = MemoryBudget.standard,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool = { $0.isPrivate }
@@ -61,26 +62,28 @@ public actor HTTPClient: Fetcher {
         self.memory = MemoryBudget(limit: memory)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
             let share = curl_share_init()
-        else { throw FetchError(.configuration, "libcurl could not start") }
+        else { throw FetchError(.configuration, "failed to start libcurl") }
         (self.multi, self.share) = (multi, share)
         cc_share_data(share, CURL_LOCK_DATA_DNS)
         cc_share_data(share, CURL_LOCK_DATA_SSL_SESSION)
-        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.mostConnections)
+        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.maxConnections)
         loop = LoopExecutor(multi: multi)
         guard cc_resolves_in_threads() != 0 else {
             throw FetchError(
-                .configuration, "this libcurl resolves names in the foreground; one slow name would stop all")
+                .configuration, "this libcurl resolves names without a thread, so one slow name would stop all requests"
+            )
         }
         let started = loop.start { self.assumeIsolated { $0.drive() } }
-        guard started else { throw FetchError(.configuration, "no thread could be started for the network") }
+        guard started else { throw FetchError(.configuration, "failed to start the network thread") }
     }
 
     deinit { loop.end() }
 
-    /// Ends every transfer as cancelled and closes the connections; a fetch that comes later is cancelled too. Cookies
-    /// that are kept are written first. Off the actor, whose jobs run on the very thread that lets go of libcurl here.
+    /// Stores pending cookies, cancels every transfer and closes the connections. A later fetch ends as cancelled.
+    ///
+    /// It is not isolated, since the actor's thread itself frees the libcurl handles.
     public nonisolated func shutdown() async {
-        await finishWriting()
+        await finishCookieWrites()
         guard let handles = await endTransfers() else { return }
         await withCheckedContinuation { continuation in
             loop.stop {
@@ -91,6 +94,7 @@ public actor HTTPClient: Fetcher {
         }
     }
 
+    /// - Returns: nil when the client is shut down already.
     private func endTransfers() -> Handles? {
         guard !isShutDown else { return nil }
         isShutDown = true
@@ -104,17 +108,19 @@ public actor HTTPClient: Fetcher {
 
     public func fetch(_ request: Request) async throws(FetchError) -> Response {
         if request.cookies != .none, let session = request.session {
-            use(session, now: SystemTime.monotonic())
-            if request.cookies == .journal { await takeUp(session) }
+            markUsed(session, now: SystemTime.monotonic())
+            if request.cookies == .journal { await loadCookies(of: session) }
         }
-        guard case .grant(let grant) = request.credentials else { return try await walk(request, as: nil) }
+        guard case .grant(let grant) = request.credentials else {
+            return try await followRedirects(of: request, as: nil)
+        }
         return try await fetch(request, with: grant)
     }
 
-    /// Asks, and follows redirects.
+    /// Sends a request and follows its redirects.
     ///
-    /// - Parameter credentials: instead of the request's own.
-    func walk(_ request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
+    /// - Parameter credentials: used instead of the request's own; nil uses those.
+    func followRedirects(of request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
         var hop = try RedirectHop(
             request, target(request.url), credentials ?? request.credentials, environment: environment)
         var movedTo: String?
@@ -148,9 +154,9 @@ public actor HTTPClient: Fetcher {
         guard let url = WebURL(address) else {
             throw FetchError(
                 .configuration,
-                "the address is no http or https URL, or it holds a user or password; write those as user and password")
+                "the URL is not http or https, or it contains a user or password; write those as user and password")
         }
-        if targets.count >= HTTPClient.mostTargets { targets.removeAll(keepingCapacity: true) }
+        if targets.count >= HTTPClient.maxTargets { targets.removeAll(keepingCapacity: true) }
         let target = Target(url)
         targets[address] = target
         return target
@@ -163,14 +169,14 @@ public actor HTTPClient: Fetcher {
             status: raw.status, headers: raw.headers, digest: raw.digest, url: hop.url.text, received: raw.received)
         (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
         if raw.status == 407, hop.proxy != nil {
-            throw FetchError(.unauthorized, "the proxy wants a user and a password, or others (407)")
+            throw FetchError(.unauthorized, "the proxy requires a user and password, or other ones (407)")
         }
         response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
         guard !response.isUnchanged else { return response }
         response.body = raw.body
         if let encoding = raw.encoding, !raw.body.isEmpty {
             do throws(FetchError) {
-                response.body = try await inflated(raw.body, encoding, limit, raw.memory)
+                response.body = try await decoded(raw.body, encoding, limit, raw.memory)
             } catch {
                 guard raw.isBodyOptional else { throw error }
                 response.body = []
@@ -181,21 +187,21 @@ public actor HTTPClient: Fetcher {
         return response
     }
 
-    /// A large body inflates off the loop's thread, whatever the task prefers.
-    private static func inflated(
+    /// Decodes a large body on another thread, whichever executor the task prefers.
+    private static func decoded(
         _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
     ) async throws(FetchError) -> [UInt8] {
-        guard body.count > inflatedHere else {
+        guard body.count > maxDecodedOnLoop else {
             return try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
         }
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
-            await inflateElsewhere(body, encoding, limit, memory)
+            await decodeOffLoop(body, encoding, limit, memory)
         }
         return try result.get()
     }
 
     @concurrent
-    private static func inflateElsewhere(
+    private static func decodeOffLoop(
         _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
     ) async -> Result<[UInt8], FetchError> {
         Result { () throws(FetchError) in
@@ -204,9 +210,9 @@ public actor HTTPClient: Fetcher {
     }
 }
 
-/// The handles on their way to the closure that frees them, after which nobody has them.
+/// The libcurl handles, on their way to the closure that frees them.
 ///
-/// `@unchecked Sendable`: they are used once, by the loop's thread, when no transfer is left.
+/// `@unchecked Sendable`: only the loop's thread uses them, once, when no transfer is left.
 private struct Handles: @unchecked Sendable {
     let multi: UnsafeMutableRawPointer
     let share: UnsafeMutableRawPointer

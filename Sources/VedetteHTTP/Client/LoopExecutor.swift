@@ -4,21 +4,21 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// The one thread of the HTTP client: it runs the actor's jobs, drives the transfers, and sleeps in the multi handle.
+/// The thread of the HTTP client: it runs the actor's jobs, drives the transfers, and sleeps in the multi handle.
 ///
-/// It is a task executor too. A task that prefers it resumes here after a fetch; any other resumes on the global pool
+/// It is also a task executor. A task that prefers it resumes here after a fetch; any other task resumes on the global pool
 /// first and hops back, which costs two thread switches per request.
 ///
-/// After `stop` it goes on running jobs, so that nobody who shares the thread waits for ever; it ends with `end`.
+/// After `stop` it still runs jobs, for actors and tasks that share the thread; `end` ends it.
 ///
-/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `watched` and `drive` are touched by the loop's thread alone
-/// (`drive` is set before that starts); `multi` is used elsewhere for `curl_multi_wakeup` only, which may be called from any thread
-/// (curl_multi_wakeup(3)), and only while `isAsleep` says that the loop is in `curl_multi_poll`, under the mutex.
+/// `@unchecked Sendable`: `shared` is behind a mutex; `local`, `extraSockets` and `drive` are used by the loop's thread alone
+/// (`drive` is set before it starts). Other threads use `multi` only for `curl_multi_wakeup`, which any thread may call
+/// (curl_multi_wakeup(3)), and only under the mutex while `isAsleep` tells that the loop is in `curl_multi_poll`.
 final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private enum Stage { case running, stopping, parked, ending }
 
-    /// Of jobs, before the transfers have their turn.
-    private static let mostRounds = 64
+    /// Rounds of jobs before the transfers are driven again.
+    private static let maxRounds = 64
 
     private struct Shared {
         var jobs: [UnownedJob] = []
@@ -29,27 +29,29 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private let multi: UnsafeMutableRawPointer
     private let shared = Mutex(Shared())
-    /// Wakes the thread once the multi handle is gone.
-    private let doorbell: UnsafeMutablePointer<sem_t>
+    /// Wakes the thread after the multi handle was freed.
+    private let semaphore: UnsafeMutablePointer<sem_t>
     private let thread = Atomic<pthread_t>(0)
     private var local: [UnownedJob] = []
-    /// What else wakes the loop, beside libcurl's own sockets; touched by the loop's thread alone.
-    var watched: [curl_waitfd] = []
-    /// Moves the transfers on; returns the longest sleep in milliseconds.
+    /// Sockets that wake the loop besides libcurl's own.
+    var extraSockets: [curl_waitfd] = []
+    /// Drives the transfers; returns how long the loop may sleep, in milliseconds.
     private var drive: () -> Int32 = { 1000 }
 
     init(multi: UnsafeMutableRawPointer) {
         self.multi = multi
-        doorbell = .allocate(capacity: 1)
-        sem_init(doorbell, 0, 0)
+        semaphore = .allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
     }
 
     deinit {
-        sem_destroy(doorbell)
-        doorbell.deallocate()
+        sem_destroy(semaphore)
+        semaphore.deallocate()
     }
 
-    /// - Returns: false when no thread could be made.
+    /// Starts the thread.
+    ///
+    /// - Returns: false when the system gives no thread.
     func start(_ drive: @escaping @Sendable () -> Int32) -> Bool {
         self.drive = drive
         var thread = pthread_t()
@@ -70,7 +72,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         return true
     }
 
-    /// Once its last job has run, the loop lets go of the multi handle and calls `stopped` on its thread.
+    /// Stops driving transfers. After its last job the loop no longer uses the multi handle, and calls `stopped` on its thread.
     func stop(_ stopped: @escaping @Sendable () -> Void) {
         shared.withLock {
             guard $0.stage == .running else { return }
@@ -79,7 +81,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Ends the thread of a loop that was stopped.
+    /// Ends the thread of a stopped loop.
     func end() {
         shared.withLock {
             $0.stage = .ending
@@ -106,7 +108,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         shared.isAsleep = false
         switch shared.stage {
         case .running, .stopping: curl_multi_wakeup(multi)
-        case .parked, .ending: sem_post(doorbell)
+        case .parked, .ending: sem_post(semaphore)
         }
     }
 
@@ -122,7 +124,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         while runJobs() == .running {
             let longest = drive()
             guard local.isEmpty, mayPause() else { continue }
-            watched.withUnsafeMutableBufferPointer {
+            extraSockets.withUnsafeMutableBufferPointer {
                 _ = curl_multi_poll(multi, $0.baseAddress, UInt32($0.count), longest, nil)
             }
             shared.withLock { $0.isAsleep = false }
@@ -138,7 +140,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
         stopped?()
         while runJobs() == .parked {
-            while mayPause() { sem_wait(doorbell) }
+            while mayPause() { sem_wait(semaphore) }
         }
     }
 
@@ -149,8 +151,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs jobs until there are none, or for so long that the transfers have to be looked at. Jobs that make jobs for
-    /// ever keep nobody waiting: those of other threads have their turn in every round.
+    /// Runs jobs until there are none, or until the transfers must be driven again. Each round takes the jobs of other
+    /// threads too, so that jobs which enqueue further jobs without end delay none of them.
     private func runJobs() -> Stage {
         let (serial, task) = (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         var batch: [UnownedJob] = []
@@ -170,7 +172,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             for job in batch { job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
             batch.removeAll(keepingCapacity: true)
             rounds += 1
-            if rounds == LoopExecutor.mostRounds, stage == .running { return stage }
+            if rounds == LoopExecutor.maxRounds, stage == .running { return stage }
         }
     }
 }

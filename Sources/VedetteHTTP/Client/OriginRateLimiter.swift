@@ -2,64 +2,71 @@
 
 import VedetteCore
 
-/// What requests have said about how their origins are to be treated: the strictest word holds. A word that is not
-/// repeated is forgotten, so that a configuration that has become laxer takes hold without a restart.
+/// The limits on concurrency and start interval of each origin, as its requests ask for them; the strictest limit holds.
+///
+/// A limit that no request repeats expires, so that a relaxed configuration takes effect without a restart. Times are
+/// milliseconds of a clock that never jumps.
 struct OriginRateLimiter {
-    private struct Word {
+    private struct Limit {
         var concurrency: Int
         /// Milliseconds; 0 for none.
         var interval: Int64
-        var until: Int64
+        var expiry: Int64
     }
 
     private struct Entry {
-        var words: [Word] = []
+        var limits: [Limit] = []
         var lastStart: Int64?
     }
 
-    /// How long a word holds after it was said, or twice its interval where that is longer.
-    static let memory: Int64 = 600_000
+    /// How long a limit holds after it was last asked for, or twice its interval where that is longer.
+    static let lifetime: Int64 = 600_000
     /// About a year.
-    private static let longest: Int64 = 1 << 35
-    /// Entries beyond which the silent ones are dropped (I8).
-    private static let most = 4096
+    private static let maxInterval: Int64 = 1 << 35
+    /// Origins beyond which those with expired limits are removed (I8).
+    private static let maxEntries = 4096
 
-    /// Of origins that somebody has spoken of; most have none.
+    /// The origins that have limits; most have none.
     private var entries: [String: Entry] = [:]
 
-    mutating func heard(_ originLimits: OriginLimits, of origin: String, isBusy: Bool, now: Int64) {
-        let interval = min(max(0, originLimits.interval?.wholeMilliseconds ?? 0), OriginRateLimiter.longest)
-        let concurrency = min(max(1, originLimits.concurrency ?? RequestQueue.perOrigin), RequestQueue.perOrigin)
-        let until = now + max(OriginRateLimiter.memory, interval * 2)
+    /// Adds the limits that a request asks for.
+    ///
+    /// - Parameter isBusy: whether a request to the origin is running.
+    mutating func add(_ originLimits: OriginLimits, to origin: String, isBusy: Bool, now: Int64) {
+        let interval = min(max(0, originLimits.interval?.wholeMilliseconds ?? 0), OriginRateLimiter.maxInterval)
+        let concurrency = min(max(1, originLimits.concurrency ?? RequestQueue.maxPerOrigin), RequestQueue.maxPerOrigin)
+        let expiry = now + max(OriginRateLimiter.lifetime, interval * 2)
         if entries[origin] == nil {
-            if entries.count >= OriginRateLimiter.most { forget(now: now) }
-            // Who runs already started before anybody spoke of an interval: at the latest now.
+            if entries.count >= OriginRateLimiter.maxEntries { removeExpired(now: now) }
+            // Running requests started before the origin had an interval: now at the latest.
             entries[origin] = Entry(lastStart: isBusy ? now : nil)
         }
-        let word = Word(concurrency: concurrency, interval: interval, until: until)
-        entries[origin]?.words.removeAll {
-            $0.until <= now || ($0.concurrency == concurrency && $0.interval == interval)
+        let limit = Limit(concurrency: concurrency, interval: interval, expiry: expiry)
+        entries[origin]?.limits.removeAll {
+            $0.expiry <= now || ($0.concurrency == concurrency && $0.interval == interval)
         }
-        entries[origin]?.words.append(word)
+        entries[origin]?.limits.append(limit)
     }
 
-    private mutating func forget(now: Int64) {
-        entries = entries.filter { $0.value.words.contains { $0.until > now } }
+    private mutating func removeExpired(now: Int64) {
+        entries = entries.filter { $0.value.limits.contains { $0.expiry > now } }
     }
 
-    func concurrency(at origin: String, now: Int64) -> Int {
-        guard !entries.isEmpty, let entry = entries[origin] else { return RequestQueue.perOrigin }
-        return entry.words.filter { $0.until > now }.map(\.concurrency).min() ?? RequestQueue.perOrigin
+    /// Returns how many requests to the origin may run at once.
+    func concurrency(of origin: String, now: Int64) -> Int {
+        guard !entries.isEmpty, let entry = entries[origin] else { return RequestQueue.maxPerOrigin }
+        return entry.limits.filter { $0.expiry > now }.map(\.concurrency).min() ?? RequestQueue.maxPerOrigin
     }
 
-    /// Until when nothing may start at the origin; nil when something may.
-    func rest(of origin: String, now: Int64) -> Int64? {
+    /// Returns when the next request to the origin may start; nil when it may start now.
+    func nextStart(of origin: String, now: Int64) -> Int64? {
         guard !entries.isEmpty, let entry = entries[origin], let last = entry.lastStart,
-            let interval = entry.words.filter({ $0.until > now }).map(\.interval).max(), last + interval > now
+            let interval = entry.limits.filter({ $0.expiry > now }).map(\.interval).max(), last + interval > now
         else { return nil }
         return last + interval
     }
 
+    /// Records that a request to the origin has started.
     mutating func started(_ origin: String, now: Int64) {
         guard !entries.isEmpty, entries[origin] != nil else { return }
         entries[origin]?.lastStart = now

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// An address with its origin, which is asked for several times per request.
+/// A URL with its origin, which each request needs several times.
 struct Target: Sendable {
     let url: WebURL
     let origin: String
@@ -12,15 +12,16 @@ struct Target: Sendable {
         origin = url.origin
     }
 
-    /// A query credential is added as the request goes out; here it would be seen.
+    /// Removes a query credential: it is added when the request is sent, so that no error or response shows it.
     func without(_ credentials: Credentials?) -> Target {
         guard case .query = credentials else { return self }
         return Target(url.without(credentials))
     }
 }
 
-/// One request of a fetch: the first, or what a redirect made of it.
-/// A class, since it stands in several places at once and a request is large to copy.
+/// One request of a fetch: the first, or the one that follows a redirect.
+///
+/// It is a class since several places hold it at once, and a request is large to copy.
 final class RedirectHop: Sendable {
     let request: Request
     let target: Target
@@ -29,22 +30,22 @@ final class RedirectHop: Sendable {
     let headers: [Header]
     let credentials: Credentials?
     let validators: Validators
-    /// It speaks of the origin that it was given for: on another one chain, name and date are checked.
+    /// Pin, authority and client certificate are for one origin: another origin gets the usual check of chain, name and date.
     let tls: TLSPolicy
-    /// Nil: the server is asked directly.
+    /// Nil for a direct connection.
     let proxy: ProxySelection?
     private let environment: ProxyEnvironment
-    /// A private address is not connected to (adversarial case 20).
+    /// Whether no connection to a private address may be opened (adversarial case 20).
     let refusesPrivate: Bool
 
     var url: WebURL { target.url }
     var origin: String { target.origin }
 
-    /// These methods have a body even where it is empty.
+    /// POST, PUT and PATCH send a body even when it is empty.
     var sendsBody: Bool { body != nil || method == "POST" || method == "PUT" || method == "PATCH" }
 
-    /// - Throws: `.configuration` for what must not be sent as it is.
-    /// - Parameter credentials: with a granted token in the place of the grant.
+    /// - Parameter credentials: have the token in place of a grant.
+    /// - Throws: `.configuration` for a request that must not be sent as it is.
     init(_ request: Request, _ target: Target, _ credentials: Credentials?, environment: ProxyEnvironment = .own)
         throws(FetchError)
     {
@@ -54,10 +55,10 @@ final class RedirectHop: Sendable {
         (self.credentials, validators, tls) = (credentials, request.validators, request.tls)
         proxy = ProxySelection(request.proxy, for: target.url, in: environment)
         refusesPrivate = request.reach == .publicOnly
-        try check()
+        try validate()
     }
 
-    /// A redirect's, made of what was checked.
+    /// Makes the hop of a redirect from one that was validated.
     private init(
         _ old: RedirectHop, _ target: Target, method: String, body: [UInt8]?, headers: [Header],
         credentials: Credentials?,
@@ -70,16 +71,16 @@ final class RedirectHop: Sendable {
         self.refusesPrivate = refusesPrivate
     }
 
-    /// The jar whose cookies go along.
+    /// The session whose cookies are sent; nil sends none.
     var session: String? { request.cookies == .none ? nil : request.session }
 
-    /// The URL as it goes out, with a query credential.
-    var sent: String {
+    /// The URL as it is sent, with a query credential.
+    var sentURL: String {
         guard case .query(let name, let secret) = credentials else { return url.text }
         return url.setting([(name, secret.value)])
     }
 
-    /// User and password of digest authentication; a header that the user wrote himself comes first.
+    /// User and password of digest authentication; nil when the configuration has an Authorization header of its own.
     var digest: (user: String, password: String)? {
         guard case .digest(let user, let password) = credentials,
             !headers.contains(where: { $0.name.lowercased() == "authorization" })
@@ -87,12 +88,13 @@ final class RedirectHop: Sendable {
         return (user, password.value)
     }
 
-    private func check() throws(FetchError) {
+    private func validate() throws(FetchError) {
         for header in headers {
             guard RedirectHop.isToken(header.name), RedirectHop.isOneLine(header.value) else {
                 throw FetchError(
                     .configuration,
-                    "the header '\(header.name.filter(\.isLetter))' has a line break or a bad name; nothing was sent")
+                    "the header '\(header.name.filter(\.isLetter))' has a line break or an invalid name; nothing was sent"
+                )
             }
         }
         for validator in [validators.etag, validators.lastModified] {
@@ -101,11 +103,12 @@ final class RedirectHop: Sendable {
             }
         }
         guard !method.isEmpty, method.utf8.allSatisfy({ $0 > 64 && $0 < 91 || $0 == 45 }) else {
-            throw FetchError(.configuration, "the method is no HTTP method; it is written in capital letters")
+            throw FetchError(.configuration, "the method is not an HTTP method; write it in capital letters")
         }
         if let user = credentials?.user, user.utf8.contains(58) {
             throw FetchError(
-                .configuration, "the user has a colon, which basic and digest authentication cannot carry (RFC 7617)")
+                .configuration,
+                "the user contains a colon, which basic and digest authentication do not allow (RFC 7617)")
         }
     }
 
@@ -118,9 +121,9 @@ final class RedirectHop: Sendable {
         return true
     }
 
-    /// Follows a redirect. On another origin nothing goes along that could be a credential (RFC 9110 §15.4).
+    /// Returns the hop that follows a redirect. Another origin gets nothing that could be a credential (RFC 9110 §15.4).
     ///
-    /// - Parameter fromPrivate: the redirect came from a private address, so that it may lead to one.
+    /// - Parameter fromPrivate: whether the redirect came from a private address, so that it may lead to one.
     func redirected(status: Int, to target: Target, fromPrivate: Bool) throws(FetchError) -> RedirectHop {
         let becomesGet = status == 303 || (method == "POST" && (status == 301 || status == 302))
         let isElsewhere = target.origin != origin
@@ -130,10 +133,9 @@ final class RedirectHop: Sendable {
         }
         let kept = headers.filter { header in
             if becomesGet, header.name.lowercased().hasPrefix("content-") { return false }
-            return !isElsewhere || !(header.isForOneOrigin || RedirectHop.speaksOfOrigin(header.name))
+            return !isElsewhere || !(header.isForOneOrigin || RedirectHop.isLikeCredential(header.name))
         }
-        // A page that only happens to be asked for (a login page) may be older than our document: its 304 would say
-        // that the document is unchanged.
+        // A temporary redirect may lead to another page, such as a login. Its 304 would claim that our document is unchanged.
         let isSameDocument = status == 301 || status == 308
         return RedirectHop(
             self, target, method: becomesGet && method != "HEAD" ? "GET" : method, body: becomesGet ? nil : body,
@@ -150,8 +152,8 @@ final class RedirectHop: Sendable {
         }
     }
 
-    /// A header that means one origin alone, or whose name says that its value is a credential.
-    private static func speaksOfOrigin(_ name: String) -> Bool {
+    /// Whether a header belongs to one origin, or has the name of a credential.
+    private static func isLikeCredential(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == "host"
             || ["auth", "cookie", "token", "key", "secret", "session", "password", "credential", "signature"]
@@ -180,11 +182,11 @@ final class RedirectHop: Sendable {
         FormEncoding.decoded(host.replacing("+", with: "%2B"))
     }
 
-    /// Where a response redirects to; nil when it does not.
+    /// Returns where a response redirects to; nil when it does not.
     func redirect(_ raw: RawResponse) throws(FetchError) -> WebURL? {
         guard let location = raw.location else { return nil }
         guard let target = url.resolving(RedirectHop.escaped(location)) else {
-            throw FetchError(.redirect, "\(origin) redirects to what is no http or https address")
+            throw FetchError(.redirect, "\(origin) redirects to something other than an http or https URL")
         }
         if url.scheme == "https", target.scheme == "http" {
             throw FetchError(.redirect, "\(origin) redirects from https to http, which is refused")
@@ -192,7 +194,7 @@ final class RedirectHop: Sendable {
         return target.without(request.credentials)
     }
 
-    /// Spaces and bytes beyond ASCII stand in many a Location, though they must not (RFC 3986 §2).
+    /// Encodes spaces and bytes outside ASCII, which many servers send in a Location though RFC 3986 §2 forbids it.
     private static func escaped(_ location: String) -> String {
         guard location.utf8.contains(where: { $0 == 32 || $0 > 127 }) else { return location }
         return location.utf8.reduce(into: "") { out, byte in
@@ -205,18 +207,18 @@ final class RedirectHop: Sendable {
     }
 }
 
-/// What one hop brought, as received.
+/// The response of one hop, as received.
 struct RawResponse: Sendable {
     var status: Int
     var headers: ResponseHeaders
-    /// Content-Encoding in lower case.
+    /// The value of Content-Encoding in lower case.
     var encoding: String?
     var setsCookies: Bool
     var body: [UInt8]
     var digest: UInt64
-    /// The body is the one that the request knew.
+    /// Whether the body has the digest that the request knew.
     var isKnown: Bool
-    /// Status and headers say all that matters; the body may be cut or garbled.
+    /// Whether status and headers suffice, so that the body may be cut or damaged.
     var isBodyOptional: Bool
     var received: Int
     var microseconds: Int64

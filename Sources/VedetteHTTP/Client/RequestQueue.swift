@@ -2,13 +2,15 @@
 
 import VedetteCore
 
-/// Who may start (I7): places per lane, per origin and per group, and an origin's interval, with a queue in which
-/// nobody who is blocked by his own origin or group stands in another's way. Times are milliseconds that never jump.
+/// Decides which waiting request starts next (I7), by the slots per lane, per origin and per group, and by the interval of
+/// an origin. A request that its origin or group blocks does not delay the requests of others.
+///
+/// Times are milliseconds of a clock that never jumps.
 struct RequestQueue {
-    static let perOrigin = 8
-    static let perGroup = 4
-    /// Polls that have been silent for long give their place back, up to so many.
-    static let mostSlow = 192
+    static let maxPerOrigin = 8
+    static let maxPerGroup = 4
+    /// Polls without an answer that have given their lane's slot back.
+    static let maxSlow = 192
 
     typealias ID = UInt64
 
@@ -21,7 +23,7 @@ struct RequestQueue {
 
     private struct LaneState {
         var running = 0
-        /// Queues that may have their turn.
+        /// Queues whose first request may start when the lane has a free slot.
         var ready = FIFO<Queue>()
     }
 
@@ -30,24 +32,25 @@ struct RequestQueue {
     private var running: [ID: (queue: Queue, isSlow: Bool)] = [:]
     /// By `Lane.index`.
     private var states = Lane.allCases.map { _ in LaneState() }
-    /// Queues that wait for their origin or group.
+    /// Queues that wait for a slot of their origin or group.
     private var blockedByOrigin: [String: [Queue]] = [:]
     private var blockedByGroup: [String: [Queue]] = [:]
-    private var atOrigin: [String: Int] = [:]
-    private var inGroup: [String: Int] = [:]
-    private var slow = 0
-    private var originLimits = OriginRateLimiter()
-    /// Queues whose origin rests until then, the next one last.
-    private var resting: [(until: Int64, queue: Queue)] = []
+    private var countByOrigin: [String: Int] = [:]
+    private var countByGroup: [String: Int] = [:]
+    private var slowCount = 0
+    private var rateLimiter = OriginRateLimiter()
+    /// Queues that wait for the interval of their origin, the earliest last.
+    private var rateLimited: [(until: Int64, queue: Queue)] = []
 
     var isEmpty: Bool { running.isEmpty && queueOf.isEmpty }
 
+    /// Adds a request at the end of its queue.
     mutating func add(
         _ id: ID, lane: Lane, origin: String, group: String?, originLimits: OriginLimits = OriginLimits(),
         now: Int64 = 0
     ) {
         if originLimits.concurrency != nil || originLimits.interval != nil {
-            self.originLimits.heard(originLimits, of: origin, isBusy: atOrigin[origin] != nil, now: now)
+            rateLimiter.add(originLimits, to: origin, isBusy: countByOrigin[origin] != nil, now: now)
         }
         let queue = Queue(lane: lane, origin: origin, group: group)
         queueOf[id] = queue
@@ -58,10 +61,10 @@ struct RequestQueue {
         waiting[queue]?.append(id)
     }
 
-    /// The next request that may start; it then counts as running.
+    /// Returns the next request that may start, and counts it as running.
     mutating func next(now: Int64 = 0) -> ID? {
-        while let (until, queue) = resting.last, until <= now {
-            resting.removeLast()
+        while let (until, queue) = rateLimited.last, until <= now {
+            rateLimited.removeLast()
             states[queue.lane.index].ready.append(queue)
         }
         for lane in Lane.allCases {
@@ -70,37 +73,37 @@ struct RequestQueue {
         return nil
     }
 
-    /// When an origin's interval lets somebody start who waits for nothing else.
-    var nextStart: Int64? { resting.last?.until }
+    /// When the interval of an origin next lets a request start; nil when none waits for that.
+    var nextStart: Int64? { rateLimited.last?.until }
 
-    private mutating func rest(_ queue: Queue, until: Int64) {
-        let at = resting.firstIndex { $0.until <= until } ?? resting.endIndex
-        resting.insert((until, queue), at: at)
+    private mutating func postpone(_ queue: Queue, until: Int64) {
+        let index = rateLimited.firstIndex { $0.until <= until } ?? rateLimited.endIndex
+        rateLimited.insert((until, queue), at: index)
     }
 
     private mutating func next(in lane: Lane, _ now: Int64) -> ID? {
-        while states[lane.index].running < lane.places, let queue = states[lane.index].ready.popFirst() {
-            if atOrigin[queue.origin, default: 0] >= originLimits.concurrency(at: queue.origin, now: now) {
+        while states[lane.index].running < lane.slots, let queue = states[lane.index].ready.popFirst() {
+            if countByOrigin[queue.origin, default: 0] >= rateLimiter.concurrency(of: queue.origin, now: now) {
                 blockedByOrigin[queue.origin, default: []].append(queue)
                 continue
             }
-            if let until = originLimits.rest(of: queue.origin, now: now) {
-                rest(queue, until: until)
+            if let until = rateLimiter.nextStart(of: queue.origin, now: now) {
+                postpone(queue, until: until)
                 continue
             }
-            if let group = queue.group, inGroup[group, default: 0] >= RequestQueue.perGroup {
+            if let group = queue.group, countByGroup[group, default: 0] >= RequestQueue.maxPerGroup {
                 blockedByGroup[group, default: []].append(queue)
                 continue
             }
             guard let id = popWaiting(queue) else { continue }
             start(id, queue)
-            originLimits.started(queue.origin, now: now)
+            rateLimiter.started(queue.origin, now: now)
             return id
         }
         return nil
     }
 
-    /// Skips the cancelled; a queue that still holds somebody goes to the end of the line.
+    /// Skips cancelled requests. A queue that is not empty afterwards goes to the end of its lane's ready queues.
     private mutating func popWaiting(_ queue: Queue) -> ID? {
         while let id = waiting[queue]?.popFirst() {
             guard queueOf[id] != nil else { continue }
@@ -119,32 +122,32 @@ struct RequestQueue {
         queueOf[id] = nil
         running[id] = (queue, false)
         states[queue.lane.index].running += 1
-        atOrigin[queue.origin, default: 0] += 1
-        if let group = queue.group { inGroup[group, default: 0] += 1 }
+        countByOrigin[queue.origin, default: 0] += 1
+        if let group = queue.group { countByGroup[group, default: 0] += 1 }
     }
 
-    /// A waiting request was cancelled: it never starts.
-    mutating func cancelled(_ id: ID) { queueOf[id] = nil }
+    /// Removes a waiting request: it never starts.
+    mutating func cancel(_ id: ID) { queueOf[id] = nil }
 
-    /// A running poll has been silent for long: it gives back its place in the lane, not the one at its origin.
-    mutating func silent(_ id: ID) {
-        guard let entry = running[id], !entry.isSlow, entry.queue.lane == .polls, slow < RequestQueue.mostSlow else {
-            return
-        }
+    /// Marks a running poll as slow to answer: it gives back its slot in the lane, but not the one of its origin.
+    mutating func markSlow(_ id: ID) {
+        guard let entry = running[id], !entry.isSlow, entry.queue.lane == .polls, slowCount < RequestQueue.maxSlow
+        else { return }
         running[id]?.isSlow = true
-        slow += 1
+        slowCount += 1
         states[Lane.polls.index].running -= 1
     }
 
-    mutating func finished(_ id: ID) {
+    /// Releases the slots of a running request.
+    mutating func finish(_ id: ID) {
         guard let (queue, isSlow) = running.removeValue(forKey: id) else { return }
-        if isSlow { slow -= 1 } else { states[queue.lane.index].running -= 1 }
-        RequestQueue.decrement(&atOrigin, queue.origin)
+        if isSlow { slowCount -= 1 } else { states[queue.lane.index].running -= 1 }
+        RequestQueue.decrement(&countByOrigin, queue.origin)
         for blocked in blockedByOrigin.removeValue(forKey: queue.origin) ?? [] {
             states[blocked.lane.index].ready.append(blocked)
         }
         guard let group = queue.group else { return }
-        RequestQueue.decrement(&inGroup, group)
+        RequestQueue.decrement(&countByGroup, group)
         for blocked in blockedByGroup.removeValue(forKey: group) ?? [] {
             states[blocked.lane.index].ready.append(blocked)
         }
@@ -165,8 +168,8 @@ extension Lane {
         }
     }
 
-    /// How many may be in flight.
-    fileprivate var places: Int {
+    /// How many requests of the lane run at once.
+    fileprivate var slots: Int {
         switch self {
         case .polls: 64
         case .slowHosts: 16
@@ -175,7 +178,7 @@ extension Lane {
     }
 }
 
-/// A queue over an array whose taken front is dropped now and then.
+/// A queue over an array. The taken elements at its front are removed now and then, not one by one.
 struct FIFO<Element> {
     private var elements: [Element] = []
     private var head = 0

@@ -4,7 +4,7 @@ import CCurl
 import Glibc
 import VedetteCore
 
-/// One easy handle with its buffers, used for one hop after another. Touched by the loop's thread alone.
+/// One easy handle with its buffers, used for one hop after another, by the loop's thread alone.
 final class Transfer {
     typealias Continuation = UnsafeContinuation<Result<RawResponse, FetchError>, Never>
 
@@ -12,31 +12,31 @@ final class Transfer {
     private(set) var id: RequestQueue.ID = 0
     private(set) var hop: RedirectHop?
     private(set) var startedAt: Int64 = 0
-    /// Why we ended it ourselves.
+    /// Why we ended the transfer ourselves.
     private(set) var problem: FetchError?
     private let share: UnsafeMutableRawPointer
-    private let words: UnsafeMutablePointer<CChar>
+    private let errorBuffer: UnsafeMutablePointer<CChar>
     private var limits = FetchLimits()
     private var head = ResponseHead()
     private var body: [UInt8] = []
     private var requestHeaders = RequestHeaders()
-    /// What the handle is set up for; the same again needs a URL and headers only.
-    private var shape: Shape?
+    /// The options that the handle has; a hop with the same ones sets only the URL and headers.
+    private var options: Options?
     private let isPrivate: @Sendable (IPAddress) -> Bool
     private let budget: MemoryBudget
     /// Nil until a byte of a body arrives.
     private(set) var memory: MemoryShare?
     /// Bytes that `memory` was asked for.
     private var reserved = 0
-    /// Times that the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
+    /// How often the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
     private var attempts = 0
     private var isFromPrivate = false
-    /// An address was refused before a connection was opened.
-    private(set) var metPrivate = false
-    /// When the present stretch of the low-speed check began, and what had come by then.
-    private var mark: (at: Int64, bytes: Int)?
+    /// Whether a private address was refused before a connection was opened.
+    private(set) var refusedPrivate = false
+    /// When the current interval of the low-speed check began, and the bytes received until then.
+    private var speedMark: (at: Int64, bytes: Int)?
 
-    private struct Shape: Hashable {
+    private struct Options: Hashable {
         var tls: TLSPolicy
         var connect: Duration
         var total: Duration
@@ -47,119 +47,121 @@ final class Transfer {
         var digest: DigestLogin?
     }
 
-    /// libcurl keeps a server's challenge in the handle, so a handle is for one origin then.
+    /// libcurl keeps a server's challenge in the handle, so a handle with a digest login serves one origin.
     private struct DigestLogin: Hashable {
         var user: String
         var password: String
         var origin: String
     }
 
-    /// Once more, after a connection that died or was refused before the first byte.
-    private static let mostAttempts = 2
+    /// One retry, after a connection that died or was refused before the first byte.
+    private static let maxAttempts = 2
     /// With digest authentication: the challenge, perhaps a stale one, and the answer.
-    private static let mostDigestAttempts = 4
+    private static let maxDigestAttempts = 4
 
-    /// A large buffer is not kept for the next hop: there may be hundreds of handles (I8).
-    private static let mostKept = 256 << 10
-    private static let wordsCount = Int(CURL_ERROR_SIZE)
+    /// Bytes of a buffer that is kept for the next hop: there may be hundreds of handles (I8).
+    private static let maxKept = 256 << 10
+    private static let errorBufferSize = Int(CURL_ERROR_SIZE)
 
     init?(
         share: UnsafeMutableRawPointer, budget: MemoryBudget, isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
         (self.easy, self.share, self.budget, self.isPrivate) = (easy, share, budget, isPrivate)
-        words = .allocate(capacity: Transfer.wordsCount)
-        words.initialize(repeating: 0, count: Transfer.wordsCount)
+        errorBuffer = .allocate(capacity: Transfer.errorBufferSize)
+        errorBuffer.initialize(repeating: 0, count: Transfer.errorBufferSize)
     }
 
     deinit {
         curl_easy_cleanup(easy)
         requestHeaders.free()
-        words.deallocate()
+        errorBuffer.deallocate()
     }
 
-    /// A byte of a response was seen.
+    /// Whether a status line has arrived.
     var hasAnswered: Bool { head.status != 0 }
 
-    /// libcurl takes a connection that ends within the headers for an answer without a body.
+    /// Whether the headers are complete. libcurl reports a connection that ends within them as a response without a body.
     var hasHead: Bool { head.hasEnded }
 
     var isReadingHead: Bool { hasAnswered && !head.hasEnded }
 
-    /// libcurl's own words about a failure; they may name paths and are not to be shown.
-    func says(_ text: String) -> Bool { String(cString: words).contains(text) }
+    /// Whether libcurl's own error message contains a text. The message may name paths, so it is never shown.
+    func errorContains(_ text: String) -> Bool { String(cString: errorBuffer).contains(text) }
 
-    /// A GOAWAY before any byte of an answer (RFC 9113 §6.8), which libcurl 7.88 tells from other HTTP/2 errors as
-    /// little as it tries again: so only what may be asked twice is (RFC 9110 §9.2.2).
-    func mayBeRepeated(after code: CURLcode) -> Bool {
+    /// Whether the failure may be a GOAWAY before any byte of the response (RFC 9113 §6.8). libcurl 7.88 neither retries it
+    /// nor tells it from other HTTP/2 errors, so only safe methods are retried (RFC 9110 §9.2.2).
+    func mayRetry(after code: CURLcode) -> Bool {
         code == CURLE_HTTP2 && !hasAnswered && attempts == 1 && (hop?.method == "GET" || hop?.method == "HEAD")
     }
 
-    /// Status and headers are there and say all that matters: of a receiver's reply, of an error, of a redirect.
+    /// Whether the response needs no more of its body: the headers of a delivery's reply, an error or a redirect suffice.
     var isSettled: Bool { head.hasEnded && isBodyOptional }
 
     private var isBodyOptional: Bool { hop?.request.lane == .deliveries || !(200..<300).contains(head.status) }
 
+    /// Prepares the handle for a hop.
+    ///
     /// - Parameters:
-    ///   - cookies: the Cookie header's value.
-    ///   - isFresh: no connection may be shared with another transfer.
-    /// - Returns: false when libcurl refused an option: then the handle may hold the last hop's, and must not be used.
+    ///   - cookies: the value of the Cookie header.
+    ///   - isFresh: whether the hop needs a connection of its own.
+    /// - Returns: false when libcurl refused an option: the handle may then have the last hop's, and must not be used.
     func begin(_ id: RequestQueue.ID, _ hop: RedirectHop, cookies: String?, isFresh: Bool, now: Int64) -> Bool {
         (self.id, self.hop, startedAt) = (id, hop, now)
-        (problem, mark) = (nil, nil)
-        (attempts, isFromPrivate, metPrivate) = (0, false, false)
+        (problem, speedMark) = (nil, nil)
+        (attempts, isFromPrivate, refusedPrivate) = (0, false, false)
         head.reset()
         body.removeAll(keepingCapacity: true)
-        words[0] = 0
+        errorBuffer[0] = 0
         limits = hop.request.limits
         let isPlain = hop.body == nil && hop.method == "GET"
         let inspects = hop.request.inspectsConnection
-        let shape = Shape(
+        let options = Options(
             tls: hop.tls, connect: limits.connect, total: limits.total, isFresh: isFresh || inspects, proxy: hop.proxy,
             refusesPrivate: hop.refusesPrivate, inspects: inspects,
             digest: hop.digest.map { DigestLogin(user: $0.user, password: $0.password, origin: hop.origin) })
         var isSet = true
-        if !isPlain || self.shape != shape { isSet = configure(hop, shape) }
-        isSet = cc_set_string(easy, CURLOPT_URL, hop.sent) == CURLE_OK && isSet
-        self.shape = isPlain && isSet ? shape : nil
+        if !isPlain || self.options != options { isSet = configure(hop, options) }
+        isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
+        self.options = isPlain && isSet ? options : nil
         requestHeaders.build(hop, cookies: cookies)
         cc_set_list(easy, CURLOPT_HTTPHEADER, requestHeaders.list)
         return isSet
     }
 
-    /// Of the options that can be refused those are watched that would leave a request less guarded.
-    private func configure(_ hop: RedirectHop, _ shape: Shape) -> Bool {
+    /// - Returns: false when libcurl refused an option that protects the request.
+    private func configure(_ hop: RedirectHop, _ options: Options) -> Bool {
         curl_easy_reset(easy)
         cc_set_pointer(easy, CURLOPT_SHARE, share)
         let user = Unmanaged.passUnretained(self).toOpaque()
         cc_set_pointer(easy, CURLOPT_PRIVATE, user)
         cc_set_pointer(easy, CURLOPT_WRITEDATA, user)
         cc_set_pointer(easy, CURLOPT_HEADERDATA, user)
-        cc_set_pointer(easy, CURLOPT_ERRORBUFFER, words)
+        cc_set_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer)
         cc_set_write(easy, CURLOPT_WRITEFUNCTION, Transfer.onBody)
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, Transfer.onHeader)
         cc_set_pointer(easy, CURLOPT_PREREQDATA, user)
-        let isWatched = cc_set_prereq(easy, Transfer.onRequest) == CURLE_OK
+        let hasRequestCheck = cc_set_prereq(easy, Transfer.onRequest) == CURLE_OK
         cc_set_long(easy, CURLOPT_NOSIGNAL, 1)
         cc_quick_exit(easy)
-        let isBound = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
+        let isProtocolLimited = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
         cc_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         cc_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
         cc_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         cc_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
-        cc_set_long(easy, CURLOPT_FRESH_CONNECT, shape.isFresh ? 1 : 0)
-        cc_set_long(easy, CURLOPT_FORBID_REUSE, shape.isFresh ? 1 : 0)
-        cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(shape.connect.wholeMilliseconds)))
-        cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(shape.total.wholeMilliseconds)))
-        let isGuarded = shape.tls.apply(to: easy) && setReach(shape) && setProxy(shape.proxy) && isWatched
-        if shape.inspects {
+        cc_set_long(easy, CURLOPT_FRESH_CONNECT, options.isFresh ? 1 : 0)
+        cc_set_long(easy, CURLOPT_FORBID_REUSE, options.isFresh ? 1 : 0)
+        cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(options.connect.wholeMilliseconds)))
+        cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(options.total.wholeMilliseconds)))
+        let isProtected = options.tls.apply(to: easy) && setReach(options) && setProxy(options.proxy) && hasRequestCheck
+        if options.inspects {
             cc_set_long(easy, CURLOPT_CERTINFO, 1)
             // A resumed session brings no certificate.
             cc_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
         }
-        if let digest = shape.digest { setDigest(digest) }
-        return setMethod(hop) && isBound && isGuarded
+        if let digest = options.digest { setDigest(digest) }
+        return setMethod(hop) && isProtocolLimited && isProtected
     }
 
     private func setDigest(_ digest: DigestLogin) {
@@ -168,21 +170,21 @@ final class Transfer {
         cc_set_string(easy, CURLOPT_PASSWORD, digest.password)
     }
 
-    /// Where a proxy is asked, it resolves the name, and its own address is nobody's secret.
-    private func setReach(_ shape: Shape) -> Bool {
-        guard shape.refusesPrivate, shape.proxy == nil else { return true }
+    /// Without a proxy the address of the socket is checked. A proxy resolves names itself, and may have a private address.
+    private func setReach(_ options: Options) -> Bool {
+        guard options.refusesPrivate, options.proxy == nil else { return true }
         cc_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
         return cc_set_opensocket(easy, Transfer.onSocket) == CURLE_OK
     }
 
-    /// The environment was read already; the empty strings keep libcurl from reading it again.
+    /// The empty strings keep libcurl from reading the environment itself.
     private func setProxy(_ proxy: ProxySelection?) -> Bool {
         guard cc_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "") == CURLE_OK else { return false }
         guard let proxy else { return true }
         cc_set_string(easy, CURLOPT_NOPROXY, "")
         if let user = proxy.user { cc_set_string(easy, CURLOPT_PROXYUSERNAME, user) }
         if let password = proxy.password { cc_set_string(easy, CURLOPT_PROXYPASSWORD, password) }
-        // The headers are the server's: no proxy that opens a tunnel sees them.
+        // The headers are for the server: a proxy that opens a tunnel does not see them.
         return cc_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) == CURLE_OK
     }
 
@@ -192,8 +194,7 @@ final class Transfer {
         if hop.sendsBody {
             let body = hop.body ?? []
             cc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
-            // Behind the bytes stands a zero, so that an empty body has an address: without one libcurl would read
-            // stdin.
+            // The extra zero gives an empty body an address: without one libcurl would read stdin.
             var bytes = body + [0]
             isSet = bytes.withUnsafeMutableBytes {
                 cc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) == CURLE_OK
@@ -203,9 +204,9 @@ final class Transfer {
         return cc_set_string(easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK && isSet
     }
 
-    // MARK: Where it goes
+    // MARK: Addresses
 
-    /// Before a connection is opened (CURLOPT_OPENSOCKETFUNCTION(3)).
+    /// Called before a connection is opened (CURLOPT_OPENSOCKETFUNCTION(3)).
     private static let onSocket: cc_opensocket_function = { user, _, address in
         guard let user, let address else { return CC_SOCKET_BAD }
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
@@ -215,18 +216,18 @@ final class Transfer {
 
     private static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
 
-    /// What follows `addr` is as long as `addrlen` says (libcurl's struct curl_sockaddr).
+    /// `addr` is followed by the rest of the address, `addrlen` bytes in all (libcurl's struct curl_sockaddr).
     private func mayConnect(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
         let name = UnsafeRawPointer(address).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)
         guard let address = IPAddress(name), !isPrivate(address) else {
-            metPrivate = true
+            refusedPrivate = true
             return false
         }
         return true
     }
 
-    /// Before the request is sent, on a new connection or a kept one (CURLOPT_PREREQFUNCTION(3)).
+    /// Called before the request is sent, on a new connection or a kept one (CURLOPT_PREREQFUNCTION(3)).
     private static let onRequest: cc_prereq_function = { user, address, _, _, _ in
         guard let user else { return CURL_PREREQFUNC_ABORT }
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
@@ -243,18 +244,18 @@ final class Transfer {
             return false
         }
         guard attempts > 1 else { return true }
-        guard attempts <= (shape?.digest == nil ? Transfer.mostAttempts : Transfer.mostDigestAttempts) else {
+        guard attempts <= (options?.digest == nil ? Transfer.maxAttempts : Transfer.maxDigestAttempts) else {
             problem = FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
             return false
         }
-        // Of two answers none of the first may stay.
+        // Nothing of the first response may stay in the second.
         (memory, reserved) = (nil, 0)
         head.reset()
         body.removeAll(keepingCapacity: true)
         return true
     }
 
-    // MARK: What arrives
+    // MARK: The response
 
     private static let onBody: cc_write_function = { bytes, size, count, user in
         guard let bytes, let user else { return 0 }
@@ -313,37 +314,39 @@ final class Transfer {
         return problem == nil
     }
 
-    /// The deadlines that libcurl does not have, or has with whole seconds only; and its own once more, since
-    /// everything rests on it that no transfer stays for ever.
-    func overdue(now: Int64, origin: String) -> FetchError? {
+    /// Checks the deadlines that libcurl does not have, or has in whole seconds only, and the total once more, so that no
+    /// transfer can stay for ever.
+    ///
+    /// - Returns: nil while the transfer is in time.
+    func timeoutError(now: Int64, origin: String) -> FetchError? {
         if now - startedAt >= limits.total.wholeMilliseconds {
-            return FetchError(.timeout, "\(origin) was not done in \(limits.total)", timedOut: !hasAnswered)
+            return .notDone(origin, in: limits.total, timedOut: !hasAnswered)
         }
         guard hasAnswered else {
             guard now - startedAt >= limits.firstByte.wholeMilliseconds else { return nil }
             return FetchError(.timeout, "\(origin) did not begin to answer in \(limits.firstByte)", timedOut: true)
         }
-        guard let mark else {
-            self.mark = (now, body.count)
+        guard let speedMark else {
+            self.speedMark = (now, body.count)
             return nil
         }
-        let stretch = limits.lowSpeed.wholeMilliseconds
-        guard now - mark.at >= stretch else { return nil }
-        self.mark = (now, body.count)
-        guard Int64(body.count - mark.bytes) < max(1, 64 * stretch / 1000) else { return nil }
+        let interval = limits.lowSpeed.wholeMilliseconds
+        guard now - speedMark.at >= interval else { return nil }
+        self.speedMark = (now, body.count)
+        guard Int64(body.count - speedMark.bytes) < max(1, 64 * interval / 1000) else { return nil }
         return FetchError(.timeout, "\(origin) sent less than 64 bytes a second for \(limits.lowSpeed)")
     }
 
-    /// Takes out what came; the handle is free for another hop.
-    func finish() -> RawResponse {
+    /// Returns the response, and leaves the handle free for another hop.
+    func takeResponse() -> RawResponse {
         let digest = Digest.of(body)
-        // A JSON reader wants 64 bytes behind the body, whatever its length was said to be.
+        // A JSON reader wants 64 bytes behind the body; an array in one chunk may have fewer.
         if body.capacity - body.count < 64, !body.isEmpty { body.reserveCapacity(body.count + 64) }
         let isKnown = head.status == 200 && hop?.request.knownDigest == digest
         var time: curl_off_t = 0
         cc_get_offset(easy, CURLINFO_TOTAL_TIME_T, &time)
         let lines = head.takeLines()
-        let clean = QueryRedactor(hop?.request.credentials)?.removed(from: lines) ?? lines
+        let clean = QueryRedactor(hop?.request.credentials)?.removed(fromLines: lines) ?? lines
         let response = RawResponse(
             status: head.status, headers: ResponseHeaders(lines: clean), encoding: head.encoding,
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
@@ -351,15 +354,15 @@ final class Transfer {
             isFromPrivate: isFromPrivate,
             certificateExpires: hop?.request.inspectsConnection == true ? PeerCertificate.expiry(easy) : nil,
             memory: isKnown ? nil : memory)
-        // A body that goes out is not copied: its buffer goes with it.
+        // The response takes the buffer: the body is not copied.
         if !isKnown { body = [] }
         return response
     }
 
-    /// Lets go of what the last hop held.
-    func clear() {
+    /// Releases the memory of the last hop.
+    func reset() {
         hop = nil
         (memory, reserved) = (nil, 0)
-        if body.capacity > Transfer.mostKept { body = [] }
+        if body.capacity > Transfer.maxKept { body = [] }
     }
 }

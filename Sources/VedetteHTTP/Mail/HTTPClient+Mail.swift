@@ -3,13 +3,13 @@
 import CCurl
 public import VedetteCore
 
-/// Mail in the same lanes and the same loop as everything else.
+/// Mail, in the same queue and the same loop as requests.
 extension HTTPClient: MailCarrier {
-    /// A server that has given its verdict has so long to say goodbye.
-    private static let goodbye: Int64 = 2000
+    /// How long a server has to reply to QUIT, in milliseconds.
+    private static let quitTimeout: Int64 = 2000
 
     public func send(_ mail: Mail) async throws(FetchError) -> MailReply {
-        try mail.check()
+        try mail.validate()
         lastID += 1
         let id = lastID
         let result = await withTaskExecutorPreference(loop) {
@@ -19,7 +19,7 @@ extension HTTPClient: MailCarrier {
                         return continuation.resume(returning: .failure(HTTPClient.cancelled))
                     }
                     waitingMails[id] = (mail, continuation)
-                    lanes.add(
+                    queue.add(
                         id, lane: .deliveries, origin: mail.server.origin, group: mail.group,
                         now: SystemTime.monotonic())
                     startWaiting()
@@ -31,26 +31,26 @@ extension HTTPClient: MailCarrier {
         return try result.get()
     }
 
-    /// - Returns: false when the id is no mail's.
+    /// - Returns: false when the id is not that of a mail.
     func startMail(_ id: RequestQueue.ID, now: Int64) -> Bool {
         guard let (mail, continuation) = waitingMails.removeValue(forKey: id) else { return false }
         guard let transfer = MailTransfer(id, mail, continuation, now: now) else {
-            lanes.finished(id)
+            queue.finish(id)
             continuation.resume(returning: .failure(FetchError(.network, "there is no memory for another transfer")))
             return true
         }
         mails[id] = transfer
         if !transfer.configure(share: share) || curl_multi_add_handle(multi, transfer.easy) != CURLM_OK {
-            let detail = "libcurl does not take the mail for \(mail.server.origin); nothing was sent"
+            let detail = "libcurl refused an option of the mail to \(mail.server.origin); nothing was sent"
             drop(transfer, .failure(FetchError(.configuration, detail)))
         }
         return true
     }
 
-    /// - Returns: false when the id is no mail's.
+    /// - Returns: false when the id is not that of a mail.
     func cancelMail(_ id: RequestQueue.ID) -> Bool {
         if let (_, continuation) = waitingMails.removeValue(forKey: id) {
-            lanes.cancelled(id)
+            queue.cancel(id)
             continuation.resume(returning: .failure(HTTPClient.cancelled))
             return true
         }
@@ -59,11 +59,11 @@ extension HTTPClient: MailCarrier {
         return true
     }
 
-    /// libcurl has connected a mail, or could not.
+    /// Continues a mail that libcurl has connected, or ends it when it could not.
     func mailConnected(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
         guard let transfer = mails.values.first(where: { $0.easy == easy }) else { return }
         do throws(FetchError) {
-            if let reply = try transfer.refusal(code, now: SystemTime.monotonic()) {
+            if let reply = try transfer.refusal(code) {
                 drop(transfer, .success(reply))
             } else {
                 try transfer.open()
@@ -73,46 +73,47 @@ extension HTTPClient: MailCarrier {
         }
     }
 
-    /// Moves every mail on as far as it can go.
-    func moveMails() {
-        for transfer in mails.values where transfer.socket != nil { move(transfer) }
+    /// Drives every connected mail as far as it can go without waiting.
+    func advanceMails() {
+        for transfer in mails.values where transfer.socket != nil { advance(transfer) }
     }
 
-    private func move(_ transfer: MailTransfer) {
+    private func advance(_ transfer: MailTransfer) {
         do throws(FetchError) {
-            switch try transfer.goOn() {
-            case .waits: return
-            case .over: drop(transfer, nil)
-            case .verdict(let reply):
-                tell(transfer, .success(reply))
-                transfer.leavesBy = SystemTime.monotonic() + HTTPClient.goodbye
-                move(transfer)
+            switch try transfer.advance() {
+            case .waiting: return
+            case .closed: drop(transfer, nil)
+            case .finalReply(let reply):
+                resume(transfer, .success(reply))
+                transfer.quitDeadline = SystemTime.monotonic() + HTTPClient.quitTimeout
+                advance(transfer)
             }
         } catch {
             drop(transfer, .failure(error))
         }
     }
 
-    func watchMails(now: Int64) {
+    /// Ends the mails whose time is over.
+    func checkMailTimeouts(now: Int64) {
         for transfer in mails.values {
-            if let leavesBy = transfer.leavesBy {
-                if now >= leavesBy { drop(transfer, nil) }
-            } else if let error = transfer.overdue(now: now) {
+            if let quitDeadline = transfer.quitDeadline {
+                if now >= quitDeadline { drop(transfer, nil) }
+            } else if let error = transfer.timeoutError(now: now) {
                 drop(transfer, .failure(error))
             }
         }
     }
 
-    private func tell(_ transfer: MailTransfer, _ result: Result<MailReply, FetchError>) {
+    private func resume(_ transfer: MailTransfer, _ result: Result<MailReply, FetchError>) {
         transfer.continuation.take()?.resume(returning: result)
     }
 
-    /// Removing the handle closes the connection at once: libcurl keeps none that we have spoken on.
+    /// Ends a mail. Removing the handle closes its connection: libcurl keeps none that was used with CURLOPT_CONNECT_ONLY.
     private func drop(_ transfer: MailTransfer, _ result: Result<MailReply, FetchError>?) {
         mails[transfer.id] = nil
-        // Only now: a connection that still says goodbye counts.
-        lanes.finished(transfer.id)
+        // Released only here: a connection that waits for the reply to QUIT counts.
+        queue.finish(transfer.id)
         curl_multi_remove_handle(multi, transfer.easy)
-        if let result { tell(transfer, result) }
+        if let result { resume(transfer, result) }
     }
 }

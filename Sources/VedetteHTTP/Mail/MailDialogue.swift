@@ -2,46 +2,49 @@
 
 import VedetteCore
 
-/// What is said to a mail server once it knows us, from MAIL to QUIT (RFC 5321 §3.3). All values: what it hears in, what
-/// it says out.
+/// The SMTP dialogue after the login, from MAIL to QUIT (RFC 5321 §3.3). A pure value: it takes replies and returns the
+/// bytes to send.
 struct MailDialogue {
-    private enum Stage: Equatable { case sender, recipient(Int), data, content, leaving }
+    private enum Stage: Equatable { case sender, recipient(Int), data, content, quitting }
 
     private let mail: Mail
     private var stage = Stage.sender
-    private(set) var verdict: MailReply?
-    /// The server has answered QUIT.
-    private(set) var isOver = false
+    /// The reply that decides about the mail; nil until it is known.
+    private(set) var finalReply: MailReply?
+    /// Whether the server has answered QUIT.
+    private(set) var isFinished = false
 
     init(_ mail: Mail) { self.mail = mail }
 
-    /// It was asked for the content and has said it.
-    var awaitsVerdict: Bool { stage == .content }
+    /// Whether the content was handed out for sending, and its reply has not arrived.
+    var awaitsFinalReply: Bool { stage == .content }
 
+    /// The first command.
     var opening: [UInt8] { MailDialogue.line("MAIL FROM:<\(mail.sender)>") }
 
-    /// - Parameter isSent: all that we have said is on its way.
-    /// - Returns: what is said next.
-    /// - Throws: `.protocol` when it answers what was not asked yet.
-    mutating func heard(_ answer: MailAnswer, isSent: Bool) throws(FetchError) -> [UInt8] {
-        guard stage != .leaving else {
-            isOver = true
+    /// Takes a reply and returns the bytes to send next.
+    ///
+    /// - Parameter isSent: whether everything handed out before was sent.
+    /// - Throws: `.protocol` for a reply to what was not sent yet.
+    mutating func received(_ reply: SMTPReply, isSent: Bool) throws(FetchError) -> [UInt8] {
+        guard stage != .quitting else {
+            isFinished = true
             return []
         }
-        guard isSent || answer.code >= 400 else {
-            throw FetchError(.protocol, "\(mail.server.origin) answers before it is asked")
+        guard isSent || reply.code >= 400 else {
+            throw FetchError(.protocol, "\(mail.server.origin) replies before it was asked")
         }
-        let isYes = (200..<300).contains(answer.code)
+        let isPositive = (200..<300).contains(reply.code)
         switch stage {
-        case .sender where isYes, .recipient where isYes: return next()
-        case .data where answer.code == 354:
+        case .sender where isPositive, .recipient where isPositive: return next()
+        case .data where reply.code == 354:
             stage = .content
             return MailDialogue.framed(mail.content)
-        default: return leave(answer)
+        default: return quit(after: reply)
         }
     }
 
-    /// One refused recipient ends it before any content was sent: so a later attempt brings nobody the same mail twice.
+    /// The first refused recipient ends the mail before its content is sent, so that a retry sends it to nobody twice.
     private mutating func next() -> [UInt8] {
         let index = if case .recipient(let index) = stage { index + 1 } else { 0 }
         guard index < mail.recipients.count else {
@@ -52,22 +55,22 @@ struct MailDialogue {
         return MailDialogue.line("RCPT TO:<\(mail.recipients[index])>")
     }
 
-    private mutating func leave(_ answer: MailAnswer) -> [UInt8] {
-        let at: MailReply.Stage =
+    private mutating func quit(after reply: SMTPReply) -> [UInt8] {
+        let replyStage: MailReply.Stage =
             switch stage {
             case .sender: .sender
             case .recipient(let index): .recipient(index)
             case .data: .data
-            case .content, .leaving: .content
+            case .content, .quitting: .content
             }
-        verdict = MailReply(stage: at, code: answer.code, text: answer.text)
-        stage = .leaving
+        finalReply = MailReply(stage: replyStage, code: reply.code, text: reply.text)
+        stage = .quitting
         return MailDialogue.line("QUIT")
     }
 
     private static func line(_ text: String) -> [UInt8] { Array(text.utf8) + [13, 10] }
 
-    /// With a dot before each line that begins with one, and the line that ends it (RFC 5321 §4.5.2).
+    /// Doubles the dot of each line that begins with one, and adds the line that ends the content (RFC 5321 §4.5.2).
     static func framed(_ content: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(content.count + content.count / 64 + 5)

@@ -3,11 +3,11 @@
 import CCurl
 import VedetteCore
 
-/// One mail on its way, on a connection of its own. Touched by the loop's thread alone.
+/// The transfer of one mail, on a connection of its own, by the loop's thread alone.
 ///
-/// libcurl connects, speaks TLS or STARTTLS, and logs in; from MAIL on we speak for ourselves (CURLOPT_CONNECT_ONLY(3)).
-/// Left to libcurl, the end of a mail would block: it waits for the server's verdict, and later for the answer to QUIT, inside
-/// one call (curl's TODO, "More non-blocking"), and with it every poll would wait.
+/// libcurl connects, starts TLS and logs in (CURLOPT_CONNECT_ONLY(3)); from MAIL on `MailDialogue` continues. libcurl's own
+/// SMTP blocks inside one call while it waits for the final reply, and again for the reply to QUIT (curl's TODO, "More
+/// non-blocking"), and with it every poll would wait.
 final class MailTransfer {
     typealias Continuation = UnsafeContinuation<Result<MailReply, FetchError>, Never>
 
@@ -15,23 +15,22 @@ final class MailTransfer {
     let mail: Mail
     let easy: UnsafeMutableRawPointer
     let startedAt: Int64
-    /// Nil once it has been told.
+    /// Nil once it was resumed.
     var continuation: Continuation?
-    /// Until when a server that has given its verdict may say goodbye.
-    var leavesBy: Int64?
-    /// Nil until libcurl has connected us.
+    /// When the connection is closed even without a reply to QUIT; nil until the final reply.
+    var quitDeadline: Int64?
+    /// Nil until libcurl has connected and logged in.
     private(set) var socket: curl_socket_t?
-    /// The server's last words to libcurl.
-    private(set) var lastHeard: MailAnswer?
-    /// A reply that libcurl would read for ever, or that is none.
+    /// The last reply that libcurl received.
+    private(set) var lastReply: SMTPReply?
+    /// The error of a reply without an end, or of bytes that are not a reply; libcurl would go on reading.
     private(set) var problem: FetchError?
     private var dialogue: MailDialogue
     private var replies = MailReplies()
     private var unsent: ArraySlice<UInt8> = []
-    private let words: UnsafeMutablePointer<CChar>
 
-    /// The server has the whole mail.
-    var isJudged: Bool { dialogue.awaitsVerdict && unsent.isEmpty }
+    /// Whether the server has the whole mail and has not replied to it.
+    var awaitsFinalReply: Bool { dialogue.awaitsFinalReply && unsent.isEmpty }
 
     private static let chunk = 16 << 10
 
@@ -40,22 +39,15 @@ final class MailTransfer {
         guard let easy = curl_easy_init() else { return nil }
         (self.id, self.mail, self.easy, self.continuation, startedAt) = (id, mail, easy, continuation, now)
         dialogue = MailDialogue(mail)
-        words = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
-    deinit {
-        curl_easy_cleanup(easy)
-        words.deallocate()
-    }
+    deinit { curl_easy_cleanup(easy) }
 
-    /// libcurl's own words about a failure; not to be shown.
-    func says(_ text: String) -> Bool { String(cString: words).contains(text) }
-
-    /// - Returns: false when libcurl refused an option that guards something: then it must not be used.
+    /// Sets the options of the handle.
+    ///
+    /// - Returns: false when libcurl refused an option that protects the mail: the handle must then not be used.
     func configure(share: UnsafeMutableRawPointer) -> Bool {
         cc_set_pointer(easy, CURLOPT_SHARE, share)
-        cc_set_pointer(easy, CURLOPT_ERRORBUFFER, words)
         cc_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passUnretained(self).toOpaque())
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, MailTransfer.onLine)
         cc_set_long(easy, CURLOPT_NOSIGNAL, 1)
@@ -67,11 +59,11 @@ final class MailTransfer {
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, limit)
         // The empty string keeps libcurl from reading the environment.
         let isDirect = cc_set_string(easy, CURLOPT_PROXY, "") == CURLE_OK
-        let isBound = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK
-        let isOurs = cc_set_long(easy, CURLOPT_CONNECT_ONLY, 1) == CURLE_OK
+        let isProtocolLimited = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK
+        let stopsAfterLogin = cc_set_long(easy, CURLOPT_CONNECT_ONLY, 1) == CURLE_OK
         let url = mail.server.origin + (mail.hello.map { "/" + $0 } ?? "")
-        return cc_set_string(easy, CURLOPT_URL, url) == CURLE_OK && isDirect && isBound && isOurs && setTLS()
-            && setLogin()
+        return cc_set_string(easy, CURLOPT_URL, url) == CURLE_OK && isDirect && isProtocolLimited && stopsAfterLogin
+            && setTLS() && setLogin()
     }
 
     private func setTLS() -> Bool {
@@ -87,8 +79,8 @@ final class MailTransfer {
     private func setLogin() -> Bool {
         guard let login = mail.login else { return true }
         cc_set_long(easy, CURLOPT_SASL_IR, 1)
-        // Left to itself libcurl prefers GSSAPI where a server offers it, asks for a ticket instead of using the password,
-        // and does not fall back.
+        // libcurl would prefer GSSAPI where a server offers it, ask for a ticket instead of using the password, and not
+        // fall back.
         return cc_set_string(easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN") == CURLE_OK
             && cc_set_string(easy, CURLOPT_USERNAME, login.user) == CURLE_OK
             && cc_set_string(easy, CURLOPT_PASSWORD, login.password.value) == CURLE_OK
@@ -98,29 +90,29 @@ final class MailTransfer {
         guard let bytes, let user else { return 0 }
         let transfer = Unmanaged<MailTransfer>.fromOpaque(user).takeUnretainedValue()
         let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        return transfer.overheard(line) ? line.count : 0
+        return transfer.received(line) ? line.count : 0
     }
 
-    /// What the server says while libcurl speaks with it.
-    private func overheard(_ line: UnsafeRawBufferPointer) -> Bool {
+    /// Reads what the server sends to libcurl, before the dialogue.
+    private func received(_ line: UnsafeRawBufferPointer) -> Bool {
         guard socket == nil else { return true }
         do throws(FetchError) {
             try replies.append(line)
-            if let last = replies.take().last { lastHeard = last }
+            if let last = replies.take().last { lastReply = last }
             return true
         } catch {
-            problem = named(error)
+            problem = withOrigin(error)
             return false
         }
     }
 
-    private func named(_ error: FetchError) -> FetchError {
+    private func withOrigin(_ error: FetchError) -> FetchError {
         FetchError(error.failure, "\(mail.server.origin) does not speak SMTP: \(error.detail)")
     }
 
     // MARK: The dialogue
 
-    /// libcurl has connected us.
+    /// Starts the dialogue on the connection that libcurl has made.
     func open() throws(FetchError) {
         var socket = CC_SOCKET_BAD
         guard cc_get_socket(easy, &socket) == CURLE_OK, socket != CC_SOCKET_BAD else {
@@ -131,59 +123,60 @@ final class MailTransfer {
         unsent = dialogue.opening[...]
     }
 
-    /// What the loop waits for.
-    var wish: curl_waitfd? {
+    /// What the loop waits for on the socket.
+    var pollEntry: curl_waitfd? {
         guard let socket else { return nil }
         let events = unsent.isEmpty ? CURL_WAIT_POLLIN : CURL_WAIT_POLLIN | CURL_WAIT_POLLOUT
         return curl_waitfd(fd: socket, events: Int16(events), revents: 0)
     }
 
-    enum Progress { case waits, verdict(MailReply), over }
+    enum Progress { case waiting, finalReply(MailReply), closed }
 
-    /// Nothing but the goodbye is left.
-    var hasVerdict: Bool { dialogue.verdict != nil }
+    private var hasFinalReply: Bool { dialogue.finalReply != nil }
 
-    /// Hears and says what can be heard and said without waiting.
-    func goOn() throws(FetchError) -> Progress {
-        let hadVerdict = hasVerdict
+    /// Receives and sends as much as is possible without waiting.
+    func advance() throws(FetchError) -> Progress {
+        let hadFinalReply = hasFinalReply
         var isOpen = false
         do throws(FetchError) {
-            isOpen = try talk()
+            isOpen = try exchange()
         } catch {
-            // A verdict stands, whatever becomes of the connection.
-            guard hasVerdict else { throw error }
+            // The final reply holds, even if the connection breaks after it.
+            guard hasFinalReply else { throw error }
         }
-        guard let verdict = dialogue.verdict else {
+        guard let reply = dialogue.finalReply else {
             guard isOpen else {
-                throw FetchError(.closed, "\(mail.server.origin) closed the connection without a verdict")
+                throw FetchError(.closed, "\(mail.server.origin) closed the connection without a reply to the mail")
             }
-            return .waits
+            return .waiting
         }
-        guard hadVerdict else { return .verdict(verdict) }
-        return dialogue.isOver || !isOpen ? .over : .waits
+        guard hadFinalReply else { return .finalReply(reply) }
+        return dialogue.isFinished || !isOpen ? .closed : .waiting
     }
 
-    /// - Returns: false when the server has closed.
-    private func talk() throws(FetchError) -> Bool {
-        guard try hear() else { return false }
+    /// - Returns: false when the server has closed the connection.
+    private func exchange() throws(FetchError) -> Bool {
+        guard try receiveReplies() else { return false }
         guard !send() else { return true }
-        // Why it broke off may stand in what it sent before.
-        guard try hear(), hasVerdict else { throw FetchError(.closed, "\(mail.server.origin) broke the connection") }
+        // What the server sent before it closed may contain the reason.
+        guard try receiveReplies(), hasFinalReply else {
+            throw FetchError(.closed, "\(mail.server.origin) broke the connection")
+        }
         return false
     }
 
-    /// - Returns: false when the server has closed.
-    private func hear() throws(FetchError) -> Bool {
-        while !dialogue.isOver, let chunk = try receive() {
+    /// - Returns: false when the server has closed the connection.
+    private func receiveReplies() throws(FetchError) -> Bool {
+        while !dialogue.isFinished, let chunk = try receive() {
             guard !chunk.isEmpty else { return false }
-            do throws(FetchError) { try replies.append(chunk) } catch { throw named(error) }
-            for answer in replies.take() {
+            do throws(FetchError) { try replies.append(chunk) } catch { throw withOrigin(error) }
+            for reply in replies.take() {
                 let isSent = unsent.isEmpty
-                let next = try dialogue.heard(answer, isSent: isSent)
-                // Within the content even a QUIT would be content.
-                unsent = isSent || !hasVerdict ? unsent + next : []
+                let next = try dialogue.received(reply, isSent: isSent)
+                // In the middle of the content a QUIT would be content too.
+                unsent = isSent || !hasFinalReply ? unsent + next : []
             }
-            guard send() || hasVerdict else { return true }
+            guard send() || hasFinalReply else { return true }
         }
         return true
     }
@@ -200,7 +193,7 @@ final class MailTransfer {
         return true
     }
 
-    /// Nil when there is nothing yet; empty when the server has closed.
+    /// - Returns: nil when nothing has arrived; an empty chunk when the server has closed the connection.
     private func receive() throws(FetchError) -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: MailTransfer.chunk)
         var count = 0

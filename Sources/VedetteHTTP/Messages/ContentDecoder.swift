@@ -3,14 +3,17 @@
 import CZlib
 import VedetteCore
 
-/// gzip, zlib and raw deflate with bounds. libcurl's own decoding reports success on a cut stream and does not count what
-/// comes out of it.
+/// Decodes gzip, zlib and raw deflate within limits. libcurl's own decoder reports success on a truncated stream, and does
+/// not limit the decoded bytes.
 enum ContentDecoder {
-    /// A body may grow to `freeBytes` whatever its ratio, beyond that at most `mostRatio` times.
-    static let mostRatio = 1000
+    /// A body may be decoded to `freeBytes` at any ratio, beyond that to `maxRatio` times its size.
+    static let maxRatio = 1000
     static let freeBytes = 1 << 20
 
-    /// - Parameter memory: the share of the body; it grows with what comes out, and in the end is as large as that.
+    /// - Parameters:
+    ///   - limit: bytes of the decoded body.
+    ///   - memory: the share of the body; in the end it is as large as the decoded body.
+    /// - Throws: `.truncated`, `.encoding`, `.tooLarge` or `.memory`.
     static func decode(
         _ body: [UInt8], encoding: String, limit: Int, memory: MemoryShare? = nil
     ) throws(FetchError) -> [UInt8] {
@@ -24,32 +27,32 @@ enum ContentDecoder {
         default:
             throw FetchError(
                 .encoding,
-                "the answer has the content encoding '\(named(encoding))', which was not asked for")
+                "the answer has the content encoding '\(printable(encoding))', which was not requested")
         }
     }
 
-    /// The server's word, as far as it may be shown.
-    private static func named(_ encoding: String) -> String {
+    /// Removes characters that no encoding has in its name: the text comes from the server.
+    private static func printable(_ encoding: String) -> String {
         String(encoding.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-,".contains($0)) }.prefix(30))
     }
 
     private static func inflate(
         _ body: [UInt8], windowBits: Int32, limit: Int, _ memory: MemoryShare?
     ) throws(FetchError) -> [UInt8] {
-        let bound = min(limit, max(freeBytes, body.count.multipliedReportingOverflow(by: mostRatio).partialValue))
+        let bound = min(limit, max(freeBytes, body.count.multipliedReportingOverflow(by: maxRatio).partialValue))
         var stream = z_stream()
-        guard cz_inflate_init(&stream, windowBits) == Z_OK else { throw FetchError(.encoding, "zlib could not start") }
+        guard cz_inflate_init(&stream, windowBits) == Z_OK else { throw FetchError(.encoding, "failed to start zlib") }
         defer { inflateEnd(&stream) }
         var out: [UInt8] = []
         let end = body.withUnsafeBufferPointer { input in
             run(&stream, input, into: &out, bound: bound) { memory?.resize(to: body.count + $0) ?? true }
         }
         switch end {
-        case .whole:
+        case .complete:
             guard memory?.resize(to: out.capacity) ?? true else { throw noMemory }
             return out
         case .noMemory: throw noMemory
-        case .cut: throw FetchError(.truncated, "the compressed answer is cut short")
+        case .truncated: throw FetchError(.truncated, "the compressed answer is cut short")
         case .damaged: throw FetchError(.encoding, "the compressed answer is damaged")
         case .tooLarge: throw FetchError(.tooLarge, "the answer inflates to more than \(bound) bytes")
         }
@@ -57,7 +60,7 @@ enum ContentDecoder {
 
     private static let noMemory = FetchError(.memory, "there is no memory left to decompress the answer")
 
-    private enum End { case whole, cut, damaged, tooLarge, noMemory }
+    private enum End { case complete, truncated, damaged, tooLarge, noMemory }
 
     private static func run(
         _ stream: inout z_stream, _ input: UnsafeBufferPointer<UInt8>, into out: inout [UInt8], bound: Int,
@@ -83,12 +86,12 @@ enum ContentDecoder {
                 out.append(contentsOf: chunk[..<count])
                 switch code {
                 case Z_STREAM_END:
-                    // Another member may follow (RFC 1952 §2.2); anything else behind the end is padding.
+                    // Another member may follow (RFC 1952 §2.2); anything else after the end is padding.
                     guard stream.avail_in > 1, stream.next_in[0] == 0x1F, stream.next_in[1] == 0x8B,
                         inflateReset(&stream) == Z_OK
-                    else { return .whole }
+                    else { return .complete }
                 case Z_OK where stream.avail_in > 0 || stream.avail_out == 0: continue
-                case Z_OK, Z_BUF_ERROR: return .cut
+                case Z_OK, Z_BUF_ERROR: return .truncated
                 default: return .damaged
                 }
             }

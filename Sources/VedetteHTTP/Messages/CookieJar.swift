@@ -2,48 +2,49 @@
 
 import VedetteCore
 
-/// The cookies of one session: RFC 6265 without `Domain`, so that a cookie goes back to the very origin that set it.
+/// The cookies of one session: RFC 6265 without `Domain`, so that a cookie is sent to the origin that set it and to no other.
 struct CookieJar: Sendable {
     struct Cookie: Sendable, Hashable {
         var name: String
         var value: String
-        /// RFC 6265 §8.5 lets cookies cross ports and schemes; here they do not, since another port or scheme is
-        /// another origin, and a cookie is a credential.
+        /// RFC 6265 §8.5 shares cookies over ports and schemes. Here they are not shared: another port or scheme is another
+        /// origin, and a cookie is a credential.
         var origin: String
         var path: String
         var isSecure: Bool
         var expires: Timestamp?
     }
 
-    /// RFC 6265 §6.1 asks for at least 50 per host; an appliance needs two.
-    private static let most = 50
-    private static let longest = 4096
+    /// RFC 6265 §6.1 asks for at least 50 per host.
+    private static let maxCookies = 50
+    /// Bytes of a Set-Cookie line.
+    private static let maxLength = 4096
 
     private(set) var cookies: [Cookie] = []
-    /// Something was set, replaced or removed since this was last made false.
+    /// Whether a cookie was set, replaced or removed since this was last set to false.
     var isChanged = false
 
     init() {}
 
-    /// - Parameter cookies: what was kept; more than a jar holds, or too long, is dropped.
+    /// - Parameter cookies: stored cookies; those beyond the limits are dropped.
     init(_ cookies: [Cookie]) {
         self.cookies = Array(
             cookies.filter {
-                CookieJar.isClean($0.name) && CookieJar.isClean($0.value)
-                    && $0.name.utf8.count + $0.value.utf8.count <= CookieJar.longest
-            }.suffix(CookieJar.most))
+                CookieJar.isPlain($0.name) && CookieJar.isPlain($0.value)
+                    && $0.name.utf8.count + $0.value.utf8.count <= CookieJar.maxLength
+            }.suffix(CookieJar.maxCookies))
     }
 
     var isEmpty: Bool { cookies.isEmpty }
 
-    /// Takes what a response set.
+    /// Stores the cookies that a response sets.
     mutating func store(_ headers: ResponseHeaders, from url: WebURL, now: Timestamp) {
-        for line in headers.all("Set-Cookie") where line.utf8.count <= CookieJar.longest {
+        for line in headers.all("Set-Cookie") where line.utf8.count <= CookieJar.maxLength {
             if let cookie = CookieJar.parse(line, url: url, now: now) { put(cookie, now: now) }
         }
     }
 
-    /// A new value keeps the old one's place, as RFC 6265 §5.3 has it keep its creation time.
+    /// A new value keeps the position of the old one, as RFC 6265 §5.3 keeps its creation time.
     private mutating func put(_ cookie: Cookie, now: Timestamp) {
         let at = cookies.firstIndex {
             $0.name == cookie.name && $0.origin == cookie.origin && $0.path == cookie.path
@@ -55,7 +56,7 @@ struct CookieJar: Sendable {
             guard cookies[at] != cookie else { return }
             cookies[at] = cookie
         } else {
-            if cookies.count >= CookieJar.most { cookies.removeFirst() }
+            if cookies.count >= CookieJar.maxCookies { cookies.removeFirst() }
             cookies.append(cookie)
         }
         isChanged = true
@@ -66,7 +67,7 @@ struct CookieJar: Sendable {
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
         let name = pair[..<equals].trimmed()
         let value = pair[pair.index(after: equals)...].trimmed()
-        guard !name.isEmpty, isClean(name), isClean(value) else { return nil }
+        guard !name.isEmpty, isPlain(name), isPlain(value) else { return nil }
         var cookie = Cookie(
             name: name, value: value, origin: url.origin, path: defaultPath(url.path), isSecure: false, expires: nil)
         var maxAge: Timestamp?
@@ -88,7 +89,7 @@ struct CookieJar: Sendable {
         return cookie.isSecure && url.scheme != "https" ? nil : cookie
     }
 
-    private static func isClean(_ text: String) -> Bool {
+    private static func isPlain(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value > 31 && $0.value != 127 && $0 != ";" }
     }
 
@@ -98,15 +99,15 @@ struct CookieJar: Sendable {
         return String(path[..<slash])
     }
 
-    /// The value of the Cookie header for a URL; nil when there is none.
+    /// Returns the value of the Cookie header for a URL; nil without a cookie.
     mutating func header(for url: WebURL, now: Timestamp) -> String? {
         cookies.removeAll { ($0.expires).map { $0 <= now } ?? false }
         let path = url.path.isEmpty ? "/" : url.path
         let origin = url.origin
-        let fitting = cookies.enumerated().filter { $0.element.origin == origin && $0.element.covers(path) }
-        guard !fitting.isEmpty else { return nil }
+        let matching = cookies.enumerated().filter { $0.element.origin == origin && $0.element.covers(path) }
+        guard !matching.isEmpty else { return nil }
         // The longest path first, then the oldest (RFC 6265 §5.4).
-        let ordered = fitting.sorted {
+        let ordered = matching.sorted {
             ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
         }
         return ordered.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
@@ -115,13 +116,13 @@ struct CookieJar: Sendable {
 
 extension CookieJar.Cookie {
     /// RFC 6265 §5.1.4.
-    fileprivate func covers(_ asked: String) -> Bool {
-        asked == path
-            || (asked.hasPrefix(path) && (path.hasSuffix("/") || asked.dropFirst(path.count).first == "/"))
+    fileprivate func covers(_ requestPath: String) -> Bool {
+        requestPath == path
+            || (requestPath.hasPrefix(path) && (path.hasSuffix("/") || requestPath.dropFirst(path.count).first == "/"))
     }
 }
 
-/// The form in which a jar is kept.
+/// The form in which a jar is stored.
 extension CookieJar {
     var json: JSON {
         .array(
@@ -134,7 +135,7 @@ extension CookieJar {
             })
     }
 
-    /// What is no jar is an empty one: cookies come again.
+    /// Reads a stored jar. A damaged one becomes an empty jar: servers set their cookies again.
     init(json bytes: [UInt8]) {
         let list = (try? JSON(parsing: bytes))?.array ?? []
         self.init(

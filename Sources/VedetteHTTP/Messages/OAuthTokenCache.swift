@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What a token is kept under: another client, scope or secret is another token.
+/// Identifies a token: another client, scope or secret has another token.
 struct GrantKey: Sendable, Hashable {
     private let url: String
     private let client: String
@@ -17,113 +17,116 @@ struct GrantKey: Sendable, Hashable {
     }
 }
 
-/// The tokens of client credentials grants, while they are good. Times are milliseconds that never jump.
+/// The tokens of client credentials grants, until they expire. Times are milliseconds of a clock that never jumps.
 struct OAuthTokenCache {
-    /// A grant whose secret changed leaves its token behind (I8).
-    private static let most = 1024
+    /// A limit is needed since a grant whose secret changes leaves its old token here (I8).
+    private static let maxTokens = 1024
 
     private var tokens: [GrantKey: (value: Secret, until: Int64)] = [:]
 
-    /// The token that may be used now.
+    /// Returns the token if it may still be used.
     func token(_ key: GrantKey, now: Int64) -> Secret? {
         guard let (value, until) = tokens[key], now < until else { return nil }
         return value
     }
 
     mutating func keep(_ granted: GrantedToken, of key: GrantKey, now: Int64) {
-        if tokens.count >= OAuthTokenCache.most { tokens = tokens.filter { $0.value.until > now } }
-        if tokens.count >= OAuthTokenCache.most { tokens = [:] }
-        tokens[key] = (granted.value, now + granted.usable)
+        if tokens.count >= OAuthTokenCache.maxTokens { tokens = tokens.filter { $0.value.until > now } }
+        if tokens.count >= OAuthTokenCache.maxTokens { tokens = [:] }
+        tokens[key] = (granted.value, now + granted.lifetime)
     }
 
-    /// A 401: this token is no good. A newer one, which another request has fetched meanwhile, stays.
-    mutating func refuse(_ token: Secret, of key: GrantKey) {
+    /// Removes a token that the server refused with 401. A newer token, which another request has fetched meanwhile, stays.
+    mutating func remove(_ token: Secret, of key: GrantKey) {
         if tokens[key]?.value === token { tokens[key] = nil }
     }
 }
 
-/// A token endpoint's answer (RFC 6749 §5).
+/// The token in the response of a token endpoint (RFC 6749 §5).
 struct GrantedToken: Sendable {
     var value: Secret
-    /// For how many milliseconds from now it is used.
-    var usable: Int64
+    /// How long the token is used, in milliseconds.
+    var lifetime: Int64
 
-    /// Where the server does not say (RFC 6749 §5.1 wants it to).
-    private static let usual: Int64 = 3600
-    /// Seconds; a clock of ours that goes wrong must not make a token eternal.
-    private static let longest: Int64 = 86_400
+    /// Seconds, when the server names no lifetime (RFC 6749 §5.1 recommends that it does).
+    private static let defaultLifetime: Int64 = 3600
+    /// Seconds. The limit guards against absurd values.
+    private static let maxLifetime: Int64 = 86_400
 
-    /// - Parameter origin: the endpoint's, for the error.
+    /// - Parameter origin: the origin of the endpoint, for the error.
     init(_ response: Response, from origin: String) throws(FetchError) {
         guard response.status == 200 else { throw GrantedToken.refusal(response, origin) }
         guard let reply = try? JSON(parsing: response.body), let token = reply["access_token"]?.string, !token.isEmpty
-        else { throw FetchError(.malformed, "\(origin) answers the request for a token without a token") }
+        else { throw FetchError(.malformed, "the answer of \(origin) to the token request has no token") }
         guard (reply["token_type"]?.string ?? "bearer").lowercased() == "bearer" else {
-            throw FetchError(.malformed, "\(origin) gives a token that is no bearer token, the only kind that is known")
+            throw FetchError(
+                .malformed, "\(origin) returned a token of a type other than bearer, the only one supported")
         }
         guard token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw FetchError(.malformed, "\(origin) gives a token with characters that no header may hold")
+            throw FetchError(.malformed, "\(origin) returned a token with characters that are not allowed in a header")
         }
         value = Secret(token)
-        usable = GrantedToken.usable(reply["expires_in"])
+        lifetime = GrantedToken.lifetime(reply["expires_in"])
     }
 
-    /// Until a minute before the end, or a fifth of a short life: the answer was under way, and so will a request be.
-    private static func usable(_ expires: JSON?) -> Int64 {
-        let said = expires?.double ?? expires?.string.flatMap { Double($0) } ?? Double(usual)
-        let seconds = Int64(min(max(said.isNaN ? 0 : said, 0), Double(longest)))
+    /// Ends a minute, or a fifth of a short lifetime, before the token expires: requests and responses take time.
+    private static func lifetime(_ expires: JSON?) -> Int64 {
+        let value = expires?.double ?? expires?.string.flatMap { Double($0) } ?? Double(defaultLifetime)
+        let seconds = Int64(min(max(value.isNaN ? 0 : value, 0), Double(maxLifetime)))
         return (seconds - min(60, seconds / 5)) * 1000
     }
 
-    /// RFC 6749 §5.2, in words. The server's own description is not shown: it may repeat what it was sent.
+    /// Maps the error codes of RFC 6749 §5.2. The server's description is not shown: it may repeat what it was sent.
     private static func refusal(_ response: Response, _ origin: String) -> FetchError {
         let code = (try? JSON(parsing: response.body))?["error"]?.string ?? ""
         switch code {
         case "invalid_client":
-            return FetchError(.unauthorized, "\(origin) gives no token: it does not accept the client's id or secret")
+            return FetchError(.unauthorized, "\(origin) returned no token: it does not accept the client id or secret")
         case "unauthorized_client", "invalid_grant":
-            return FetchError(.unauthorized, "\(origin) gives no token: this client may not have one (\(code))")
+            return FetchError(
+                .unauthorized, "\(origin) returned no token: it does not allow this client to have one (\(code))")
         case "invalid_scope":
-            return FetchError(.configuration, "\(origin) gives no token: it does not accept the scope")
+            return FetchError(.configuration, "\(origin) returned no token: it does not accept the scope")
         case "unsupported_grant_type":
-            return FetchError(.configuration, "\(origin) gives no token: it knows no client credentials grant")
+            return FetchError(.configuration, "\(origin) returned no token: it does not support client credentials")
         case "invalid_request":
-            return FetchError(.configuration, "\(origin) gives no token: something in the request is missing for it")
+            return FetchError(.configuration, "\(origin) returned no token: it calls the request incomplete")
         default:
             let failure = Failure(status: response.status) ?? .protocol
-            return FetchError(failure, "\(origin) gives no token: it answers with status \(response.status)")
+            return FetchError(failure, "\(origin) returned no token: it answered \(response.status)")
         }
     }
 }
 
 extension ClientGrant {
-    /// Longer than any token, and short enough that a stranger cannot fill the memory.
-    private static let mostReply = 256 << 10
+    /// Bytes of a response: more than any token needs.
+    private static let maxReply = 256 << 10
 
-    /// The request for a token (RFC 6749 §4.4.2).
+    /// Returns the request for a token (RFC 6749 §4.4.2).
     ///
-    /// - Parameter asked: what the token is for. Its TLS and proxy are the endpoint's too; but a certificate, an
-    ///   authority or a pin that was named for one origin says nothing of another.
-    func request(for asked: Request) -> Request {
+    /// - Parameter original: the request that needs the token. The token request uses the same proxy, and on the same
+    ///   origin the same TLS policy: a client certificate, authority or pin is for one origin alone.
+    func request(for original: Request) -> Request {
         var fields = [("grant_type", "client_credentials")]
         if let scope { fields.append(("scope", scope)) }
         if let audience { fields.append(("audience", audience)) }
         if inBody { fields += [("client_id", client), ("client_secret", secret.value)] }
         let form = fields.map { WebURL.encoded($0.0) + "=" + WebURL.encoded($0.1) }.joined(separator: "&")
-        var headers = asked.headers.filter { $0.name.lowercased() == "user-agent" && !$0.isSecret }
+        var headers = original.headers.filter { $0.name.lowercased() == "user-agent" && !$0.isSecret }
         headers += [Header("Accept", "application/json"), Header("Content-Type", "application/x-www-form-urlencoded")]
         if !inBody {
             // RFC 6749 §2.3.1: both are form-encoded before they are joined.
             let pair = "\(WebURL.encoded(client)):\(WebURL.encoded(secret.value))"
             headers.append(Header("Authorization", Secret("Basic " + Base64.encoded(pair.utf8))))
         }
-        let isSameOrigin = WebURL(url).map { $0.origin == WebURL(asked.url)?.origin } ?? false
+        let isSameOrigin = WebURL(url).map { $0.origin == WebURL(original.url)?.origin } ?? false
         var request = Request(
             method: "POST", url: url, headers: headers, body: Array(form.utf8),
-            tls: isSameOrigin ? asked.tls : asked.tls.elsewhere, lane: asked.lane, group: asked.group, redirects: 0,
-            proxy: asked.proxy, cookies: .none)
-        (request.limits.received, request.limits.inflated) = (ClientGrant.mostReply, ClientGrant.mostReply)
-        request.limits.total = min(asked.limits.total, .seconds(30))
+            tls: isSameOrigin ? original.tls : original.tls.elsewhere, lane: original.lane, group: original.group,
+            redirects: 0,
+            proxy: original.proxy, cookies: .none)
+        (request.limits.received, request.limits.inflated) = (ClientGrant.maxReply, ClientGrant.maxReply)
+        request.limits.total = min(original.limits.total, .seconds(30))
         return request
     }
 }

@@ -3,12 +3,12 @@
 import CCurl
 import VedetteCore
 
-/// The header lines of a request as libcurl takes them.
+/// The header lines of a request, in the form that libcurl takes.
 struct RequestHeaders {
     private(set) var list: UnsafeMutablePointer<curl_slist>?
     private var line: [UInt8] = []
 
-    /// The caller sees to it that libcurl lets go of the list before.
+    /// Frees the list. libcurl must not use it any more.
     mutating func free() {
         curl_slist_free_all(list)
         list = nil
@@ -35,11 +35,11 @@ struct RequestHeaders {
         if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
         if let cookies { add("Cookie", cookies) }
         if hop.sendsBody { remove("Expect") }
-        // libcurl would call every body a form.
+        // Without this, libcurl declares every body to be a form.
         if !hasType { remove("Content-Type") }
     }
 
-    /// Digest is libcurl's, since it needs the server's challenge; a query credential stands in the URL.
+    /// libcurl answers the challenge of digest authentication; a query credential is part of the URL.
     private mutating func authorize(_ credentials: Credentials) {
         switch credentials {
         case .basic(let user, let password):
@@ -53,7 +53,7 @@ struct RequestHeaders {
         line.removeAll(keepingCapacity: true)
         line.append(contentsOf: name.utf8)
         if value.isEmpty {
-            // So libcurl takes a header without a value.
+            // libcurl sends a header without a value only when it is written with a semicolon.
             line.append(0x3B)
         } else {
             line.append(0x3A)

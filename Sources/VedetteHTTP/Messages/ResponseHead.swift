@@ -2,24 +2,24 @@
 
 import VedetteCore
 
-/// The header lines of one response as they arrive, and what is decided while they do: the limit of their bytes, and how
-/// long the body may be. What a proxy on the way might frame otherwise than we do is refused (RFC 9112 §6.3).
+/// Collects the header lines of a response as they arrive, limits their bytes, and reads the length of the body. It refuses a
+/// response that a proxy on the way might delimit differently (RFC 9112 §6.3).
 struct ResponseHead {
     private(set) var status = 0
-    /// The lines of the last block: informational answers (1xx) come before the real one.
+    /// The lines of the last block: informational responses (1xx) come before the final one.
     private(set) var lines: [UInt8] = []
     /// Content-Length, once the head has ended.
     private(set) var length: Int?
     private(set) var encoding: String?
     private(set) var setsCookies = false
     private(set) var hasEnded = false
-    private var seen = 0
+    private var receivedBytes = 0
     private var lengthText: [UInt8]?
     private var isChunked = false
 
-    private static let ending: StaticString = "the answer gives its length in ways that disagree"
+    private static let contradiction: StaticString = "the answer contradicts itself about its length"
 
-    /// Ready for another response; the buffer stays unless it grew large.
+    /// Prepares for another response. The buffer is kept unless it is large.
     mutating func reset() {
         var lines = lines
         self = ResponseHead()
@@ -27,27 +27,29 @@ struct ResponseHead {
         self.lines = lines
     }
 
-    /// The lines leave with the response.
+    /// Returns the lines without a copy.
     mutating func takeLines() -> [UInt8] {
         let taken = lines
         lines = []
         return taken
     }
 
-    /// - Returns: why the transfer must end here.
+    /// Adds a header line.
+    ///
+    /// - Returns: the error with which the transfer must end; nil to go on.
     mutating func add(
         _ line: UnsafeRawBufferPointer, limits: FetchLimits, isHead: Bool, isReply: Bool = false
     ) -> FetchError? {
-        seen += line.count
-        guard seen <= limits.headers else {
+        receivedBytes += line.count
+        guard receivedBytes <= limits.headers else {
             return FetchError(.tooLarge, "the answer's headers are longer than \(limits.headers) bytes")
         }
-        // Behind a body stand trailers, which nobody asked for.
+        // Lines after the body are trailers, which are not used.
         guard !hasEnded else { return nil }
         if line.count > 8, line[0] == 0x48, line.starts(with: "HTTP/".utf8) { beginBlock(line) }
         lines.append(contentsOf: line)
         guard line.count > 2 else { return end(limits, isHead: isHead, isReply: isReply) }
-        return note(line)
+        return read(line)
     }
 
     private mutating func beginBlock(_ line: UnsafeRawBufferPointer) {
@@ -57,12 +59,12 @@ struct ResponseHead {
         status = digits.reduce(0) { $0 * 10 + Int($1 & 0x0F) }
     }
 
-    private mutating func note(_ line: UnsafeRawBufferPointer) -> FetchError? {
+    private mutating func read(_ line: UnsafeRawBufferPointer) -> FetchError? {
         switch line[0] | 0x20 {
         case 0x63:
             if let value = ResponseHead.value(of: "content-length:", in: line) {
                 let isNew = lengthText == nil
-                if !isNew, lengthText != value { return FetchError(.protocol, "\(ResponseHead.ending)") }
+                if !isNew, lengthText != value { return FetchError(.protocol, "\(ResponseHead.contradiction)") }
                 lengthText = value
             } else if let value = ResponseHead.value(of: "content-encoding:", in: line) {
                 let text = String(decoding: value, as: UTF8.self).lowercased()
@@ -75,7 +77,7 @@ struct ResponseHead {
         return nil
     }
 
-    /// Without white space, for fields whose values have none that matters.
+    /// Returns the value without white space: the fields read here have none that matters.
     private static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> [UInt8]? {
         name.withUTF8Buffer { name in
             guard line.count > name.count else { return nil }
@@ -89,16 +91,16 @@ struct ResponseHead {
         hasEnded = true
         guard let text = lengthText else { return nil }
         guard !isChunked, !text.isEmpty, text.allSatisfy({ (48...57).contains($0) }) else {
-            return FetchError(.protocol, "\(ResponseHead.ending)")
+            return FetchError(.protocol, "\(ResponseHead.contradiction)")
         }
-        // The length of a 304 or of an answer to HEAD is that of a body which does not come (RFC 9110 §8.6).
+        // A 304 and the response to HEAD give the length of a body that they do not have (RFC 9110 §8.6).
         if isHead || status == 304 || status == 204 { return nil }
-        let said = String(decoding: text, as: UTF8.self)
-        guard let length = Int(said), length <= limits.received else {
-            // What is read to its limit and no further.
+        let digits = String(decoding: text, as: UTF8.self)
+        guard let length = Int(digits), length <= limits.received else {
+            // Such a body is read up to its limit.
             if isReply || !(200..<300).contains(status) { return nil }
             return FetchError(
-                .tooLarge, "the answer says that it has \(said.prefix(20)) bytes; the limit is \(limits.received)")
+                .tooLarge, "the answer announces \(digits.prefix(20)) bytes; the limit is \(limits.received)")
         }
         self.length = length
         return nil

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// An address that a connection goes to, as 16 bytes: an IPv4 one in its mapped form `::ffff:a.b.c.d` (RFC 4291
+/// An IP address of 16 bytes; an IPv4 address is in its mapped form `::ffff:a.b.c.d` (RFC 4291
 /// §2.5.5.2).
 struct IPAddress: Sendable, Hashable {
     /// The upper and the lower eight bytes.
@@ -15,7 +15,7 @@ struct IPAddress: Sendable, Hashable {
 
     private init(version4 bits: UInt32) { self.init(high: 0, low: IPAddress.mapped | UInt64(bits)) }
 
-    /// Of a socket; nil when it is neither IPv4 nor IPv6.
+    /// Reads the address of a socket; nil when it is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -38,7 +38,7 @@ struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// As the resolver and libcurl write addresses: `127.0.0.1`, `::1`, `fe80::1%eth0`. Nil for a name or an odd
+    /// Reads an address as the resolver and libcurl write it: `127.0.0.1`, `::1`, `fe80::1%eth0`. Nil for a name or another
     /// spelling.
     init?(_ text: UnsafePointer<CChar>) {
         var four = in_addr()
@@ -55,7 +55,7 @@ struct IPAddress: Sendable, Hashable {
         self.init(six)
     }
 
-    /// As in a URL, in any of the spellings that inet_aton(3) takes: `0x7f.1`, `2130706433`, `127.1`. Nil for a name.
+    /// Reads an address in any spelling that inet_aton(3) and URLs allow: `0x7f.1`, `2130706433`, `127.1`. Nil for a name.
     init?(spelled text: String) {
         var four = in_addr()
         guard inet_aton(text, &four) == 0 else {
@@ -65,15 +65,15 @@ struct IPAddress: Sendable, Hashable {
         self.init(text)
     }
 
-    /// Loopback, link-local, private, shared, multicast or reserved, by the registries of RFC 6890: what no stranger
-    /// should make us ask. Of IPv6 all is, but global unicast (2000::/3) without its special blocks.
+    /// Whether the address is loopback, link-local, private, shared, multicast or reserved by the registries of RFC 6890. Of
+    /// IPv6 only global unicast (2000::/3) without its special blocks is public.
     var isPrivate: Bool {
         if let bits = embedded { return IPAddress.isPrivate(version4: bits) }
         guard high >> 61 == 1 else { return true }
         return IPAddress.special.contains { high >> (64 - $0.length) == $0.prefix >> (64 - $0.length) }
     }
 
-    /// The IPv4 address in a mapped one, behind a translator (64:ff9b::/96, RFC 6052) or a 6to4 router (2002::/16).
+    /// The IPv4 address inside a mapped one, behind a translator (64:ff9b::/96, RFC 6052) or a 6to4 router (2002::/16).
     private var embedded: UInt32? {
         if high == 0, low >> 32 == 0xFFFF { return UInt32(truncatingIfNeeded: low) }
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return UInt32(truncatingIfNeeded: low) }
@@ -90,7 +90,7 @@ struct IPAddress: Sendable, Hashable {
         blocks.contains { bits >> (32 - $0.length) == $0.prefix >> (32 - $0.length) }
     }
 
-    /// The IANA special-purpose registry (RFC 6890 §2.2.2), multicast (224/4) and what was reserved for ever (240/4).
+    /// The IANA special-purpose registry (RFC 6890 §2.2.2), multicast (224/4) and the reserved block (240/4).
     private static let blocks: [(prefix: UInt32, length: UInt32)] = [
         (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16), (0xAC10_0000, 12),
         (0xC000_0000, 24), (0xC000_0200, 24), (0xC058_6300, 24), (0xC0A8_0000, 16), (0xC612_0000, 15),

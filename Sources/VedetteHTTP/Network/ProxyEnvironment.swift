@@ -3,16 +3,18 @@
 import Glibc
 import VedetteCore
 
-/// What the environment says about proxies, read as curl reads it (curl(1), "ENVIRONMENT"), once. Read here and not by
-/// libcurl, since who is asked must be known: a proxy's address says nothing about the server's.
+/// The proxies that the environment names, as curl reads them (curl(1), "ENVIRONMENT").
+///
+/// libcurl does not read them itself, since the client must know whether a connection goes to a proxy: the address of a
+/// proxy tells nothing about the address of the server.
 struct ProxyEnvironment: Sendable {
     private let http: String?
     private let https: String?
-    /// Names, domains and addresses that are asked directly; `*` for all.
+    /// Names, domains and addresses with a direct connection; `*` for all.
     private let exceptions: [String]
 
-    /// - Parameter value: of an environment variable. `HTTP_PROXY` in capitals is not looked at: a web server's child
-    ///   gets there what a stranger wrote in a `Proxy` header.
+    /// - Parameter value: returns an environment variable. `HTTP_PROXY` in capitals is ignored: in the child of a web
+    ///   server it has the `Proxy` header of a request.
     init(_ value: (String) -> String?) {
         func first(_ names: String...) -> String? {
             for name in names { if let text = value(name), !text.isEmpty { return text } }
@@ -25,13 +27,14 @@ struct ProxyEnvironment: Sendable {
 
     static let own = ProxyEnvironment { getenv($0).map { String(cString: $0) } }
 
-    /// The proxy for a URL; nil when it is asked directly.
+    /// Returns the proxy for a URL; nil for a direct connection.
     func proxy(for url: WebURL) -> String? {
         guard let proxy = url.scheme == "https" ? https : http else { return nil }
         return exceptions.contains { ProxyEnvironment.covers($0, url.host) } ? nil : proxy
     }
 
-    /// A name covers itself and its subdomains, with or without a leading dot; an address covers itself or its block.
+    /// Whether an exception matches a host. A name matches itself and its subdomains, with or without a leading dot; an
+    /// address matches itself, and a block its addresses.
     private static func covers(_ exception: String, _ host: String) -> Bool {
         if exception == "*" { return true }
         let parts = exception.split(separator: "/", maxSplits: 1)
@@ -49,13 +52,5 @@ struct ProxyEnvironment: Sendable {
     private static func in4(_ text: String) -> UInt32? {
         var address = in_addr()
         return inet_pton(AF_INET, text, &address) == 1 ? UInt32(bigEndian: address.s_addr) : nil
-    }
-}
-
-extension WebURL {
-    /// The authority without its port and without brackets.
-    var host: String {
-        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
-        return String(authority.prefix { $0 != ":" })
     }
 }

@@ -2,14 +2,14 @@
 
 import VedetteCore
 
-/// The proxy of one hop.
+/// The proxy of one request.
 struct ProxySelection: Sendable, Hashable {
-    /// As libcurl takes it; one of the environment may hold a user and a password.
+    /// In the form that libcurl takes. A URL of the environment may contain a user and a password.
     var url: String
     var user: String?
     var password: String?
 
-    /// Nil: the server is asked directly.
+    /// Nil for a direct connection.
     init?(_ proxy: Proxy, for url: WebURL, in environment: ProxyEnvironment) {
         switch proxy {
         case .none: return nil
@@ -23,10 +23,10 @@ struct ProxySelection: Sendable, Hashable {
 }
 
 extension WebURL {
-    /// Without the parameter of a query credential, which some servers repeat in a Location.
+    /// Removes the parameter of a query credential, which some servers repeat in a Location.
     func without(_ credentials: Credentials?) -> WebURL {
-        guard let echo = QueryRedactor(credentials), let query else { return self }
-        let kept = echo.kept(of: query[...])
+        guard let redactor = QueryRedactor(credentials), let query else { return self }
+        let kept = redactor.removed(from: query[...])
         guard kept != query else { return self }
         let base = "\(scheme)://\(authority)\(path.isEmpty ? "/" : path)"
         return WebURL(kept.isEmpty ? base : base + "?" + kept) ?? self
@@ -37,7 +37,7 @@ extension FetchError {
     static func privateAddress(_ origin: String) -> FetchError {
         FetchError(
             .privateAddress,
-            "\(origin) is a private address that a public server leads to: refused; allow_private: true allows it"
+            "\(origin) is a private address that a public server leads to; allow_private: true allows it"
         )
     }
 }

@@ -4,12 +4,12 @@ import CCrypto
 import Glibc
 public import VedetteCore
 
-/// What a person needs to know of an X.509 certificate (RFC 5280) before trusting it.
+/// The properties of an X.509 certificate (RFC 5280) that a person needs before trusting it.
 public struct Certificate: Sendable, Hashable {
-    /// As `CN=host, O=owner`; a stranger's text.
+    /// As `CN=host, O=owner`; untrusted text.
     public var subject: String
     public var issuer: String
-    /// The subject alternative names, as `DNS:host, IP Address:127.0.0.1`; a stranger's text.
+    /// The subject alternative names, as `DNS:host, IP Address:127.0.0.1`; untrusted text.
     public var names: String
     public var validFrom: Timestamp
     public var validUntil: Timestamp
@@ -19,7 +19,7 @@ public struct Certificate: Sendable, Hashable {
     public var pin: String
     private let pem: String
 
-    /// Nil for what is no certificate.
+    /// Nil when the text is not a certificate.
     public init?(pem: String) {
         guard let x509 = OpenCertificate(pem) else { return nil }
         guard let from = x509.time(X509_get0_notBefore(x509.pointer)), let fingerprint = x509.fingerprint,
@@ -32,11 +32,11 @@ public struct Certificate: Sendable, Hashable {
         (validFrom, validUntil, self.fingerprint, self.pin) = (from, until, fingerprint, pin)
     }
 
-    /// Whether it names that host or address (RFC 6125).
+    /// Whether the certificate is for a host or address (RFC 6125).
     public func isFor(_ host: String) -> Bool { OpenCertificate(pem)?.matches(host) ?? false }
 
-    /// What OpenSSL says of a failed verification.
-    static func verdict(_ code: Int) -> String {
+    /// Returns the description that OpenSSL has for a result of verification.
+    static func description(ofVerification code: Int) -> String {
         X509_verify_cert_error_string(code).map { String(cString: $0) } ?? "verification error \(code)"
     }
 }
@@ -47,7 +47,7 @@ private final class OpenCertificate {
 
     init?(_ pem: String) {
         let read = Array(pem.utf8).withUnsafeBytes { bytes in
-            // The memory is read in place.
+            // BIO_new_mem_buf does not copy the bytes.
             let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
             defer { BIO_free(bio) }
             return PEM_read_bio_X509(bio, nil, nil, nil)
@@ -101,7 +101,7 @@ private final class OpenCertificate {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(bio) }
         print(bio)
-        // Longer names are a stranger's joke.
+        // Names of real certificates are shorter.
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = BIO_read(bio, &bytes, Int32(bytes.count))
         return String(decoding: bytes.prefix(Int(max(0, count))), as: UTF8.self)

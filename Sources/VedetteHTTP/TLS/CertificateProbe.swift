@@ -4,13 +4,13 @@ import CCurl
 import Glibc
 public import VedetteCore
 
-/// Looks at the certificates that a server shows, whether they can be trusted or not. It shakes hands and hangs up: no
-/// request, and no credential, is sent.
+/// Reads the certificates of a server, whether they can be trusted or not. It only performs the handshake: it sends no
+/// request and no credential.
 public struct CertificateProbe: Sendable {
     public struct Finding: Sendable, Hashable {
-        /// As the server sends them, its own first.
+        /// In the order in which the server sends them, its own first.
         public var chain: [Certificate]
-        /// Why the usual check of chain, date and name fails, in words; empty when it passes.
+        /// Why the usual check of chain, date and name fails; empty when it passes.
         public var doubts: [String]
     }
 
@@ -25,10 +25,10 @@ public struct CertificateProbe: Sendable {
         (self.url, self.ca, self.proxy) = (url, ca, proxy)
     }
 
-    /// Takes at most a minute.
+    /// Connects twice, without and with verification. It takes at most a minute.
     public func look() async throws(FetchError) -> Finding {
         let result = await withUnsafeContinuation { continuation in
-            // The handle blocks, and Swift's threads are as few as processors.
+            // The handle blocks, and the cooperative pool has no thread to spare.
             BlockingThread.start { continuation.resume(returning: lookNow()) }
         }
         return try result.get()
@@ -36,58 +36,56 @@ public struct CertificateProbe: Sendable {
 
     private func lookNow() -> Result<Finding, FetchError> {
         guard let handle = CertificateHandle(url, ca: ca, proxy: proxy) else {
-            return .failure(FetchError(.network, "libcurl could not be set up"))
+            return .failure(FetchError(.network, "failed to start libcurl"))
         }
         let code = handle.connect(verifies: false)
         guard code == CURLE_OK else { return .failure(problem(code)) }
         let chain = handle.chain.compactMap(Certificate.init(pem:))
         guard let own = chain.first else {
-            return .failure(FetchError(.tlsHandshake, "\(url.origin) shows no certificate that can be read"))
+            return .failure(FetchError(.tlsHandshake, "\(url.origin) sends no readable certificate"))
         }
         let isTrusted = handle.connect(verifies: true) == CURLE_OK
-        return .success(Finding(chain: chain, doubts: isTrusted ? [] : doubts(handle.verdict, own)))
+        return .success(Finding(chain: chain, doubts: isTrusted ? [] : doubts(handle.verification, own)))
     }
 
-    private func doubts(_ verdict: Int, _ own: Certificate) -> [String] {
+    private func doubts(_ verification: Int, _ own: Certificate) -> [String] {
         var doubts: [String] = []
-        if verdict != 0 { doubts.append(CertificateProbe.words(verdict, isOurChoice: ca != nil)) }
-        if !own.isFor(host) { doubts.append("it is for other names than \(host)") }
-        return doubts.isEmpty ? ["the check fails for a reason that libcurl does not name"] : doubts
-    }
-
-    private var host: String {
-        if url.authority.hasPrefix("[") { return String(url.authority.dropFirst().prefix { $0 != "]" }) }
-        return String(url.authority.prefix { $0 != ":" })
+        if verification != 0 { doubts.append(CertificateProbe.sentence(verification, hasOwnAuthority: ca != nil)) }
+        if !own.isFor(url.host) { doubts.append("it is not for \(url.host)") }
+        return doubts.isEmpty ? ["the check fails for a reason that libcurl does not report"] : doubts
     }
 
     /// X509_V_ERR_…, see X509_STORE_CTX_get_error(3).
-    private static func words(_ verdict: Int, isOurChoice: Bool) -> String {
-        let judge = isOurChoice ? "the file of tls.ca" : "this system"
-        return switch verdict {
+    private static func sentence(_ verification: Int, hasOwnAuthority: Bool) -> String {
+        let authority = hasOwnAuthority ? "the file of tls.ca" : "this system"
+        return switch verification {
         case 9: "it is not valid yet"
         case 10: "it has expired"
-        case 18: "it is signed by itself alone"
-        case 19: "its chain ends in an authority that \(judge) does not know"
-        case 20, 21: "\(judge) does not know who signed it, or the server leaves out a certificate in between"
-        default: Certificate.verdict(verdict)
+        case 18: "it is signed only by itself"
+        case 19: "its chain ends in an authority that \(authority) does not know"
+        case 20, 21: "\(authority) does not know who signed it, or the server leaves out a certificate in between"
+        default: Certificate.description(ofVerification: verification)
         }
     }
 
     private func problem(_ code: CURLcode) -> FetchError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST: FetchError(.resolve, "the name of \(url.origin) could not be resolved")
-        case CURLE_COULDNT_RESOLVE_PROXY: FetchError(.resolve, "the proxy's name could not be resolved")
+        case CURLE_COULDNT_RESOLVE_PROXY: FetchError(.resolve, "the name of the proxy could not be resolved")
         case CURLE_COULDNT_CONNECT: FetchError(.refused, "\(url.origin) does not accept connections")
         case CURLE_OPERATION_TIMEDOUT:
-            FetchError(.timeout, "\(url.origin) did not shake hands in time; does it speak TLS there?", timedOut: true)
-        case CURLE_SSL_CONNECT_ERROR: FetchError(.tlsHandshake, "\(url.origin) does not speak TLS, or not with us")
+            FetchError(
+                .timeout, "\(url.origin) did not finish the TLS handshake in time; does it speak TLS on that port?",
+                timedOut: true)
+        case CURLE_SSL_CONNECT_ERROR:
+            FetchError(.tlsHandshake, "\(url.origin) does not speak TLS, or no version that this machine supports")
         default:
             FetchError(.network, "the connection to \(url.origin) failed: \(String(cString: curl_easy_strerror(code)))")
         }
     }
 }
 
-/// A libcurl handle that only connects.
+/// A libcurl handle that connects and sends nothing.
 private final class CertificateHandle {
     private let easy: UnsafeMutableRawPointer
     private let ca: String?
@@ -100,11 +98,11 @@ private final class CertificateHandle {
         cc_set_long(easy, CURLOPT_CONNECT_ONLY, 1)
         cc_set_long(easy, CURLOPT_CERTINFO, 1)
         cc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
-        // A session that is resumed shows no certificates.
+        // A resumed session has no certificates.
         cc_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, 10_000)
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, 20_000)
-        // An appliance of old may speak no later one, and nothing is told to it.
+        // An old appliance may support no later version, and nothing is sent to it.
         cc_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_0)
         switch proxy {
         case .environment: break
@@ -125,7 +123,7 @@ private final class CertificateHandle {
         return curl_easy_perform(easy)
     }
 
-    /// Of the last connection, as PEM.
+    /// The certificates of the last connection, as PEM.
     var chain: [String] {
         var found: UnsafeMutableRawPointer?
         guard cc_get_pointer(easy, CURLINFO_CERTINFO, &found) == CURLE_OK, let found else { return [] }
@@ -141,15 +139,15 @@ private final class CertificateHandle {
         }
     }
 
-    /// OpenSSL's word on the chain of the last connection; 0 when it has nothing against it.
-    var verdict: Int {
-        var verdict = 0
-        cc_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verdict)
-        return verdict
+    /// The result of verifying the chain of the last connection; 0 is success.
+    var verification: Int {
+        var verification = 0
+        cc_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
+        return verification
     }
 }
 
-/// A thread for one call that blocks.
+/// Runs one blocking call on a thread of its own.
 private enum BlockingThread {
     private final class Work {
         let run: @Sendable () -> Void
@@ -167,7 +165,7 @@ private enum BlockingThread {
                 return nil
             }, work.toOpaque())
         guard code == 0 else {
-            // Nobody else waits while a command looks: better here than never.
+            // Without a thread the call runs here: only a command waits for it.
             work.takeRetainedValue().run()
             return
         }

@@ -3,14 +3,14 @@
 import CCurl
 import VedetteCore
 
-/// What libcurl tells of the server's certificate chain (CURLINFO_CERTINFO(3)).
+/// Reads the server's certificate chain as libcurl reports it (CURLINFO_CERTINFO(3)).
 enum PeerCertificate {
     private static let label = "Expire date:"
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// When the server's own certificate, the first of its chain, expires.
+    /// Returns when the server's own certificate, the first of its chain, expires.
     static func expiry(_ easy: UnsafeMutableRawPointer) -> Timestamp? {
         var chain: UnsafeMutablePointer<curl_certinfo>?
         guard cc_get_certificates(easy, &chain) == CURLE_OK, let chain, chain.pointee.num_of_certs > 0 else {
@@ -25,7 +25,7 @@ enum PeerCertificate {
         return nil
     }
 
-    /// As OpenSSL prints a time, `Nov  1 14:56:00 2026 GMT`, or as GnuTLS does, `2026-11-01 14:56:00 GMT`.
+    /// Reads a time as OpenSSL prints it, `Nov  1 14:56:00 2026 GMT`, or as GnuTLS does, `2026-11-01 14:56:00 GMT`.
     static func date(_ text: String) -> Timestamp? {
         let words = text.split(separator: " ").map(String.init)
         guard words.last == "GMT" else { return nil }
@@ -47,7 +47,7 @@ enum PeerCertificate {
 }
 
 extension TLSPolicy.Version {
-    /// CURLOPT_SSLVERSION: this one or a later.
+    /// The value of CURLOPT_SSLVERSION for this version or a later one.
     var option: Int {
         switch self {
         case .v1_0: Int(CURL_SSLVERSION_TLSv1_0)

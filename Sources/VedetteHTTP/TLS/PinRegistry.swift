@@ -2,13 +2,13 @@
 
 import VedetteCore
 
-/// Keeps pins apart that differ in the case of their letters only. libcurl gives a kept connection to no transfer with
-/// another TLS policy, but it compares pins as if base64 had no case.
+/// Separates pins that differ only in the case of letters. libcurl reuses a connection only for the same TLS policy, but
+/// compares pins without regard to case, as if Base64 had none.
 struct PinRegistry {
     private var pins: [String: [String]] = [:]
 
-    /// True when a transfer with this pin may share connections with nobody.
-    mutating func isAlone(_ pin: String?, at origin: String) -> Bool {
+    /// Returns whether a transfer with this pin needs a connection of its own.
+    mutating func needsOwnConnection(_ pin: String?, at origin: String) -> Bool {
         guard let pin else { return false }
         let known = pins[origin, default: []]
         if known.contains(pin) { return false }

@@ -4,11 +4,13 @@ import CCurl
 import VedetteCore
 
 extension TLSPolicy {
+    /// Sets the policy on an easy handle.
+    ///
     /// - Returns: false when libcurl refused an option; then nothing may be sent.
     func apply(to easy: UnsafeMutableRawPointer) -> Bool {
         var isSet = cc_set_long(easy, CURLOPT_SSLVERSION, minimum.option) == CURLE_OK
         if minimum.isOld {
-            // OpenSSL speaks TLS 1.0 and 1.1 at its lowest level of security only (SSL_CTX_set_security_level(3)).
+            // OpenSSL supports TLS 1.0 and 1.1 at its lowest level of security only (SSL_CTX_set_security_level(3)).
             isSet = cc_set_string(easy, CURLOPT_SSL_CIPHER_LIST, "DEFAULT:@SECLEVEL=0") == CURLE_OK && isSet
         }
         if let certificate {
@@ -16,7 +18,7 @@ extension TLSPolicy {
             isSet = cc_set_string(easy, CURLOPT_SSLKEY, key ?? certificate) == CURLE_OK && isSet
         }
         if let ca { isSet = cc_set_string(easy, CURLOPT_CAINFO, ca) == CURLE_OK && isSet }
-        // A right pin does not help while the chain is verified, so the key alone is judged.
+        // libcurl checks a pin in addition to the chain, so the chain is not verified where a pin replaces it.
         let verifies = !insecure && pin == nil
         cc_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
         cc_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
