@@ -2,13 +2,13 @@
 
 import VedetteCore
 
-/// What a bubble shows, before the daemon's capabilities are known.
+/// The content of a notification, independent of the daemon's capabilities.
 struct DesktopNotification: Sendable, Hashable {
-    /// A bubble of the same key replaces the one before, in place.
+    /// A notification replaces the previous one of the same key, in place.
     enum Key: Sendable, Hashable {
         case item(source: String, key: String)
         case source(String)
-        /// What nobody could be shown for long.
+        /// The summary of missed messages.
         case missed
     }
 
@@ -27,7 +27,7 @@ struct DesktopNotification: Sendable, Hashable {
         }
     }
 
-    /// What `Snooze 1 h` and `Mute rule` are about.
+    /// The subject of `Snooze 1 h` and `Mute rule`.
     struct Subject: Sendable, Hashable {
         var rule: String
         var source: String
@@ -39,13 +39,13 @@ struct DesktopNotification: Sendable, Hashable {
     var title: String
     var body: String
     var urgency: Urgency
-    /// A name of the Desktop Notifications specification, else one of ours behind `x-vedette`.
+    /// A category of the Desktop Notifications specification, else one of Vedette's with the prefix `x-vedette`.
     var category: String
-    /// What the `Open` button opens; http or https.
+    /// The link that the `Open` button opens, as `webLink` returns it.
     var link: String?
-    /// nil where there is nothing to silence: such a bubble has no button for it.
+    /// Nil when there is nothing to silence; then there are no buttons for it.
     var subject: Subject?
-    /// Name or path; nil for Vedette's own.
+    /// A name or a path; nil for Vedette's own icon.
     var icon: String?
 
     init(key: Key, title: String, body: String, urgency: Urgency = .normal, category: String, link: String? = nil) {
@@ -67,7 +67,7 @@ struct DesktopNotification: Sendable, Hashable {
 
     var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute]) }
 
-    /// What a press of the button at that time asks not to hear of.
+    /// Returns the silence that a press of the button creates; nil for `Open`.
     func silence(by button: Button, at now: Timestamp) -> Silence? {
         guard let subject else { return nil }
         switch button {
@@ -80,15 +80,28 @@ struct DesktopNotification: Sendable, Hashable {
         }
     }
 
-    /// The URL, if it is one that a browser opens and that no command line misreads: anything else of a stranger's
-    /// (`file:`, `-x`, a custom scheme) would start programs of their choice.
+    /// Returns the URL in a form that a browser opens and that nothing on the way expands: `$` and braces (systemd-run),
+    /// quotes, blanks, controls and everything outside ASCII are percent-encoded, and escapes are kept. Returns nil for
+    /// anything but http and https: another scheme could start a program of a stranger's choice.
     static func webLink(_ url: String) -> String? {
-        let lower = url.lowercased()
-        guard lower.hasPrefix("https://") || lower.hasPrefix("http://"), url.utf8.count <= 8192,
-            url.unicodeScalars.allSatisfy({ $0.value > 32 && $0.properties.generalCategory != .control })
-        else { return nil }
-        return url
+        let bytes = Array(url.utf8)
+        var link = ""
+        for (i, byte) in bytes.enumerated() {
+            let isEscape = byte == UInt8(ascii: "%") && bytes[(i + 1)...].prefix(2).count(where: isHexDigit) == 2
+            if isEscape || plain.contains(byte) {
+                link.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                link += WebURL.encoded(byte)
+            }
+        }
+        return link.utf8.count <= 8192 ? WebURL(link)?.text : nil
     }
+
+    /// Characters of a URL that are kept: RFC 3986 §2.2 and §2.3 without `$` and `'`.
+    private static let plain = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!&()*+,;=".utf8)
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
     private static func category(of kind: Event.Kind) -> String {
         switch kind {

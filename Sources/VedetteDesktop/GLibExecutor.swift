@@ -3,6 +3,7 @@
 import CNotify
 import Glibc
 import Synchronization
+import VedetteSystem
 
 /// An actor's executor that is the thread of a GMainContext: the actor's jobs and GLib's callbacks run on the one
 /// thread, so a callback may enter the actor with `assumeIsolated`. It lives until the process ends.
@@ -16,21 +17,14 @@ final class GLibExecutor: SerialExecutor {
     }
 
     func start() {
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, nil,
-            { argument in
-                if let argument { Unmanaged<GLibExecutor>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, Unmanaged.passRetained(self).toOpaque())
-        precondition(result == 0, "no thread for desktop notifications: \(String(cString: strerror(result)))")
-        pthread_detach(thread)
+        let code = SystemThread.start { self.run() }
+        precondition(code == 0, "no thread for desktop notifications: \(String(cString: strerror(code)))")
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.append(job) }
-        // Remembered when the thread is not asleep yet.
+        // GLib remembers this when the thread is not asleep yet.
         g_main_context_wakeup(context)
     }
 
@@ -41,8 +35,8 @@ final class GLibExecutor: SerialExecutor {
     func isIsolatingCurrentContext() -> Bool? { g_main_context_is_owner(context) != 0 }
 
     private func run() -> Never {
-        // Before any other call: signals of the bus arrive in the context that was the thread's own when they were
-        // asked for.
+        // This comes before any other call: signals of the bus arrive in the context that was the thread's default when
+        // they were subscribed to.
         g_main_context_push_thread_default(context)
         while true {
             for job in takeJobs() { job.runSynchronously(on: asUnownedSerialExecutor()) }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
-/// A receiver that refuses us may have been given another password or address: what we know is read once more, and the
-/// sink rests only where that is what it was.
+/// Reads a sink's secrets again after the receiver refused them: the user may have changed them. The sink is paused only
+/// if they are what they were.
 enum SecretRefresh {
     static func outcome(_ outcome: Outcome, of secrets: [Secret]) async -> Outcome {
         switch outcome {
@@ -14,10 +15,11 @@ enum SecretRefresh {
         }
     }
 
-    /// Reading one may run a program: it waits on no thread that carries transfers.
-    @concurrent
+    /// Reading a secret may run a program, which blocks.
     private static func hasChanged(_ secrets: [Secret]) async -> Bool {
-        // Every one of them is read, so this is no `contains`.
-        secrets.reduce(false) { $1.refresh() || $0 }
+        await SystemThread.run {
+            // Every one of them is read, so this is no `contains`.
+            secrets.reduce(false) { $1.refresh() || $0 }
+        }
     }
 }

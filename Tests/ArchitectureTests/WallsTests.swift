@@ -38,17 +38,21 @@ struct WallsTests {
     /// The table of walls: what each target may import, of the house and of the system.
     static let walls: [String: Set<String>] = [
         "VedetteCore": ["Synchronization"],
+        "VedetteSystem": ["CSystem", "Glibc", "Synchronization"],
         "VedetteText": ["VedetteCore", "CPCRE2", "Foundation", "FoundationEssentials", "Synchronization"],
         "VedetteDocument": ["CXML2", "CJSON", "Glibc", "Synchronization"],
-        "VedetteHTTP": ["VedetteCore", "CCurl", "CZlib", "CCrypto", "Glibc", "Synchronization"],
+        "VedetteHTTP": ["VedetteCore", "VedetteSystem", "CCurl", "CZlib", "CCrypto", "Glibc", "Synchronization"],
         "VedetteSources": ["VedetteCore", "VedetteDocument"],
-        "VedetteSinks": ["VedetteCore", "CCrypto", "Glibc", "Synchronization"],
-        "VedetteDesktop": ["VedetteCore", "CNotify", "Glibc", "Synchronization"],
-        "VedetteJournal": ["VedetteCore", "CLinux", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
-        "VedetteConfig": ["VedetteCore", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization"],
+        "VedetteSinks": ["VedetteCore", "VedetteSystem", "CCrypto", "Glibc", "Synchronization"],
+        "VedetteDesktop": ["VedetteCore", "VedetteSystem", "CNotify", "Glibc", "Synchronization"],
+        "VedetteJournal": ["VedetteCore", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
+        "VedetteConfig": [
+            "VedetteCore", "VedetteSystem", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization",
+        ],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
         "vedette": [
-            "VedetteCore", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources", "VedetteSinks",
+            "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
+            "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine", "ArgumentParser", "Logging",
             "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],

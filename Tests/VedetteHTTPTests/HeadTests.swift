@@ -67,10 +67,4 @@ struct HeadTests {
         #expect(read(["HTTP/1.1 200 OK", "CONTENT-ENCODING:  GZip "]).0.encoding == "gzip")
         #expect(read(["HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Encoding: br"]).0.encoding == "gzip,br")
     }
-
-    @Test("base64 is padded to four")
-    func base64() {
-        let cases = ["": "", "f": "Zg==", "fo": "Zm8=", "foo": "Zm9v", "foobar": "Zm9vYmFy"]
-        for (text, coded) in cases { #expect(Base64.encoded(text.utf8) == coded) }
-    }
 }

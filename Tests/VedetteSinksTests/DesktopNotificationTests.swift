@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteDesktop
 
-@Suite("what a bubble shows")
+@Suite("The content of a notification")
 struct BubbleTests {
     @Test("an item has one bubble, whatever happens to it; a source has its own")
     func keys() {
@@ -28,14 +28,29 @@ struct BubbleTests {
         "only what a browser opens gets a button",
         arguments: [
             ("https://x.example/a?b=c#d", true), ("HTTP://x", true), ("file:///etc/passwd", false), ("--help", false),
-            ("javascript:alert(1)", false), ("https://x/a b", false), ("https://x/\n", false), ("smb://x/y", false),
-            ("", false), ("https://" + String(repeating: "a", count: 9000), false),
+            ("javascript:alert(1)", false), ("smb://x/y", false), ("https:x", false), ("http:///x", false),
+            ("https://a:b@x/", false), ("", false), ("https://" + String(repeating: "a", count: 9000), false),
+            ("https://" + String(repeating: "ä", count: 2000), false),
         ])
     func links(_ url: String, _ isLink: Bool) {
         #expect(DesktopNotification(.of(.changed(url: url))).link == (isLink ? url : nil))
     }
 
-    @Test("the main process of a user's unit has the user's manager start the browser; any other starts it itself")
+    @Test(
+        "what a shell, systemd or a terminal could read in a link is percent-encoded, and escapes are kept",
+        arguments: [
+            ("https://evil/?${GITHUB_TOKEN}", "https://evil/?%24%7BGITHUB_TOKEN%7D"),
+            ("https://evil/$HOME", "https://evil/%24HOME"), ("https://x/a b\tc\n", "https://x/a%20b%09c%0A"),
+            ("https://x/ä?q=\u{202e}", "https://x/%C3%A4?q=%E2%80%AE"), ("https://x/\u{7f}\0", "https://x/%7F%00"),
+            ("https://x/%41%7b", "https://x/%41%7b"), ("https://x/100%", "https://x/100%25"),
+            ("https://x/%zz%2", "https://x/%25zz%252"), ("https://x/<\"'`\\^|>", "https://x/%3C%22%27%60%5C%5E%7C%3E"),
+            ("https://[::1]:8443/a;b,c!*()~", "https://[::1]:8443/a;b,c!*()~"),
+        ])
+    func encoded(_ url: String, _ link: String) {
+        #expect(DesktopNotification(.of(.changed(url: url))).link == link)
+    }
+
+    @Test("the main process of a user's unit starts the browser through the user's manager, any other directly")
     func browser() {
         let unit = ["SYSTEMD_EXEC_PID": "42", "WAYLAND_DISPLAY": "wayland-0", "HOME": "/h"]
         let cgroup = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/vedette.service\n"
@@ -50,7 +65,7 @@ struct BubbleTests {
         #expect(words(42, "0::/system.slice/vedette.service\n") == ["xdg-open", "https://x.example/"])
     }
 
-    @Test("a daemon that does not promise to read markup gets none, and text that only looks like it stays")
+    @Test("a daemon without body-markup gets no markup, and text that only looks like it is kept")
     func strip() {
         let tags = [
             ("<<b>b>x</B >", "x"), (#"<a href="file:///etc/passwd">x</a>"#, "x"), ("<IMG/src=x>", ""), ("<b", "<b"),
@@ -60,7 +75,7 @@ struct BubbleTests {
         for (text, plain) in tags { #expect(NotificationMarkup.body(text, isMarkup: false) == plain, "\(text)") }
     }
 
-    @Test("Snooze is about the item or the source for an hour, Mute about the rule for good")
+    @Test("Snooze silences the item or the source for an hour, Mute the rule for good")
     func silences() {
         let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
         let hour = Timestamp(rfc3339: "2026-11-21T11:00:00Z")!
@@ -91,7 +106,7 @@ struct BubbleTests {
         }
     }
 
-    @Test("markup is escaped for a daemon that reads it, and kept from one that does not")
+    @Test("markup is escaped for a daemon with body-markup, and removed for any other")
     func markup() {
         let text = #"<b>&amp;</b> <img src="x"> a < b"#
         #expect(
@@ -100,7 +115,7 @@ struct BubbleTests {
         #expect(NotificationMarkup.body(text, isMarkup: false) == "&amp;  a < b")
     }
 
-    @Test("control and bidirectional characters go, line breaks stay in bodies alone")
+    @Test("control and bidirectional characters are removed, and line breaks are kept in bodies alone")
     func clean() {
         #expect(NotificationMarkup.title("a\u{1B}[1m\n\u{202E}b\u{0}\tc") == "a[1m b c")
         #expect(NotificationMarkup.body("a\r\n\u{2066}b\u{85}", isMarkup: false) == "a\nb")
@@ -124,23 +139,23 @@ struct BubbleTests {
         #expect(body == String(repeating: "&amp;", count: 1000) + "…")
     }
 
-    @Test("invalid UTF-8 cannot be in a String: it was replaced on the way in")
+    @Test("invalid UTF-8 is replaced before it becomes a String")
     func utf8() {
         #expect(NotificationMarkup.title(String(decoding: [0x61, 0xFF, 0x62], as: UTF8.self)) == "a\u{FFFD}b")
     }
 }
 
-@Suite("old news")
+@Suite("Missed messages")
 struct MissedTests {
     let rule = Timestamp(rfc3339: "2026-11-21T08:00:00.123Z")!
     private func message(_ id: String) -> Message { .of(.changed(time: "2026-11-21T01:00:00Z"), id: id) }
 
-    @Test("a message is as old as its id says; one whose id says nothing, as its event")
+    @Test("the age of a message comes from its id, else from its event")
     func age() {
         let message = message("msg_" + Identifier(time: rule, random: (7, 8)).description)
         #expect(message.created == rule)
-        #expect(!message.isOldNews(at: rule.advanced(by: .seconds(3600))))
-        #expect(message.isOldNews(at: rule.advanced(by: .seconds(3601))))
+        #expect(!message.isMissed(at: rule.advanced(by: .seconds(3600))))
+        #expect(message.isMissed(at: rule.advanced(by: .seconds(3601))))
         for id in ["msg_0199", "", "msg_zzzzzzzz-zzzz-7000", "msg_+1234567-1234-7000", "msg_01234567"] {
             #expect(self.message(id).created == Timestamp(rfc3339: "2026-11-21T01:00:00Z"), "\(id)")
         }

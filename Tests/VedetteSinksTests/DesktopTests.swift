@@ -26,7 +26,7 @@ struct DesktopTests {
         return outcome.isRetry ? await sink.deliver(message) : outcome
     }
 
-    @Test("without a bus the message is tried again later, and once there is one it is shown")
+    @Test("without a bus the message is retried, and shown once there is one")
     func noBus() async throws {
         for _ in 0..<2 {
             let outcome = await deliver(.of())
@@ -46,8 +46,8 @@ struct DesktopTests {
         #expect(try session.displayed() == "1")
     }
 
-    @Test("who waits for a desktop is told when there is one: no bus, no daemon, and then both")
-    func waitForReceiver() async throws {
+    @Test("a recovery probe ends when there is a desktop: no bus, no daemon, and then both")
+    func returned() async throws {
         let clock = TurnClock()
         let sink = DesktopSink(clock: clock)
         #expect(await sink.deliver(.of()).isRetry)
@@ -73,7 +73,7 @@ struct DesktopTests {
         #expect(await sink.deliver(.of()) == .delivered)
     }
 
-    @Test("who waits for a desktop may be told to stop")
+    @Test("a recovery probe can be cancelled")
     func returnCancelled() async {
         let patient = DesktopSink(clock: TurnClock())
         let waiting = Task { await patient.waitForReceiver() }
@@ -81,7 +81,7 @@ struct DesktopTests {
         #expect(await !waiting.value)
     }
 
-    @Test("looking at a desktop says who shows bubbles there, and what is missing, and shows none")
+    @Test("reading the server capabilities names the daemon or what is missing, and shows nothing")
     func look() async throws {
         let none = await ServerCapabilities.now()
         guard case .noBus(let reason) = none.state else {
@@ -108,7 +108,7 @@ struct DesktopTests {
         #expect(try session.displayed() == "0")
     }
 
-    @Test("an item's bubble is replaced in place, another item has its own")
+    @Test("an item's bubble is replaced in place, and another item has its own")
     func replaced() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -136,7 +136,7 @@ struct DesktopTests {
         #expect(try session.shown().map(\.id).max() == session.firstID + 1)
     }
 
-    @Test("a stranger's markup is shown, not obeyed; hostile titles are delivered")
+    @Test("untrusted markup is shown as text, and hostile titles are delivered")
     func markup() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -150,14 +150,14 @@ struct DesktopTests {
         }
     }
 
-    @Test("Open gives the item's address to the browser, as one argument")
+    @Test("Open passes the item's link to the browser as one argument")
     func open() async throws {
         try session.startBus()
         try session.startDaemon()
         let url = "https://lab.example/systems?id=59&x='$(id)'"
         #expect(await deliver(.of(.changed(url: url))) == .delivered)
         let browser = try session.opened { try session.run("dunstctl", "action", "0") }
-        #expect(browser.arguments == [url])
+        #expect(browser.arguments == ["https://lab.example/systems?id=59&x=%27%24(id)%27"])
         #expect(browser.session == browser.process, "it would end with the watcher")
         #expect(browser.isCollected)
     }
@@ -173,7 +173,7 @@ struct DesktopTests {
         #expect(try session.shown().map(\.id) == [session.firstID])
     }
 
-    @Test("a daemon that hangs holds up nobody: a cancelled delivery ends at once and stays owed")
+    @Test("a daemon that hangs delays no other sink: a cancelled delivery ends at once and stays pending")
     func frozen() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -184,7 +184,7 @@ struct DesktopTests {
         session.killDaemon()
     }
 
-    @Test("of very many bubbles the one longest out of use is let go, and all can be closed at once")
+    @Test("of very many bubbles the least recently used one is forgotten, and all can be closed at once")
     func many() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -205,7 +205,7 @@ struct DesktopTests {
         return .of(.changed(key: key, time: "2026-11-20T00:00:00Z"), id: "msg_" + id, title: title)
     }
 
-    @Test("what is older than an hour comes as one summary, which counts a message once however often it was tried")
+    @Test("messages older than an hour are one summary, which counts each once however often it was tried")
     func summary() async throws {
         for minute in 10...15 { #expect(await deliver(try message(10, minute, "first")).isRetry) }
         clock.advance(by: .seconds(7200))
@@ -225,7 +225,7 @@ struct DesktopTests {
     }
 }
 
-/// What somebody who was waited for said.
+/// A value that a test waits for.
 private final class Answer: Sendable {
     private let answer = Mutex<Bool?>(nil)
 
@@ -234,7 +234,7 @@ private final class Answer: Sendable {
     func take(_ given: Bool) { answer.withLock { $0 = given } }
 }
 
-/// Sleeps until it is told to go on, or its sleeper is cancelled.
+/// A clock whose `sleep` ends by the test, or when its task is cancelled.
 final class TurnClock: VedetteCore.Clock {
     private let (turns, next) = AsyncStream<Void>.makeStream()
     private let count = Mutex(0)
@@ -252,7 +252,7 @@ final class TurnClock: VedetteCore.Clock {
     }
 }
 
-/// What was asked not to be heard of.
+/// Records the silences that buttons create.
 final class HeardSilences: Silencer {
     private let (silences, heard) = AsyncStream<Silence>.makeStream()
 

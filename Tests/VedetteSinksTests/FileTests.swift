@@ -30,7 +30,7 @@ struct FileTests {
         try FileManager.default.removeItem(at: directory)
     }
 
-    @Test("a file that is rotated away is made anew")
+    @Test("after a rotation a new file is made")
     func rotated() async throws {
         let path = directory.appending(path: "events.log").path
         let sink = try sink(path, ["format": .text("line")])
@@ -46,7 +46,7 @@ struct FileTests {
         try FileManager.default.removeItem(at: directory)
     }
 
-    @Test("what cannot be written is tried again, with the system's words and at once")
+    @Test("a failed write is tried again, with the system's error")
     func failures() async throws {
         let pipe = directory.appending(path: "pipe").path
         #expect(mkfifo(pipe, 0o600) == 0)
@@ -61,7 +61,7 @@ struct FileTests {
         try FileManager.default.removeItem(at: directory)
     }
 
-    @Test("a path that is none is refused", arguments: ["", "log", "/tmp/", "/a\nb"])
+    @Test("a path that is not absolute is refused", arguments: ["", "log", "/tmp/", "/a\nb"])
     func wrongPaths(_ path: String) {
         #expect(throws: OptionProblem.self) { try sink(path) }
     }

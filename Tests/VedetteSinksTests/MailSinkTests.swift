@@ -8,7 +8,7 @@ import VedetteCore
 
 @Suite("The mail sink")
 struct MailSinkTests {
-    @Test("what the options say arrives in the mail")
+    @Test("the options arrive in the mail")
     func used() async throws {
         let carrier = ScriptedCarrier(250)
         let sink = try MailSample.sink(
@@ -29,7 +29,7 @@ struct MailSinkTests {
         #expect(text.contains("\r\nCc: bob@example.org, ann@example.org\r\n"))
     }
 
-    @Test("STARTTLS is required, but on this machine")
+    @Test("STARTTLS is required, except on this machine")
     func upgrades() throws {
         #expect(try MailSample.settings().upgrade == .required)
         #expect(try MailSample.settings(["url": .text("smtp://127.0.0.1:25")]).upgrade == .never)
@@ -55,7 +55,7 @@ struct MailSinkTests {
         ("timeout", ["timeout": .duration(.zero)]), ("timeout", ["timeout": .duration(.seconds(601))]),
     ]
 
-    @Test("a wrong option is refused where it stands, with the remedy and no secret", arguments: wrong)
+    @Test("a wrong option is refused with its path and the remedy, without a secret", arguments: wrong)
     func refused(_ row: (option: String, more: [String: OptionValue])) {
         let problem = #expect(throws: OptionProblem.self) { try MailSample.settings(row.more) }
         #expect(problem?.path.first == row.option)
@@ -73,7 +73,7 @@ struct MailSinkTests {
         }
     }
 
-    @Test("every code at every stage: 4xx comes again, 5xx is about the mail, the sender or the login")
+    @Test("every code at every stage: 4xx is retried, 5xx is about the mail, the sender or the login")
     func outcomes() {
         let stages: [MailReply.Stage] = [.greeting, .login, .sender, .recipient(0), .data, .content]
         for (stage, code) in stages.flatMap({ stage in (200..<600).map { (stage, $0) } }) {
@@ -97,7 +97,7 @@ struct MailSinkTests {
         }
     }
 
-    @Test("a greylisted mail comes again after a minute, and says why")
+    @Test("a greylisted mail is retried after a minute, with the reason")
     func greylisted() async throws {
         let sink = try MailSample.sink(ScriptedCarrier(451, "4.7.1 Greylisted, come again", at: .recipient(1)))
         #expect(
@@ -107,7 +107,7 @@ struct MailSinkTests {
                     after: .seconds(60)))
     }
 
-    @Test("words of a server are shown cleaned and cut, and not where they hold the password")
+    @Test("a server's text is escaped and cut, and hidden when it holds the password")
     func words() async throws {
         let more: [String: OptionValue] = ["user": .text("ann"), "password": .secret(Secret("s3cret pass"))]
         func reason(_ text: String, _ stage: MailReply.Stage = .content) async throws -> String {
@@ -123,7 +123,7 @@ struct MailSinkTests {
         #expect(try await reason("hello", .login) == "the server answered 554 to the login: check user and password")
     }
 
-    @Test("no reply: tried again; a server without a login: a person's work")
+    @Test("without a reply the mail is retried; a server without a login pauses the sink")
     func silence() async throws {
         for failure in [Failure.timeout, .closed, .resolve, .tlsUntrusted, .tlsPin, .configuration, .cancelled] {
             let carrier = ScriptedCarrier { _ in .failure(FetchError(failure, "it is so")) }
@@ -133,7 +133,7 @@ struct MailSinkTests {
         #expect(try await MailSample.sink(carrier).deliver(.of()) == .paused(reason: "it offers none"))
     }
 
-    @Test("a password that is another one now is tried at once")
+    @Test("a changed password is tried at once")
     func renewal() async throws {
         let secret = Secret("old", resolve: { "new" })
         let carrier = ScriptedCarrier { mail in
@@ -147,7 +147,7 @@ struct MailSinkTests {
         #expect(await sink.deliver(.of()) == .delivered)
     }
 
-    @Test("an attempt that is repeated is the same mail")
+    @Test("a repeated attempt sends the same mail")
     func repeated() async throws {
         let carrier = ScriptedCarrier(421, at: .greeting)
         let sink = try MailSample.sink(carrier)

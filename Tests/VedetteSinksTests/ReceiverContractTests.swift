@@ -4,10 +4,11 @@ import Foundation
 import Testing
 import VedetteCore
 import VedetteHTTP
+import VedetteSystem
 
 @testable import VedetteSinks
 
-/// What every sink that speaks HTTP owes, on the wire: the real client, and a receiver that does what receivers do.
+/// Checks every HTTP sink on the wire, with the real client and a receiver that misbehaves as receivers do.
 @Suite("The contract of HTTP sinks, on the wire", .timeLimit(.minutes(2)))
 struct ReceiverContractTests {
     /// The chats, and the webhook with all that it can be given to keep secret.
@@ -19,16 +20,16 @@ struct ReceiverContractTests {
                     "url": .secret(Secret("https://ops.example.com/in/w3bh00kS3cretPath?k=w3bh00kS3cretQuery")),
                     "token": .secret(Secret("w3bh00kS3cretToken")),
                     "headers": .headers([Header("X-Key", Secret("w3bh00kS3cretHeader"))]),
-                    "sign": .list([.secret(Secret("whsec_" + Base64.text(of: Array("w3bh00kS3cretKey-24-bytes".utf8))))]
+                    "sign": .list([.secret(Secret("whsec_" + Base64.encode("w3bh00kS3cretKey-24-bytes".utf8)))]
                     ),
                 ],
                 secrets: [
                     "w3bh00kS3cretPath", "w3bh00kS3cretQuery", "w3bh00kS3cretToken", "w3bh00kS3cretHeader",
-                    Base64.text(of: Array("w3bh00kS3cretKey-24-bytes".utf8)),
+                    Base64.encode("w3bh00kS3cretKey-24-bytes".utf8),
                 ])
         ]
 
-    @Test("every kind that has a url is among them")
+    @Test("every kind that has a url is covered")
     func complete() {
         let kinds = Set(SinkKinds.all.filter { kind in kind.options.contains { $0.name == "url" } }.map(\.name))
         #expect(kinds.subtracting(["mail"]) == Set(Self.all.map(\.kind)))
@@ -70,7 +71,7 @@ struct ReceiverContractTests {
         return (outcomes, seen)
     }
 
-    @Test("every status from 100 to 599 is judged by the table, and asked for once", arguments: all)
+    @Test("every status from 100 to 599 has the outcome of the table, after one request", arguments: all)
     func statuses(_ sample: ChatSample) async throws {
         let (outcomes, seen) = try await Self.outcomes(sample, (100...599).map { "status-\($0)" })
         for status in 100...599 {
@@ -89,7 +90,7 @@ struct ReceiverContractTests {
         #expect(seen.count == 5 && !seen.contains { $0.path == "/followed" })
     }
 
-    @Test("no answer is tried again: silent, late, cut in its head, reset or no HTTP", arguments: all)
+    @Test("an attempt without an answer is retried: silent, late, cut in its head, reset or not HTTP", arguments: all)
     func failures(_ sample: ChatSample) async throws {
         let bad = ["silent", "drip", "close", "reset", "head", "garbage", "headers"]
         let (outcomes, _) = try await Self.outcomes(sample, bad)
@@ -97,7 +98,7 @@ struct ReceiverContractTests {
     }
 
     @Test(
-        "the status counts, also of an answer whose body is cut, no gzip, unframed or behind an early hint",
+        "the status decides, even when the body is cut, not gzip, unframed or behind an early hint",
         arguments: all)
     func bodies(_ sample: ChatSample) async throws {
         let words = ["length", "chunked", "gzip", "early", "unframed"]
@@ -106,7 +107,7 @@ struct ReceiverContractTests {
         #expect(seen.count == words.count)
     }
 
-    @Test("an answer of 10 GB is read to 64 KiB: what more was sent is what buffers hold", arguments: all)
+    @Test("an answer of 10 GB is read to 64 KiB; buffers hold the rest that was sent", arguments: all)
     func floods(_ sample: ChatSample) async throws {
         let (outcomes, seen) = try await Self.outcomes(sample, ["huge", "endless"])
         #expect(outcomes["huge"] == .delivered && outcomes["endless"]?.isRetry == true, "\(outcomes)")
@@ -116,7 +117,7 @@ struct ReceiverContractTests {
         }
     }
 
-    @Test("a receiver that repeats the whole request gets no secret into a reason", arguments: all)
+    @Test("no reason holds a secret, even when the receiver repeats the whole request", arguments: all)
     func secrets(_ sample: ChatSample) async throws {
         let statuses = [200, 302, 400, 401, 403, 404, 405, 407, 410, 413, 429, 451, 500, 501, 503]
         for turn in 0..<4 {

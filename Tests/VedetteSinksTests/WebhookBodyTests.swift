@@ -69,7 +69,7 @@ struct WebhookBodyTests {
         #expect(header(request, "Content-Type") == "application/json")
     }
 
-    @Test("a text that makes no JSON of an event is dead, and nothing is sent")
+    @Test("a message whose body is not valid JSON is dead, and nothing is sent")
     func noJSON() async throws {
         let fetcher = ScriptedFetcher(status: 200)
         let sink = try sink(fetcher, ["body": try template(#"{"text": {{item.title}}}"#)])
@@ -95,7 +95,7 @@ struct WebhookBodyTests {
         #expect(try JSON(parsing: request.body ?? []) == expected)
     }
 
-    @Test("XML, forms and paths keep a stranger's values inside, as Python reads them")
+    @Test("untrusted values do not change the structure of XML, forms and paths, as Python reads them")
     func otherFormats() async throws {
         let script = """
             import json, sys, urllib.parse, xml.etree.ElementTree as tree
@@ -141,7 +141,7 @@ struct WebhookBodyTests {
     }
 
     @Test(
-        "a path that a value could lead elsewhere is refused for that message",
+        "a message whose value would change the path is rejected",
         arguments: [
             ("/s/{{item.title}}", ".."), ("/s/{{item.title}}/x", "."), ("{{item.title}}", "@evil.example/"),
             ("{{item.title}}", "/x"), (".evil.example/{{item.title}}", "x"), ("/{{item.title}}{{item.title}}", "."),
@@ -157,7 +157,7 @@ struct WebhookBodyTests {
         #expect(fetcher.requests.isEmpty)
     }
 
-    @Test("an empty segment that is written stays, and so does a section that says nothing")
+    @Test("a configured empty segment is kept, and so is an empty section")
     func emptySegments() async throws {
         for (path, expected) in [
             ("/s/", "/s/"), ("/s//{{item.title}}", "/s//x"),
@@ -169,7 +169,7 @@ struct WebhookBodyTests {
         }
     }
 
-    @Test("a usual method is written as the standard writes it, another one as the user does")
+    @Test("a standard method is sent in upper case, another one as configured")
     func methods() async throws {
         for (method, expected) in [("put", "PUT"), ("Delete", "DELETE"), ("Purge", "Purge")] {
             let fetcher = ScriptedFetcher(status: 200)
@@ -178,13 +178,13 @@ struct WebhookBodyTests {
         }
     }
 
-    @Test("a token is a bearer's, and goes with the own origin only")
+    @Test("a token is sent as a bearer token, and to its own origin only")
     func bearer() async throws {
         let request = try await request(["token": .secret(Secret("t0k3n"))])
         #expect(request.headers.contains { $0.name == "Authorization" && $0.value == "Bearer t0k3n" && $0.isSecret })
     }
 
-    @Test("options that contradict each other are refused where they stand")
+    @Test("options that contradict each other are refused with their path")
     func contradictions() throws {
         let wrong: [([String: OptionValue], String)] = [
             (["format": .text("xml")], "format"), (["body": .map([]), "format": .text("xml")], "format"),
@@ -209,7 +209,7 @@ struct WebhookBodyTests {
 struct SignatureTests {
     static let key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    @Test("the specification's own vector comes out")
+    @Test("the specification's own vector is reproduced")
     func vector() throws {
         let header = try Signature(keys: [Secret(Self.key)]).header(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek", time: 1_614_265_330, body: Array(#"{"test": 2432232314}"#.utf8))
@@ -217,22 +217,7 @@ struct SignatureTests {
         #expect(header.value == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
-    @Test(
-        "base64 is that of RFC 4648 §10",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ])
-    func base64(_ plain: String, _ text: String) {
-        #expect(Base64.text(of: Array(plain.utf8)) == text)
-        #expect(Base64.bytes(of: text) == Array(plain.utf8))
-        #expect(Base64.bytes(of: String(text.prefix { $0 != "=" })) == Array(plain.utf8))
-    }
-
-    @Test("what is no base64 is none", arguments: ["A", "A===", "Zm9v=", "Zg==Zg==", "Zm-_", "Zm 9v", "ä"])
-    func noBase64(_ text: String) { #expect(Base64.bytes(of: text) == nil) }
-
-    @Test("a key that turns bad later rests the sink and is not shown")
+    @Test("a key that becomes invalid later pauses the sink and is not shown")
     func rotated() async throws {
         let key = Secret(Self.key) { "whsec_s3cret" }
         let fetcher = ScriptedFetcher(status: 200)

@@ -42,14 +42,14 @@ struct WebhookTests {
         }
     }
 
-    @Test("a redirect is refused in words that say so")
+    @Test("a redirect is refused, and the reason says so")
     func redirect() async throws {
         let outcome = try await outcome(status: 302, headers: [("Location", "https://evil.example/steal")])
         #expect(outcome.reason?.contains("redirects are not followed") == true)
         #expect(outcome.reason?.contains("evil") == false)
     }
 
-    @Test("Retry-After is obeyed within bounds, on 429 and 503")
+    @Test("Retry-After is obeyed up to an hour, on 429 and 503")
     func retryAfter() async throws {
         for status in [429, 503] {
             let outcome = try await outcome(status: status, headers: [("retry-after", "120")])
@@ -58,14 +58,14 @@ struct WebhookTests {
     }
 
     @Test(
-        "no usable answer is retried: whether the receiver took it is unknown",
+        "an attempt without a usable answer is retried: whether the receiver took it is unknown",
         arguments: Failure.allCases)
     func failures(_ failure: Failure) async throws {
         let fetcher = ScriptedFetcher { _ in .failure(FetchError(failure, "said so")) }
         #expect(try await sink(fetcher).deliver(.of()).isRetry)
     }
 
-    @Test("the body is the event, byte for byte what other outputs show; id and time are headers")
+    @Test("the body is the event, with the same bytes as in other outputs; id and time are headers")
     func request() async throws {
         let fetcher = ScriptedFetcher(status: 204)
         let message = Message.of(title: "own title", text: "own text")
@@ -129,7 +129,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "a wrong option is refused with its place, and a secret is not quoted",
+        "a wrong option is refused with its path, and a secret is not quoted",
         arguments: [
             (["url": .text("ftp://x")], ["url"]), (["url": .text("https://")], ["url"]),
             (["url": .text("https://a:s3cret@x/")], ["url"]), (["url": .secret(Secret("s3cret"))], ["url"]),
@@ -148,7 +148,7 @@ struct WebhookTests {
         #expect(!problem.detail.contains("s3cret"))
     }
 
-    @Test("a secret that turns bad later rests the sink before anything is sent")
+    @Test("a secret that becomes invalid later pauses the sink before anything is sent")
     func rotated() async throws {
         let secret = Secret("good") { "bad\r\nX-Injected: 1" }
         let fetcher = ScriptedFetcher(status: 200)
@@ -165,13 +165,13 @@ struct RetryAfterTests {
     let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
 
     @Test(
-        "seconds and dates are read, at most an hour is obeyed, anything else is nothing",
+        "seconds and dates are read, at most an hour is obeyed, anything else is ignored",
         arguments: [
             ("0", nil), ("120", 120), ("3600", 3600), ("1000000000000", 3600), ("99999999999999999999999999", 3600),
             ("Sat, 21 Nov 2026 10:02:00 GMT", 120), ("Sun, 21 Nov 2027 10:02:00 GMT", 3600),
             ("Sat, 21 Nov 2026 09:59:59 GMT", nil), ("-5", nil), ("", nil), ("soon", nil), ("1.5", nil), ("٣", nil),
             ("Sat, 31 Feb 2026 10:02:00 GMT", nil), ("Sat, 21 Nov 2026 10:02:00 CET", nil),
-            ("Saturday, 21-Nov-26 10:02:00 GMT", nil),
+            ("Saturday, 21-Nov-26 10:02:00 GMT", 120),
         ] as [(String, Int?)])
     func parse(_ text: String, _ seconds: Int?) {
         let asked = ResponseHeaders([("Retry-After", text)]).retryAfter(at: now)

@@ -2,8 +2,9 @@
 
 import Foundation
 import VedetteCore
+import VedetteSystem
 
-/// Where a secret is read from; read at load, and again after a 401.
+/// Where a secret is read from: when the configuration is loaded, and again after a 401.
 enum SecretOrigin: Sendable, Hashable {
     case environment(String)
     case file(String)
@@ -12,11 +13,11 @@ enum SecretOrigin: Sendable, Hashable {
     case command([String])
 
     struct Problem: Error {
-        /// What is wrong and the remedy; never what was read.
+        /// The error and its remedy, without the secret.
         var detail: String
     }
 
-    /// What was read, and what is doubtful about the place.
+    /// The secret, and a warning about the place where it is kept.
     typealias Answer = (value: String, warning: String?)
 
     static let maximumSize = 64 << 10
@@ -38,11 +39,40 @@ enum SecretOrigin: Sendable, Hashable {
             return (try SecretOrigin.content(of: directory + "/" + name, "the credential '\(name)'").value, nil)
         case .command(let arguments):
             let name = "the command '\(arguments[0])'"
-            switch ChildProcess.firstLine(of: arguments, within: .seconds(10), most: SecretOrigin.maximumSize) {
-            case .success(let line): return (try SecretOrigin.check(line, "what \(name) printed"), nil)
-            case .failure(let problem): throw Problem(detail: "\(name) \(problem.detail)")
+            let line = try SecretOrigin.firstLine(of: arguments, within: .seconds(10))
+            return (try SecretOrigin.check(line, "what \(name) printed"), nil)
+        }
+    }
+
+    /// Runs a program and returns the first line that it prints. What it prints to standard error is dropped, since it could
+    /// hold the secret. This blocks the calling thread.
+    static func firstLine(of arguments: [String], within limit: Duration) throws(Problem) -> String {
+        let name = "the command '\(arguments[0])'"
+        var command = ChildCommand(arguments, timeLimit: limit)
+        command.output = .init(maximumSize, .fails)
+        let run: ChildProcess.Output
+        do throws(ChildProcess.Failure) {
+            run = try ChildProcess(command).runBlocking()
+        } catch {
+            switch error {
+            case .cannotStart(let code):
+                throw Problem(
+                    detail: "\(name) cannot be run: \(String(cString: strerror(code))); check its path and mode")
+            case .timedOut, .tooMuchOutput, .cancelled:
+                throw Problem(
+                    detail: "\(name) did not end within \(limit.components.seconds) s, or printed too much; mend it")
             }
         }
+        switch run.exit {
+        case .status(0): break
+        case .status(let status): throw Problem(detail: "\(name) failed with exit status \(status); run it by hand")
+        case .signal(let signal): throw Problem(detail: "\(name) failed with signal \(signal); run it by hand")
+        case .unknown: throw Problem(detail: "\(name) ended, but its exit status was lost; run it by hand")
+        }
+        guard let text = String(validating: run.output.prefix { $0 != 10 }, as: UTF8.self) else {
+            throw Problem(detail: "\(name) printed no UTF-8")
+        }
+        return withoutLineEnd(text)
     }
 
     private static func read(_ path: String) throws(Problem) -> Answer {

@@ -2,12 +2,12 @@
 
 import VedetteCore
 
-/// Reads what may be a secret: a literal in a private file, or a map that says where it is kept.
+/// Reads a secret of the configuration: a literal in a private file, or a map that names the place where it is kept.
 final class SecretReader {
     let environment: [String: String]
     private let scalars: ScalarReader
     private let findings: Findings
-    /// A command is asked once, however often it is named.
+    /// Each origin is read once, however often it is named.
     private var known: [SecretOrigin: Secret?] = [:]
 
     init(environment: [String: String], findings: Findings) {

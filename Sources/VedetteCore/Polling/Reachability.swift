@@ -67,19 +67,15 @@ public struct Reachability: Sendable {
 
     /// Without its port. Nil for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.
     static func host(_ origin: String) -> String? {
-        guard let url = WebURL(origin) else { return nil }
-        var host = url.authority[...]
-        if host.hasPrefix("[") {
-            host = host[...(host.firstIndex(of: "]") ?? host.index(before: host.endIndex))]
-            return host == "[::1]" ? nil : String(host)
-        }
-        if let colon = host.lastIndex(of: ":") { host = host[..<colon] }
+        guard var host = WebURL(origin)?.host else { return nil }
         while host.hasSuffix(".") { host.removeLast() }
-        let isOurs = host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") && isAddress(host)
-        return isOurs ? nil : String(host)
+        let isOurs =
+            ["localhost", "::1"].contains(host) || host.hasSuffix(".localhost")
+            || host.hasPrefix("127.") && isAddress(host)
+        return isOurs ? nil : host
     }
 
-    private static func isAddress(_ host: Substring) -> Bool {
+    private static func isAddress(_ host: String) -> Bool {
         host.split(separator: ".").count == 4
             && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }

@@ -43,6 +43,9 @@ public struct WebURL: Sendable, Hashable {
         return String(authority.prefix { $0 != ":" })
     }
 
+    /// The port that is written or implied by the scheme; nil for one that is no number.
+    public var port: Int? { Int(origin[origin.index(after: origin.lastIndex(of: ":") ?? origin.startIndex)...]) }
+
     /// Returns the URL with query parameters set: a parameter of the same name is replaced in place.
     public func setting(_ parameters: [(name: String, value: String)]) -> String {
         var pairs = (query ?? "").split(separator: "&").map(String.init)
@@ -67,10 +70,15 @@ public struct WebURL: Sendable, Hashable {
             if isUnreserved(byte) {
                 out.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                out += encoded(byte)
             }
         }
         return out
+    }
+
+    /// Returns the byte as `%XX`.
+    public static func encoded(_ byte: UInt8) -> String {
+        "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

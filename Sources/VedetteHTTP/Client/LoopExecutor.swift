@@ -3,6 +3,7 @@
 import CCurl
 import Glibc
 import Synchronization
+import VedetteSystem
 
 /// The thread of the HTTP client: it runs the actor's jobs, drives the transfers, and sleeps in the multi handle.
 ///
@@ -54,22 +55,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// - Returns: false when the system gives no thread.
     func start(_ drive: @escaping @Sendable () -> Int32) -> Bool {
         self.drive = drive
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                let executor = Unmanaged<LoopExecutor>.fromOpaque(context).takeRetainedValue()
-                executor.run()
-                return nil
-            }, context.toOpaque())
-        guard code == 0 else {
-            context.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
+        return SystemThread.start { self.run() } == 0
     }
 
     /// Stops driving transfers. After its last job the loop no longer uses the multi handle, and calls `stopped` on its thread.

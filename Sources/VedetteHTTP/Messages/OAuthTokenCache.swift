@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Identifies a token: another client, scope or secret has another token.
 struct GrantKey: Sendable, Hashable {
@@ -117,7 +118,7 @@ extension ClientGrant {
         if !inBody {
             // RFC 6749 §2.3.1: both are form-encoded before they are joined.
             let pair = "\(WebURL.encoded(client)):\(WebURL.encoded(secret.value))"
-            headers.append(Header("Authorization", Secret("Basic " + Base64.encoded(pair.utf8))))
+            headers.append(Header("Authorization", Secret("Basic " + Base64.encode(pair.utf8))))
         }
         let isSameOrigin = WebURL(url).map { $0.origin == WebURL(original.url)?.origin } ?? false
         var request = Request(

@@ -2,6 +2,7 @@
 
 import CCurl
 import VedetteCore
+import VedetteSystem
 
 /// The header lines of a request, in the form that libcurl takes.
 struct RequestHeaders {
@@ -43,7 +44,7 @@ struct RequestHeaders {
     private mutating func authorize(_ credentials: Credentials) {
         switch credentials {
         case .basic(let user, let password):
-            add("Authorization", "Basic " + Base64.encoded("\(user):\(password.value)".utf8))
+            add("Authorization", "Basic " + Base64.encode("\(user):\(password.value)".utf8))
         case .bearer(let token): add("Authorization", "Bearer " + token.value)
         case .digest, .query, .grant: break
         }
@@ -69,26 +70,5 @@ struct RequestHeaders {
 
     private mutating func remove(_ name: String) {
         if let longer = curl_slist_append(list, "\(name):") { list = longer }
-    }
-}
-
-/// RFC 4648 §4.
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    static func encoded(_ bytes: some Sequence<UInt8>) -> String {
-        var out: [UInt8] = []
-        var (bits, count): (UInt32, UInt32) = (0, 0)
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                out.append(alphabet[Int(bits >> count & 63)])
-            }
-        }
-        if count > 0 { out.append(alphabet[Int(bits << (6 - count) & 63)]) }
-        while out.count % 4 != 0 { out.append(0x3D) }
-        return String(decoding: out, as: UTF8.self)
     }
 }

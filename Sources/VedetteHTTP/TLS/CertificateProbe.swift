@@ -3,6 +3,7 @@
 import CCurl
 import Glibc
 public import VedetteCore
+import VedetteSystem
 
 /// Reads the certificates of a server, whether they can be trusted or not. It only performs the handshake: it sends no
 /// request and no credential.
@@ -27,11 +28,7 @@ public struct CertificateProbe: Sendable {
 
     /// Connects twice, without and with verification. It takes at most a minute.
     public func look() async throws(FetchError) -> Finding {
-        let result = await withUnsafeContinuation { continuation in
-            // The handle blocks, and the cooperative pool has no thread to spare.
-            BlockingThread.start { continuation.resume(returning: lookNow()) }
-        }
-        return try result.get()
+        try await SystemThread.run { lookNow() }.get()
     }
 
     private func lookNow() -> Result<Finding, FetchError> {
@@ -144,31 +141,5 @@ private final class CertificateHandle {
         var verification = 0
         cc_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
         return verification
-    }
-}
-
-/// Runs one blocking call on a thread of its own.
-private enum BlockingThread {
-    private final class Work {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    static func start(_ run: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let work = Unmanaged.passRetained(Work(run))
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, work.toOpaque())
-        guard code == 0 else {
-            // Without a thread the call runs here: only a command waits for it.
-            work.takeRetainedValue().run()
-            return
-        }
-        pthread_detach(thread)
     }
 }

@@ -3,8 +3,8 @@
 import VedetteCore
 
 extension SinkKindEntry {
-    /// A row for a chat, with what all of them have.
-    /// - Parameter isHosted: it may run on a server of the user's own, whose certificate may be its own too.
+    /// Makes the row of a chat, with the options that all chats have.
+    /// - Parameter isHosted: the user may run the server, possibly with a certificate of its own.
     static func chat(
         _ name: String, _ summary: String, _ options: [OptionSpec], isHosted: Bool = false,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any Chat
@@ -21,7 +21,7 @@ extension SinkKindEntry {
 }
 
 extension OptionSpec {
-    /// As a server's `tls:`.
+    /// The same keys as a server's `tls:`.
     static let tls = OptionSpec(
         "tls", .tls, "How the receiver's certificate is judged, and which one it is shown.")
 }
@@ -35,7 +35,7 @@ extension Options {
         return timeout
     }
 
-    /// A text on one line, for a field of a payload or a path.
+    /// Returns a text on one line, for a field of a payload or a path.
     func line(_ name: String) throws(OptionProblem) -> String? {
         guard let text = text(name) else { return nil }
         if text.trimmed().isEmpty { throw OptionProblem(name, detail: "is empty; write a value or remove the key") }
@@ -45,7 +45,7 @@ extension Options {
         return text
     }
 
-    /// The address of a server of the user's own, or of the service.
+    /// Returns the address of the user's own server, or of the service.
     func base(_ name: String = "url", standard: String? = nil) throws(OptionProblem) -> String {
         let url = text(name) ?? secret(name)?.value ?? standard ?? ""
         if let problem = HTTPSyntax.problem(inURL: url) { throw OptionProblem(name, detail: problem) }
@@ -56,13 +56,13 @@ extension Options {
     }
 }
 
-/// The address of an incoming webhook. Whoever knows it may post, so it is a secret as a whole.
+/// The address of an incoming webhook. Anyone who knows it can post, so the whole of it is a secret.
 struct WebhookAddress: Sendable {
     let secret: Secret
     private let problem: @Sendable (WebURL) -> String?
 
-    /// - Parameter problem: what is wrong with an address of the right syntax, as the end of "the url …"; it must not
-    ///   quote it.
+    /// - Parameter problem: returns what is wrong with an address of valid syntax, as the end of "the url …", without
+    ///   quoting it.
     init(_ options: Options, problem: @escaping @Sendable (WebURL) -> String? = { _ in nil }) throws(OptionProblem) {
         secret = options.secret("url") ?? Secret(options.text("url") ?? "")
         self.problem = problem
@@ -71,7 +71,7 @@ struct WebhookAddress: Sendable {
         }
     }
 
-    /// As it is now: it may have been read anew.
+    /// Returns the current address; the secret may have been read again.
     func url() throws(MessageError) -> WebURL {
         if let detail = WebhookAddress.complaint(about: secret.value, problem) {
             throw MessageError(sink: "url \(detail)")
@@ -89,11 +89,6 @@ struct WebhookAddress: Sendable {
 }
 
 extension WebURL {
-    /// Without the port.
-    var host: String {
-        authority.hasPrefix("[") ? authority : String(authority.prefix { $0 != ":" })
-    }
-
-    /// `host` is that name or below it.
+    /// Returns whether the host is that name or below it.
     func isAt(_ domain: String) -> Bool { host == domain || host.hasSuffix("." + domain) }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import VedetteCore
+import VedetteSystem
 
-/// Runs a program for each message: its arguments as they are written, never through a shell.
+/// Runs a program for each message, with the arguments of the configuration and without a shell.
 enum CommandKind {
     static let entry = SinkKindEntry(
         name: "command", summary: "Runs a program for each message.",
@@ -12,7 +12,8 @@ enum CommandKind {
             OptionSpec(
                 "command", .list(.text), "The program and its arguments; no shell reads them.", required: true),
             OptionSpec("directory", .text, "Where it runs, absolute.", default: "that of the watcher"),
-            OptionSpec("environment", .map(.text), "Further variables, beside those of the watcher and `VEDETTE_…`."),
+            OptionSpec(
+                "environment", .map(.text), "Further variables, which win over inherited ones; `VEDETTE_…` are added."),
             OptionSpec(
                 "timeout", .duration, "How long it may take; then it and its children are ended.", default: "30s"),
         ],
@@ -40,9 +41,6 @@ struct CommandSettings: Sendable {
         if directory?.hasPrefix("/") == false {
             throw OptionProblem("directory", detail: "must be an absolute path")
         }
-        if directory != nil, program.contains("=") {
-            throw OptionProblem("command", detail: "names a program with `=`, which cannot stand beside `directory`")
-        }
         guard timeout >= .milliseconds(1), timeout <= .seconds(600) else {
             throw OptionProblem("timeout", detail: "must be longer than nothing and at most 10m")
         }
@@ -56,71 +54,53 @@ struct CommandSettings: Sendable {
     }
 }
 
-extension CommandSettings {
-    /// Swift cannot tell a child where to run (posix_spawn_file_actions_addchdir_np(3)); env(1) of coreutils can.
-    var words: [String] { (directory.map { ["/usr/bin/env", "-C", $0] } ?? []) + arguments }
-}
-
+/// Runs the program once per message and turns its exit into an outcome.
 final class CommandSink: Sink {
     private let settings: CommandSettings
 
     init(settings: CommandSettings) { self.settings = settings }
 
     func deliver(_ message: Message) async -> Outcome {
-        let child = ChildRun(
-            arguments: settings.words,
-            environment: Self.inherited() + Self.variables(of: message) + settings.environment,
-            input: message.event.json.bytes + [10], limit: settings.timeout)
-        return await withTaskCancellationHandler {
-            Self.judge(await child.result(), settings.timeout)
-        } onCancel: {
-            child.cancel()
-        }
-    }
-
-    /// sysexits.h: 75 is "try again later".
-    private static func judge(_ end: ChildRun.End, _ limit: Duration) -> Outcome {
-        switch end {
-        case .exited(0, _): return .delivered
-        case .exited(75, let words):
-            return .retry(reason: "the command asked for another attempt" + said(words), after: nil)
-        case .exited(let status, let words) where status == 126 || status == 127:
-            return .paused(reason: "the command cannot be run (exit status \(status))" + said(words))
-        case .exited(let status, let words):
-            return .rejected(reason: "the command failed with exit status \(status)" + said(words))
-        case .killed(let signal, let words):
-            return .retry(reason: "the command was ended by signal \(signal)" + said(words), after: nil)
-        case .late:
-            return .retry(
-                reason: "the command took longer than \(MessageFormatter.duration(seconds: limit.inSeconds))",
-                after: nil)
-        case .lost: return .retry(reason: "the command ended, but its exit status was lost", after: nil)
-        case .cancelled: return .retry(reason: "stopped before the command ended", after: nil)
-        case .notStarted(let code):
-            return .paused(reason: "the command cannot be run: \(String(cString: strerror(code))); check path and mode")
-        }
-    }
-
-    /// The last line that it printed.
-    private static func said(_ output: [UInt8]) -> String {
-        let line = output.split(separator: 10).last.map {
-            TerminalText.safe(String(decoding: $0, as: UTF8.self), limit: 200)
-        }
-        return line.map { ": " + $0 } ?? ""
-    }
-
-    /// What systemd tells the watcher is not meant for its children.
-    private static func inherited() -> [(name: String, value: String)] {
-        let own: Set = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]
-        var (variables, next) = ([(name: String, value: String)](), environ)
-        while let variable = next.pointee {
-            let parts = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, !own.contains(String(parts[0])), !parts[0].hasPrefix("VEDETTE_") {
-                variables.append((String(parts[0]), String(parts[1])))
+        var command = ChildCommand(settings.arguments, timeLimit: settings.timeout)
+        for (name, value) in Self.variables(of: message) + settings.environment { command.environment[name] = value }
+        command.directory = settings.directory
+        command.input = message.event.json.bytes + [10]
+        (command.output, command.errorOutput) = (Self.outputLimit, Self.outputLimit)
+        do throws(ChildProcess.Failure) {
+            return Self.outcome(of: try await ChildProcess(command).run())
+        } catch {
+            switch error {
+            case .cannotStart(let code):
+                return .paused(
+                    reason: "the command cannot be run: \(String(cString: strerror(code))); check path and mode")
+            case .timedOut, .tooMuchOutput:
+                let limit = MessageFormatter.duration(seconds: settings.timeout.inSeconds)
+                return .retry(reason: "the command took longer than \(limit)", after: nil)
+            case .cancelled: return .retry(reason: "stopped before the command ended", after: nil)
             }
-            next += 1
         }
-        return variables
+    }
+
+    private static let outputLimit = ChildCommand.OutputLimit(64 << 10, .dropsBeginning)
+
+    /// sysexits.h: 75 means "try again later".
+    private static func outcome(of run: ChildProcess.Output) -> Outcome {
+        let words = lastLine(of: run)
+        switch run.exit {
+        case .status(0): return .delivered
+        case .status(75): return .retry(reason: "the command asked for another attempt" + words, after: nil)
+        case .status(let status) where status == 126 || status == 127:
+            return .paused(reason: "the command cannot be run (exit status \(status))" + words)
+        case .status(let status): return .rejected(reason: "the command failed with exit status \(status)" + words)
+        case .signal(let signal): return .retry(reason: "the command was ended by signal \(signal)" + words, after: nil)
+        case .unknown: return .retry(reason: "the command ended, but its exit status was lost", after: nil)
+        }
+    }
+
+    /// Returns the last line of standard error, else of standard output, as the end of a reason.
+    private static func lastLine(of run: ChildProcess.Output) -> String {
+        let line = [run.errorOutput, run.output].lazy.compactMap { $0.split(separator: 10).last }.first
+        return line.map { ": " + TerminalText.safe(String(decoding: $0, as: UTF8.self), limit: 200) } ?? ""
     }
 
     private static func variables(of message: Message) -> [(name: String, value: String)] {
@@ -136,7 +116,7 @@ final class CommandSink: Sink {
         return all.compactMap { name, value in value.map { (name: "VEDETTE_" + name, value: cut($0)) } }
     }
 
-    /// A variable ends at a NUL, and the kernel takes 128 KiB of one.
+    /// Cuts a value before a NUL, which ends a variable, and at 32 KiB; the kernel takes 128 KiB.
     private static func cut(_ text: String) -> String {
         var (out, size) = (String.UnicodeScalarView(), 0)
         for scalar in text.unicodeScalars {

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
-/// What a mail server's last word means for a delivery.
+/// Maps a mail server's last reply to an outcome.
 enum MailOutcome {
-    /// "Come again later" means minutes (RFC 5321 §4.5.4.1); greylisting lets nobody in sooner.
-    static let rest = Duration.seconds(60)
+    /// A temporary refusal means minutes (RFC 5321 §4.5.4.1); greylisting refuses earlier attempts.
+    static let retryDelay = Duration.seconds(60)
 
-    /// - Parameter recipients: in the order in which they were named to the server.
+    /// - Parameter recipients: in the order in which the server got them.
     static func of(_ reply: MailReply, to recipients: [String], secrets: [Secret]) -> Outcome {
         if reply.isAcceptance { return .delivered }
-        let reason = "the server answered \(reply.code) to \(place(reply, recipients))" + said(reply, secrets)
+        let reason = "the server answered \(reply.code) to \(place(reply, recipients))" + quoted(reply, secrets)
         switch (reply.stage, reply.code) {
-        case (_, 400..<500): return .retry(reason: reason, after: rest)
+        case (_, 400..<500): return .retry(reason: reason, after: retryDelay)
         case (.login, 500..<600): return .paused(reason: reason + ": check user and password")
-        // RFC 4954 §6, RFC 3207 §4: a login is wanted, perhaps after STARTTLS; one of another kind; TLS first.
+        // RFC 4954 §6, RFC 3207 §4: the server wants a login, perhaps after STARTTLS; another mechanism; TLS first.
         case (_, 530), (_, 534), (_, 535), (_, 538):
             return .paused(reason: reason + ": check user, password and starttls")
         case (.sender, 500..<600) where reply.code != 552: return .paused(reason: reason + ": check 'from'")
         case (.sender, 500..<600), (.recipient, 500..<600), (.data, 500..<600), (.content, 500..<600):
             return .rejected(reason: reason)
-        // A greeting that sends us away may be about our address of today; any other code breaks the rules.
-        default: return .retry(reason: reason, after: rest)
+        // A refusing greeting may be about this machine's current address; any other code violates the protocol.
+        default: return .retry(reason: reason, after: retryDelay)
         }
     }
 
-    /// No verdict that could be read: the same mail is sent again, with the same Message-ID.
+    /// Maps a failed transfer to an outcome. Whether the server took the mail is unknown, so it is sent again with the same
+    /// Message-ID.
     static func of(_ error: FetchError) -> Outcome {
         error.failure == .unauthorized ? .paused(reason: error.detail) : WebhookOutcome.of(error)
     }
@@ -40,14 +42,14 @@ enum MailOutcome {
         }
     }
 
-    /// The server's words, where they are plain and hold nothing of a secret: a server may repeat what it was told.
-    private static func said(_ reply: MailReply, _ secrets: [Secret]) -> String {
-        let words = TerminalText.safe(reply.text.trimmed(), limit: 160)
-        guard !words.isEmpty else { return "" }
-        let isTelling = secrets.map(\.value).contains { secret in
-            // Their beginning is enough: the words were cut.
-            [secret, MailText.base64(Array(secret.utf8))].contains { !$0.isEmpty && reply.text.contains($0.prefix(16)) }
+    /// Returns the server's text, if it holds nothing of a secret: a server may repeat what it got.
+    private static func quoted(_ reply: MailReply, _ secrets: [Secret]) -> String {
+        let text = TerminalText.safe(reply.text.trimmed(), limit: 160)
+        guard !text.isEmpty else { return "" }
+        let holdsSecret = secrets.map(\.value).contains { secret in
+            // Its beginning is enough, since the text was cut.
+            [secret, Base64.encode(secret.utf8)].contains { !$0.isEmpty && reply.text.contains($0.prefix(16)) }
         }
-        return isTelling || reply.stage == .login ? "" : " (\(words))"
+        return holdsSecret || reply.stage == .login ? "" : " (\(text))"
     }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
-/// Texts in the forms that mail has for them: header fields that are folded, parts that are quoted.
+/// Encodes texts for mail: folded header fields and quoted-printable parts.
 enum MailText {
-    /// A header field, folded between words (RFC 5322 §2.2.3, RFC 2047 §2).
+    /// Returns a header field, folded between words (RFC 5322 §2.2.3, RFC 2047 §2).
     static func field(_ name: String, _ words: [String]) -> String {
         var out = name + ":"
         var width = out.utf8.count
         for (i, word) in words.enumerated() {
-            // A first line without a word is lawful and misread.
+            // A first line without a word is allowed, but some readers misread it.
             if i > 0, width + 1 + word.utf8.count > 76 {
                 out += "\r\n"
                 width = 0
@@ -20,7 +21,7 @@ enum MailText {
         return out + "\r\n"
     }
 
-    /// Free text as words of a field (RFC 5322 §2.2.1): as it is where nothing in it could be misread, else encoded.
+    /// Returns free text as words of a field (RFC 5322 §2.2.1), encoded where it could be misread.
     static func words(_ text: String) -> [String] {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let isPlain = words.allSatisfy { word in
@@ -30,7 +31,7 @@ enum MailText {
         return isPlain ? words : encoded(text)
     }
 
-    /// A name before an address, or a keyword (RFC 5322 §3.2.5).
+    /// Returns a name before an address, or a keyword (RFC 5322 §3.2.5).
     static func phrase(_ text: String) -> [String] {
         let words = self.words(text)
         guard words.joined(separator: " ") == text else { return words }
@@ -39,41 +40,28 @@ enum MailText {
         return quoted.utf8.count <= longest ? ["\"" + quoted + "\""] : encoded(text)
     }
 
-    /// RFC 5322 §3.2.3, but for five marks that are quoted for nothing.
+    /// RFC 5322 §3.2.3 without five marks, which are quoted although they need not be.
     private static func isAtom(_ text: String) -> Bool { HTTPSyntax.isToken(text) && !text.contains(".") }
 
-    /// So that a word fits on a line behind the name of any field that we write.
+    /// The longest word, so that it fits on a line behind the name of any field that is written here.
     private static let longest = 56
 
-    /// Encoded words (RFC 2047), each of whole characters.
+    /// Returns encoded words (RFC 2047), each of whole characters.
     private static func encoded(_ text: String) -> [String] {
         var (out, chunk) = ([String](), [UInt8]())
         for scalar in text.unicodeScalars {
             let bytes = Array(String(scalar).utf8)
             if chunk.count + bytes.count > (longest - 12) / 4 * 3 {
-                out.append("=?utf-8?B?\(base64(chunk))?=")
+                out.append("=?utf-8?B?\(Base64.encode(chunk))?=")
                 chunk = []
             }
             chunk += bytes
         }
-        return out + ["=?utf-8?B?\(base64(chunk))?="]
+        return out + ["=?utf-8?B?\(Base64.encode(chunk))?="]
     }
 
-    /// RFC 4648 §4.
-    static func base64(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var out: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            let digits = [18, 12, 6, 0].map { alphabet[bits >> $0 & 63] }
-            out += digits.prefix(group.count + 1) + Array(repeating: 61, count: 3 - group.count)
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
-
-    /// Quoted-printable (RFC 2045 §6.7): the lines of a text, whatever ends them, in lines of at most 76 characters that end
-    /// with CR LF. A line that says `From ` is quoted too: mailboxes would change it.
+    /// Encodes a text as quoted-printable (RFC 2045 §6.7), in lines of at most 76 characters that end with CR LF. A line that
+    /// begins with `From ` is quoted too: mailboxes would change it.
     static func quotedPrintable(_ text: String) -> String {
         var out: [UInt8] = []
         out.reserveCapacity(text.utf8.count * 5 / 4)
@@ -91,7 +79,7 @@ enum MailText {
         for (i, byte) in line.enumerated() {
             let isLast = i == line.count - 1
             let isBlank = byte == 32 || byte == 9
-            // Old mailboxes change a line that begins so, after a soft break too.
+            // Old mailboxes change a line that begins like this, after a soft break too.
             let isFrom = byte == from[0] && (width == 0 || width > 74) && line[i...].starts(with: from)
             let isPlain = (33...126).contains(byte) && byte != 61 && !isFrom || isBlank && !isLast
             let piece = isPlain ? [byte] : [61, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
@@ -105,7 +93,7 @@ enum MailText {
         }
     }
 
-    /// `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 5322 §3.3).
+    /// Returns `Sat, 21 Nov 2026 10:00:00 +0000` (RFC 5322 §3.3).
     static func date(_ time: Timestamp) -> String {
         let date = CivilDate(time)
         let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]

@@ -3,6 +3,7 @@
 import Glibc
 import Synchronization
 import VedetteCore
+import VedetteSystem
 
 /// Appends each message to a file.
 enum FileKind {
@@ -28,42 +29,49 @@ enum FileKind {
         })
 }
 
+/// Opens the file for each message, so that it may be rotated without telling the watcher.
 final class FileSink: Sink {
     private let path: String
     private let format: LineFormat
-    /// A failed write left a line unfinished: the next one begins with a line break. One write at a time.
-    private let isTorn = Mutex(false)
+    /// A disk that hangs holds this queue's thread alone.
+    private let queue = BlockingQueue()
+    /// A failed write cut a line short: the next one begins with a line break.
+    private let isTorn = Atomic(false)
 
     init(path: String, format: LineFormat) { (self.path, self.format) = (path, format) }
 
     func deliver(_ message: Message) async -> Outcome {
         // A date each time: a file is read on another day, and elsewhere.
-        await append(format.bytes(of: message, EventLine { $0.rfc3339 }) + [10])
-    }
-
-    /// The disk is waited for on no thread that carries transfers. The file is opened anew each time, so whoever rotates it
-    /// need not say so.
-    @concurrent
-    private func append(_ bytes: [UInt8]) async -> Outcome {
-        isTorn.withLock { isTorn in
-            // A pipe without a reader must be an error, not a wait.
-            let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
-            guard file >= 0 else { return FileSink.failed(errno) }
-            defer { Glibc.close(file) }
-            var rest = (isTorn ? [10] + bytes : bytes)[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { return FileSink.failed(errno) }
-                rest = rest.dropFirst(count)
-                isTorn = !rest.isEmpty
+        let line = format.bytes(of: message, EventLine { $0.rfc3339 }) + [10]
+        do throws(BlockingQueue.Refusal) {
+            return try await queue.run { self.append(line) }
+        } catch {
+            switch error {
+            case .cancelled: return .retry(reason: "stopped before the file took the line", after: nil)
+            case .full: return .retry(reason: "the file's disk does not answer", after: nil)
+            case .noThread(let code): return FileSink.failure(code)
             }
-            return .delivered
         }
     }
 
-    /// A disk is emptied, a directory is mounted, a mode is mended: each of them may be good at the next attempt.
-    private static func failed(_ code: CInt) -> Outcome {
+    private func append(_ line: [UInt8]) -> Outcome {
+        // A pipe without a reader must be an error, not a wait.
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
+        guard file >= 0 else { return FileSink.failure(errno) }
+        defer { Glibc.close(file) }
+        var rest = (isTorn.load(ordering: .relaxed) ? [10] + line : line)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return FileSink.failure(errno) }
+            rest = rest.dropFirst(count)
+            isTorn.store(!rest.isEmpty, ordering: .relaxed)
+        }
+        return .delivered
+    }
+
+    /// Every error may be over at the next attempt: a disk is emptied, a directory is mounted, a mode is changed.
+    private static func failure(_ code: CInt) -> Outcome {
         .retry(reason: "the file cannot be written: \(String(cString: strerror(code)))", after: nil)
     }
 }

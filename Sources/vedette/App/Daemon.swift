@@ -4,6 +4,7 @@ import Glibc
 import VedetteConfig
 import VedetteCore
 import VedetteEngine
+import VedetteSystem
 
 /// `run` in the foreground: watches until SIGTERM or SIGINT, reloads on SIGHUP or a changed file.
 struct Daemon {
@@ -89,6 +90,7 @@ struct Daemon {
                 }
             },
             Task {
+                guard let watch else { return }
                 for await _ in watch.changes {
                     // An editor writes a file in several steps.
                     guard (try? await clock.sleep(until: clock.now().boot.advanced(by: .milliseconds(200)))) != nil

@@ -1,41 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import VedetteCore
 import VedetteHTTP
+import VedetteSystem
 
-/// `file:///…` beside http: work without a network. Only a configured address can be a file: a redirect or a next page
-/// that leads to one is no web address and is refused before it comes here.
-struct FileFetcher: Fetcher {
-    let web: HTTPClient
+/// Reads `file:///…` beside http, for work without a network. Only a configured address can be a file: a redirect or a next
+/// page that leads to one is no web address and is refused before it comes here.
+final class FileFetcher: Fetcher {
+    private let web: HTTPClient
+    /// A file system that hangs holds the queue of one path, however often that is polled.
+    private let queues = Mutex<[String: BlockingQueue]>([:])
+
+    init(web: HTTPClient) { self.web = web }
 
     func fetch(_ request: Request) async throws(FetchError) -> Response {
-        // Asked first: to take every address apart would be a twentieth of what a poll costs.
+        // This is asked first: to take every address apart would be a twentieth of what a poll costs.
         guard request.url.hasPrefix("file:"), let url = URL(string: request.url), url.isFileURL else {
             return try await web.fetch(request)
         }
-        return try await FileFetcher.read(url.path(percentEncoded: false), request)
-    }
-
-    @concurrent
-    private static func read(_ path: String, _ request: Request) async throws(FetchError) -> Response {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw FetchError(.notFound, "the file \(path) is not there or cannot be read")
+        let path = url.path(percentEncoded: false)
+        let queue = queues.withLock { queues in
+            if let queue = queues[path] { return queue }
+            let queue = BlockingQueue()
+            queues[path] = queue
+            return queue
         }
-        defer { try? file.close() }
-        let data: Data
-        do {
-            data = try file.read(upToCount: request.limits.received + 1) ?? Data()
-        } catch {
-            throw FetchError(.notFound, "\(path) cannot be read as a file")
+        let limit = request.limits.received
+        let read = await within(request.limits.total) { () async -> Result<[UInt8], FetchError> in
+            do throws(BlockingQueue.Refusal) {
+                return try await queue.run { Result { () throws(FetchError) in try FileFetcher.read(path, limit) } }
+            } catch {
+                return .failure(FetchError(error == .cancelled ? .cancelled : .timeout, "\(path) could not be read"))
+            }
         }
-        guard data.count <= request.limits.received else {
-            throw FetchError(.tooLarge, "\(path) is longer than \(request.limits.received) bytes")
+        guard let read else {
+            if Task.isCancelled { throw FetchError(.cancelled, "the poll was cancelled") }
+            let seconds = request.limits.total.components.seconds
+            throw FetchError(.timeout, "\(path) could not be read within \(seconds) s; its file system does not answer")
         }
-        let body = Array(data)
+        let body = try read.get()
         var response = Response(status: 200, digest: Digest.of(body), url: request.url, received: body.count)
         response.isUnchanged = response.digest == request.knownDigest
         if !response.isUnchanged { response.body = body }
         return response
+    }
+
+    private static func read(_ path: String, _ limit: Int) throws(FetchError) -> [UInt8] {
+        // Without O_NONBLOCK a pipe that nobody writes to would hang here.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { throw FetchError(.notFound, "the file \(path) is not there or cannot be read") }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FetchError(.notFound, "\(path) is not a regular file")
+        }
+        var body: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw FetchError(.notFound, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { return body }
+            body += buffer[..<count]
+            guard body.count <= limit else { throw FetchError(.tooLarge, "\(path) is longer than \(limit) bytes") }
+        }
     }
 }

@@ -5,6 +5,7 @@ import VedetteConfig
 import VedetteCore
 import VedetteDesktop
 import VedetteHTTP
+import VedetteSystem
 
 /// Every check of `doctor`, in the order in which they are told: each part as soon as it is known.
 struct DoctorRunner: Sendable {
@@ -21,7 +22,7 @@ struct DoctorRunner: Sendable {
     /// Everything is looked at at once, since each part may wait for somebody who does not answer.
     func run(_ tell: ([Finding]) throws -> Void) async throws {
         let loader = loader
-        let loaded = await onThread { loader.load() }
+        let loaded = await SystemThread.run { loader.load() }
         let (configuration, now) = (loaded.configuration, SystemClock().now().wall)
         try tell(ConfigurationCheck(loaded: loaded).findings)
         try tell(ClockCheck(facts: .now(environment)).findings)
@@ -90,7 +91,7 @@ struct DoctorRunner: Sendable {
 
     private func local(_ configuration: Configuration?, _ sinks: [SinkConfigurationProbe]) async -> [Finding] {
         let (needs, transformer) = (SourceNeeds(configuration?.sources ?? []), JQTransformer())
-        let found = await within(DoctorRunner.patience) { await onThread { needs.findings(transformer) } }
+        let found = await within(DoctorRunner.patience) { await SystemThread.run { needs.findings(transformer) } }
         let check = LocalCheck(environment: environment)
         return (found ?? [.warning("jq", "it takes too long to read the programs of the sources")])
             + sinks.flatMap(check.findings)

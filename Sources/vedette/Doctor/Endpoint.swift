@@ -24,30 +24,21 @@ struct Endpoint: Sendable {
 
     /// Nil for what is no http or https URL.
     init?(_ subject: String, url: String, tls: TLSPolicy, proxy: Proxy, trust: String?) {
-        guard let url = WebURL(url) else { return nil }
-        let origin = url.origin
-        let authority = origin.dropFirst(url.scheme.count + 3)
-        guard let colon = authority.lastIndex(of: ":"), let port = Int(authority[authority.index(after: colon)...])
-        else {
-            return nil
-        }
+        guard let url = WebURL(url), let port = url.port else { return nil }
         (self.subject, kind) = (subject, url.scheme == "https" ? .tls : .http)
         place = "\(url.scheme)://\(url.authority)"
-        (host, self.port) = (Endpoint.bare(authority[..<colon]), port)
+        (host, self.port) = (url.host, port)
         (self.tls, self.proxy, self.trust) = (tls, proxy, trust)
     }
 
     init(_ subject: String, _ server: MailServer, tls: TLSPolicy) {
         (self.subject, kind) = (subject, server.isTLS ? .tls : .other)
         place = "\(server.isTLS ? "smtps" : "smtp")://\(server.host):\(server.port)"
-        (host, port) = (Endpoint.bare(server.host[...]), server.port)
+        host = server.host.hasPrefix("[") ? String(server.host.dropFirst().prefix { $0 != "]" }) : server.host
+        port = server.port
         (self.tls, proxy) = (tls, .none)
         // `trust` knows https alone, and asks for nothing but the certificate.
         trust = "https://\(server.host):\(server.port)"
-    }
-
-    private static func bare(_ host: Substring) -> String {
-        host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : String(host)
     }
 
     /// Each origin of each server once, however many sources are asked there, in the order of the configuration.

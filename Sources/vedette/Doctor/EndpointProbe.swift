@@ -5,6 +5,7 @@ import Glibc
 import SwiftOverlayShims
 import VedetteCore
 import VedetteHTTP
+import VedetteSystem
 
 /// What came of knocking at a door. Nothing is said there: no request, no password, no message.
 enum ConnectResult: Sendable, Hashable {
@@ -60,7 +61,7 @@ struct EndpointProbe {
 
     private static func knock(at contact: Endpoint) async -> ConnectResult {
         switch contact.kind {
-        case .http, .other: return await onThread { connect(to: contact.host, contact.port) }
+        case .http, .other: return await SystemThread.run { connect(to: contact.host, contact.port) }
         case .tls:
             let host = contact.host.contains(":") ? "[\(contact.host)]" : contact.host
             guard let url = WebURL("https://\(host):\(contact.port)") else {

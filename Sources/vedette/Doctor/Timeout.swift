@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// What the work comes to, or nil when it takes longer. What is late goes on by itself: a thread that blocks cannot be
 /// stopped, and ends with the program.
 func within<Answer: Sendable>(
@@ -19,11 +17,4 @@ func within<Answer: Sendable>(
     }
     var iterator = answers.makeAsyncIterator()
     return await iterator.next() ?? nil
-}
-
-/// Calls that block, on a thread of their own: Swift's threads are as few as processors.
-func onThread<Answer: Sendable>(_ call: @escaping @Sendable () -> Answer) async -> Answer {
-    await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: call()) }
-    }
 }

@@ -2,40 +2,42 @@
 
 import Foundation
 import VedetteCore
+import VedetteSystem
 
-/// What jq put out and how it ended.
+/// Reads the output and the exit of jq.
 enum JQOutput {
-    /// Compact output is one value a line, since a line end inside a text is escaped. Several are an array, and none is an
-    /// empty one: `.[] | select(…)` may well select nothing.
+    /// Returns the values as one body. Compact output has one value on each line, since a line end inside a text is escaped.
+    /// Several values become an array, and none becomes an empty one: `.[] | select(…)` may select nothing.
     static func value(_ out: [UInt8]) -> [UInt8] {
         let lines = out.split(separator: 10)
         if lines.count == 1 { return Array(lines[0]) }
         return [UInt8(ascii: "[")] + lines.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
     }
 
-    /// Nil when it ended well.
-    static func problem(of output: BoundedChild.Output) -> ReadError? {
-        let signal = output.status & 0x7F
-        let said = words(output.said)
-        // A limit on address space ends as an abort of jq's own.
-        if said.contains("cannot allocate memory") {
+    /// Returns the error of a run; nil when it succeeded.
+    static func problem(of run: ChildProcess.Output) -> ReadError? {
+        let message = message(run.errorOutput)
+        // jq aborts at the limit on address space.
+        if message.contains("cannot allocate memory") {
             return ReadError(
-                .tooLarge, "jq needs more than \(JQTransformer.memory >> 20) MiB of memory; make the program simpler")
+                .tooLarge,
+                "jq needs more than \(JQTransformer.addressSpace >> 20) MiB of memory; make the program simpler")
         }
-        switch (signal, output.status >> 8 & 0xFF) {
-        case (0, 0): return nil
-        case (0, 3): return ReadError(.configuration, "the jq program is not valid: \(said)")
-        case (0, _): return ReadError(.shape, said.isEmpty ? "jq failed" : "jq cannot read this body: \(said)")
-        case (SIGKILL, _), (SIGXCPU, _):
+        switch run.exit {
+        case .status(0): return nil
+        case .status(3): return ReadError(.configuration, "the jq program is not valid: \(message)")
+        case .status: return ReadError(.shape, message.isEmpty ? "jq failed" : "jq cannot read this body: \(message)")
+        case .signal(SIGKILL), .signal(SIGXCPU):
             return ReadError(
-                .timeout, "jq took more than \(JQTransformer.mostSeconds) s of CPU; make the program simpler")
-        default: return ReadError(.shape, "jq was ended by signal \(signal)")
+                .timeout, "jq took more than \(JQTransformer.cpuSeconds) s of CPU; make the program simpler")
+        case .signal(let signal): return ReadError(.shape, "jq was ended by signal \(signal)")
+        case .unknown: return ReadError(.shape, "jq ended, but its exit status was lost")
         }
     }
 
-    /// Its own message without the name and place that stand in front, and without the count of errors behind.
-    private static func words(_ said: [UInt8]) -> String {
-        var text = String(decoding: said, as: UTF8.self).unicodeScalars.map {
+    /// Returns jq's message without its name and place in front and without the count of errors behind.
+    private static func message(_ errorOutput: [UInt8]) -> String {
+        var text = String(decoding: errorOutput, as: UTF8.self).unicodeScalars.map {
             $0.properties.generalCategory == .control ? " " : String($0)
         }.joined().split(separator: " ").joined(separator: " ")
         for prefix in ["jq: ", "error: ", "error ", "(at <stdin>:0): ", "(at <stdin>:1): ", "(at <unknown>): "]
@@ -48,7 +50,7 @@ enum JQOutput {
 }
 
 enum JQProgram {
-    /// True for a program that begins, after comments, with a directive that reads a file; jq takes them nowhere else.
+    /// Returns whether the program begins, after comments, with a directive that reads a file; jq accepts them only there.
     static func readsFiles(_ program: String) -> Bool {
         var rest = program[...]
         while let first = rest.first, first.isWhitespace || first == "#" {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of glibc that Swift's Glibc module does not show, since they stand behind _GNU_SOURCE. No header of the C library
+// is included: its types would become this module's, and every user of Glibc would have to import this one too.
+#ifndef VEDETTE_CSYSTEM_H
+#define VEDETTE_CSYSTEM_H
+
+// <spawn.h>, of glibc 2.34, 2.29 and 2.26. `actions` is a posix_spawn_file_actions_t.
+extern int cs_spawn_add_close_from(void *actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");
+extern int cs_spawn_add_chdir(void *actions, const char *path) __asm__("posix_spawn_file_actions_addchdir_np");
+#define CS_SPAWN_SETSID 0x80
+
+// <sys/pidfd.h>, of glibc 2.36: a descriptor, close-on-exec, that poll(2) reports as readable when the process has ended;
+// -1 where the kernel or a sandbox refuses it.
+extern int cs_pidfd_open(int process, unsigned int flags) __asm__("pidfd_open");
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Makes the blocking calls of one destination (a file, a pipe) one after another, on a thread that lives while there are
+/// calls. A destination that hangs holds that one thread and delays no other.
+public final class BlockingQueue: Sendable {
+    /// Why a call was not made, or why its result was not waited for.
+    public enum Refusal: Error, Hashable {
+        /// The waiting task was cancelled. A call that has begun goes on.
+        case cancelled
+        /// As many calls as the queue may hold are waiting.
+        case full
+        /// The errno of pthread_create(3).
+        case noThread(Int32)
+    }
+
+    private struct Call {
+        var number: Int
+        var make: @Sendable () -> Void
+    }
+
+    private struct State {
+        var waiting: [Call] = []
+        var hasThread = false
+        var lastNumber = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// - Parameter capacity: calls that may wait behind the one that is being made.
+    public init(capacity: Int = 64) { self.capacity = capacity }
+
+    /// Makes the call when those before it are over, and returns its result.
+    public func run<Result: Sendable>(
+        _ call: @escaping @Sendable () -> Result
+    ) async throws(Refusal) -> Result {
+        // A stream, since waiting for one ends at once when the task is cancelled.
+        let (results, result) = AsyncStream<Result>.makeStream()
+        let number = try enqueue {
+            result.yield(call())
+            result.finish()
+        }
+        for await result in results { return result }
+        state.withLock { $0.waiting.removeAll { $0.number == number } }
+        throw .cancelled
+    }
+
+    private func enqueue(_ make: @escaping @Sendable () -> Void) throws(Refusal) -> Int {
+        let added: (number: Int, needsThread: Bool)? = state.withLock { state in
+            guard state.waiting.count < capacity else { return nil }
+            state.lastNumber += 1
+            state.waiting.append(Call(number: state.lastNumber, make: make))
+            defer { state.hasThread = true }
+            return (state.lastNumber, !state.hasThread)
+        }
+        guard let added else { throw .full }
+        guard added.needsThread else { return added.number }
+        let code = SystemThread.start { while let call = self.next() { call.make() } }
+        guard code != 0 else { return added.number }
+        state.withLock { $0 = State(lastNumber: $0.lastNumber) }
+        throw .noThread(code)
+    }
+
+    /// Nil ends the thread.
+    private func next() -> Call? {
+        state.withLock { state in
+            state.hasThread = !state.waiting.isEmpty
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import Testing
+import VedetteSystem
+
+@Suite("A queue of blocking calls", .timeLimit(.minutes(1)))
+struct BlockingQueueTests {
+    /// A destination that hangs until it is opened.
+    final class Gate: Sendable {
+        private let ends: [Int32]
+
+        init() throws {
+            var ends: [Int32] = [0, 0]
+            try #require(pipe(&ends) == 0)
+            self.ends = ends
+        }
+
+        func open() { _ = write(ends[1], [1], 1) }
+
+        func pass() {
+            var byte: UInt8 = 0
+            _ = read(ends[0], &byte, 1)
+        }
+
+        deinit { for end in ends { close(end) } }
+    }
+
+    @Test("calls are made in order, one at a time, and each returns its result")
+    func order() async throws {
+        let queue = BlockingQueue(capacity: 1000)
+        let made = Mutex<[Int]>([])
+        for number in 0..<100 {
+            let result = try await queue.run {
+                made.withLock { $0.append(number) }
+                return number * 2
+            }
+            #expect(result == number * 2)
+        }
+        #expect(made.withLock { $0 } == Array(0..<100))
+    }
+
+    @Test("a destination that hangs delays no other, however many wait for it, and those who wait can be cancelled")
+    func hung() async throws {
+        let (gate, hung, other) = (try Gate(), BlockingQueue(), BlockingQueue())
+        let waiting = (0..<40).map { _ in Task { try await hung.run { gate.pass() } } }
+        #expect(try await other.run { 7 } == 7)
+        for task in waiting { task.cancel() }
+        for task in waiting { await #expect(throws: BlockingQueue.Refusal.cancelled) { try await task.value } }
+        // Only the call that had begun is still there.
+        gate.open()
+        #expect(try await hung.run { 8 } == 8)
+    }
+
+    @Test("beyond its capacity a queue refuses calls")
+    func full() async throws {
+        let queue = BlockingQueue(capacity: 0)
+        await #expect(throws: BlockingQueue.Refusal.full) { try await queue.run {} }
+    }
+}
+
+@Suite("Base64")
+struct Base64Tests {
+    @Test(
+        "it is that of RFC 4648 §10",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"), ("äö", "w6TDtg=="),
+        ])
+    func both(_ plain: String, _ text: String) {
+        #expect(Base64.encode(plain.utf8) == text)
+        #expect(Base64.decode(text) == Array(plain.utf8))
+        #expect(Base64.decode(String(text.prefix { $0 != "=" })) == Array(plain.utf8))
+    }
+
+    @Test("a text that is not Base64 is refused", arguments: ["A", "A===", "Zm9v=", "Zg==Zg==", "Zm-_", "Zm 9v", "ä"])
+    func refused(_ text: String) { #expect(Base64.decode(text) == nil) }
+
+    @Test("it is Foundation's")
+    func foundation() {
+        for count in 0..<200 {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255) }
+            #expect(Base64.encode(bytes) == Data(bytes).base64EncodedString())
+        }
+    }
+}
