@@ -2,7 +2,7 @@
 
 public import VedetteCore
 
-/// Bubbles of the desktop: one per item, replaced in place.
+/// Shows messages as desktop notifications: one per item, replaced in place.
 public enum DesktopKind {
     public static let entry = SinkKindEntry(
         name: "desktop", summary: "Shows each message as a desktop notification.",
@@ -19,27 +19,27 @@ public enum DesktopKind {
         })
 }
 
-/// Shows messages through libnotify. Where no session bus or daemon is, it asks for another try and nobody else waits.
-/// Closing it needs nothing: bubbles stay, and their thread sleeps until the process ends.
+/// Shows messages through libnotify. Without a session bus or daemon a delivery is retried, and no other sink waits.
+/// Closing it does nothing: bubbles stay, and their thread sleeps until the process ends.
 public final class DesktopSink: Sink {
     private let clock: any VedetteCore.Clock
     private let icon: String?
     private let silencer: (any Silencer)?
     private let notifier: Notifier
 
-    /// How often `returned` looks. A look costs a millisecond where there is no bus.
-    static let patrol = Duration.seconds(10)
+    /// The time between two probes of `returned`. A probe costs a millisecond where there is no bus.
+    static let probeInterval = Duration.seconds(10)
 
     /// - Parameters:
     ///   - icon: name or absolute path; nil for Vedette's own.
-    ///   - silencer: takes what the buttons ask for; without one there are none but `Open`.
+    ///   - silencer: carries out `Snooze` and `Mute`; without one there are no such buttons.
     public init(clock: any VedetteCore.Clock, icon: String? = nil, silencer: (any Silencer)? = nil) {
         (self.clock, self.icon, self.silencer, notifier) = (clock, icon, silencer, .shared)
     }
 
     public func deliver(_ message: Message) async -> Outcome {
-        // A stopped daemon holds the notifier's thread for seconds. A stream, because waiting for one ends at once when
-        // this task is cancelled; the bubble may then still appear.
+        // A stopped daemon blocks the notifier's thread for seconds. Waiting for a stream ends at once when this task is
+        // cancelled; the bubble may then still appear.
         let (outcomes, outcome) = AsyncStream<Outcome>.makeStream()
         Task {
             let problem = await show(message)
@@ -51,11 +51,11 @@ public final class DesktopSink: Sink {
     }
 
     /// Returns true once a bubble can be shown, for instance after log-in; false when the task was cancelled before.
-    /// Looks after a while, never at once: a daemon that refuses bubbles but answers would be asked without end.
+    /// It waits before the first probe: a daemon that answers but refuses bubbles would be asked without end.
     public func waitForReceiver() async -> Bool {
         repeat {
             do throws(CancellationError) {
-                try await clock.sleep(until: clock.now().boot.advanced(by: DesktopSink.patrol))
+                try await clock.sleep(until: clock.now().boot.advanced(by: DesktopSink.probeInterval))
             } catch {
                 return false
             }
@@ -64,7 +64,7 @@ public final class DesktopSink: Sink {
     }
 
     private func show(_ message: Message) async -> DesktopProblem? {
-        guard !message.isOldNews(at: clock.now().wall) else {
+        guard !message.isMissed(at: clock.now().wall) else {
             return await notifier.show(missed: message.title, icon: icon)
         }
         var bubble = DesktopNotification(message)

@@ -2,13 +2,13 @@
 
 import CNotify
 
-/// A bubble that the daemon knows, and the object through which libnotify follows it. Only for the notifier's thread.
+/// A notification that the daemon shows, and libnotify's object for it. It is used on the notifier's thread alone.
 final class DisplayedNotification {
     let key: DesktopNotification.Key
     let notifier: Notifier
-    /// Told of a press. The sink's that showed it last.
+    /// Called for a press; set by the sink that showed it last.
     var pressed: @Sendable (DesktopNotification.Button) -> Void = { _ in }
-    /// Grows with every use, for letting go of the one that is longest out of use.
+    /// Grows with every use, to find the least recently used one.
     var lastUse = 0
     private let notification: UnsafeMutablePointer<NotifyNotification>
 
@@ -27,7 +27,7 @@ final class DisplayedNotification {
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     /// Blocks until the daemon has answered, up to 25 s.
-    /// - Returns: the words of the error, if there was one.
+    /// - Returns: the error; nil when the daemon accepted it.
     func show(_ bubble: DesktopNotification, capabilities: Set<String>) -> GLibError? {
         let body = NotificationMarkup.body(bubble.body, isMarkup: capabilities.contains("body-markup"))
         notify_notification_update(
@@ -36,7 +36,7 @@ final class DisplayedNotification {
         notify_notification_set_category(notification, bubble.category)
         notify_notification_clear_actions(notification)
         if capabilities.contains("actions") {
-            // What a click on the bubble itself does.
+            // A click on the bubble itself.
             if bubble.link != nil { addAction("default", .open) }
             for button in bubble.buttons { addAction(button.rawValue, button) }
         }

@@ -3,12 +3,12 @@
 import Glibc
 import VedetteCore
 
-/// The icon of a bubble.
+/// The icon of a notification.
 enum Icon {
-    /// What a bubble shows when its sink names none.
+    /// The icon when the sink configures none.
     static let standard = name()
 
-    /// The icon that a configuration names, if it is one: a daemon would say nothing of another and show none.
+    /// Validates a configured icon: for an invalid one a daemon shows none, without an error.
     static func checked(_ icon: String) throws(OptionProblem) -> String {
         let isPath = icon.hasPrefix("/")
         let isLine = icon.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -18,7 +18,7 @@ enum Icon {
         return icon
     }
 
-    /// Our own where it is installed (XDG Base Directory, Icon Theme specifications), else one that every theme has.
+    /// Returns Vedette's icon where it is installed (XDG Base Directory, Icon Theme specifications), else one of every theme.
     private static func name() -> String {
         let home = environment("XDG_DATA_HOME") ?? (environment("HOME") ?? "") + "/.local/share"
         let system = environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"

@@ -2,10 +2,11 @@
 
 import VedetteCore
 
-/// What could not be shown for more than an hour, for instance overnight without a desktop: a bubble for each would be
-/// a stack of old news, so one bubble counts them.
+/// Counts messages that could not be shown for more than an hour, for instance overnight without a desktop: one bubble
+/// summarises them, since a bubble for each would be a stack of old news.
 struct MissedSummary: Sendable, Hashable {
-    static let patience = Duration.seconds(3600)
+    /// Older messages go into the summary.
+    static let ageLimit = Duration.seconds(3600)
     private static let namesShown = 5
 
     private var count = 0
@@ -26,8 +27,8 @@ struct MissedSummary: Sendable, Hashable {
 }
 
 extension Message {
-    /// When its rule spoke: the first 48 bits of its id (RFC 9562 §5.7). That outlives a restart, and the event's time
-    /// would not do: a rule may wait for hours, through the night for instance, before it speaks of it.
+    /// The time at which its rule made it: the first 48 bits of its id (RFC 9562 §5.7), which survive a restart. The event's
+    /// time would not do: a rule may hold a message for hours.
     var created: Timestamp {
         let digits = id.dropFirst("msg_".count).prefix(13).filter { $0 != "-" }
         guard digits.allSatisfy(\.isHexDigit), digits.utf8.count == 12, let milliseconds = Int64(digits, radix: 16)
@@ -35,5 +36,5 @@ extension Message {
         return Timestamp(milliseconds: milliseconds)
     }
 
-    func isOldNews(at now: Timestamp) -> Bool { created.advanced(by: MissedSummary.patience) < now }
+    func isMissed(at now: Timestamp) -> Bool { created.advanced(by: MissedSummary.ageLimit) < now }
 }

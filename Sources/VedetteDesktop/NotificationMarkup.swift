@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of strangers in a notification bubble.
+/// Makes untrusted text safe for a notification.
 enum NotificationMarkup {
     static let titleLimit = 200
     static let bodyLimit = 1000
 
-    /// One line. Never empty: libnotify refuses an empty summary.
+    /// Returns one line that is never empty: libnotify refuses an empty summary.
     static func title(_ text: String) -> String {
         let line = cut(clean(text, lineBreak: " "), to: titleLimit)
         return line.isEmpty ? "Vedette" : line
     }
 
     /// - Parameter isMarkup: the daemon reads `<b>`, `<a>` and `&…;` in bodies (capability `body-markup`), so text that
-    ///   only looks like these is escaped. It is cut before, so that no entity is cut in two. From a daemon that does
-    ///   not say so the tags are kept away altogether: some read them all the same.
+    ///   looks like these is escaped. It is cut before, so that no entity is cut in two. For any other daemon tags are
+    ///   removed: some daemons read them without announcing it.
     static func body(_ text: String, isMarkup: Bool) -> String {
         let text = cut(clean(text, lineBreak: "\n"), to: bodyLimit)
         return isMarkup ? escape(text) : strip(text)
     }
 
-    /// Without control characters, and without the bidirectional ones that let a title pose as another.
+    /// Removes control characters, and the bidirectional ones that can make a title look like another.
     private static func clean(_ text: String, lineBreak: Unicode.Scalar) -> String {
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -57,8 +57,8 @@ enum NotificationMarkup {
         return out
     }
 
-    /// Without the tags of the Desktop Notifications specification. Looks back from each `>`, so that no tag is left
-    /// where one was taken from the middle of another: `<<b>img>`.
+    /// Removes the tags of the Desktop Notifications specification. It looks back from each `>`, so that no tag remains
+    /// where one was removed from the middle of another: `<<b>img>`.
     private static func strip(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

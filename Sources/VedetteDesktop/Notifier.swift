@@ -2,12 +2,12 @@
 
 import CNotify
 
-/// Everything that touches libnotify, on one thread of its own: showing a bubble is a call over the bus that blocks up
-/// to 25 s when the daemon is stopped. One per process, because libnotify keeps its state in global variables.
+/// Calls libnotify, on one thread of its own: to show a bubble is a call over the bus that blocks for up to 25 s when the
+/// daemon is stopped. There is one per process, because libnotify keeps its state in global variables.
 actor Notifier {
     static let shared = Notifier()
 
-    /// A daemon may keep bubbles for ever; beyond this many, the one longest out of use can no longer be replaced.
+    /// A daemon may keep bubbles for ever; beyond this many, the least recently used one can no longer be replaced.
     private static let keptBubbles = 256
 
     private let executor: GLibExecutor
@@ -26,7 +26,7 @@ actor Notifier {
     }
 
     /// - Parameter pressed: called on the notifier's thread, while the bubble is on the screen.
-    /// - Returns: why it could not be shown; nil when the daemon has it.
+    /// - Returns: why it could not be shown; nil when the daemon accepted it.
     func show(
         _ bubble: DesktopNotification, pressed: @escaping @Sendable (DesktopNotification.Button) -> Void = { _ in }
     ) -> DesktopProblem? {
@@ -34,7 +34,7 @@ actor Notifier {
             let capabilities = try capabilitiesOfDaemon()
             let shown = bubbles[bubble.key] ?? DisplayedNotification(bubble.key, of: self)
             shown.pressed = pressed
-            if let error = shown.show(bubble, capabilities: capabilities) { throw .noDaemon(error.words) }
+            if let error = shown.show(bubble, capabilities: capabilities) { throw .noDaemon(error.message) }
             keep(shown)
             return nil
         } catch {
@@ -42,18 +42,18 @@ actor Notifier {
         }
     }
 
-    /// What the daemon says of itself, and what it can do.
-    func look() throws(DesktopProblem) -> (information: [String], capabilities: Set<String>) {
+    /// Asks the daemon for its name, vendor and versions, and for its capabilities.
+    func serverInformation() throws(DesktopProblem) -> (information: [String], capabilities: Set<String>) {
         let capabilities = try capabilitiesOfDaemon()
         return (try connected().information(), capabilities)
     }
 
-    /// Whether a bubble could be shown now.
+    /// Returns whether a bubble could be shown now.
     func isReady() -> Bool { (try? capabilitiesOfDaemon()) != nil }
 
-    /// One more in the summary of what is old.
+    /// Adds a title to the summary of missed messages and shows it.
     func show(missed title: String, icon: String?) -> DesktopProblem? {
-        // Counted when the daemon has it: what is tried again is one message still.
+        // The title is counted only when the daemon accepted it, so that a retry does not count it twice.
         var missed = missed
         missed.add(title)
         var bubble = missed.bubble
@@ -63,7 +63,7 @@ actor Notifier {
         return nil
     }
 
-    /// The user, the daemon or its timer closed the bubble: its id is free, the next one is new.
+    /// Forgets a bubble that the user, the daemon or its timer closed: the next one gets a new id.
     func closed(_ key: DesktopNotification.Key) {
         bubbles[key] = nil
         if key == .missed { missed = MissedSummary() }
@@ -73,20 +73,20 @@ actor Notifier {
         bubbles[key]?.pressed(button)
     }
 
-    /// The bus says that a daemon has gone. The word may be late: then the one that is known now is another.
+    /// Forgets the bubbles of a daemon that left the bus. The signal may be late: then another daemon is known already.
     func gone(_ name: String) {
         if name == daemon { forget(for: nil) }
     }
 
-    /// A new daemon knows none of the old ids, and what it says of one is about another program's bubble.
+    /// Forgets all bubbles. A new daemon knows none of the old ids, and its signals about them belong to other programs.
     private func forget(for name: String?) {
         bubbles = [:]
         daemon = name
     }
 
-    /// Asks who the daemon is before each bubble, as some take any id that they are told to replace, and the word of a
-    /// new one may still be on its way. Asks the daemon itself, since one that is stopped is found out by that sooner
-    /// than by a bubble, which it would show when it goes on: then there would be two.
+    /// Returns the daemon's capabilities, and notices a new daemon. It asks before each bubble: some daemons replace any id
+    /// that they get, and the signal about a new daemon may still be on its way. It asks the daemon itself: one that is
+    /// stopped is found by that sooner than by a bubble, which it would show when it continues, so that there were two.
     private func capabilitiesOfDaemon() throws(DesktopProblem) -> Set<String> {
         let bus = try connected()
         let capabilities = try bus.capabilities()
@@ -104,7 +104,7 @@ actor Notifier {
         return fresh
     }
 
-    /// In this order: libnotify's notifications look for its proxy when they go, and would make a new one.
+    /// The order matters: libnotify's notifications look for its proxy when they are freed, and would make a new one.
     private func disconnect() {
         forget(for: nil)
         if notify_is_initted() != 0 { notify_uninit() }

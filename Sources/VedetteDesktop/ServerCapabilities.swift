@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands between a message and a bubble on this desktop. Looking shows nothing.
+/// The state of this desktop's notifications: the bus, the daemon and its capabilities.
 public struct ServerCapabilities: Sendable, Hashable {
-    /// What the daemon says of itself (Desktop Notifications Specification, `GetServerInformation`).
+    /// The daemon's answer to `GetServerInformation` (Desktop Notifications Specification).
     public struct Daemon: Sendable, Hashable {
         public var name: String
         public var vendor: String
@@ -22,19 +22,19 @@ public struct ServerCapabilities: Sendable, Hashable {
         case ready(Daemon, capabilities: Set<String>)
     }
 
-    /// The address of the session bus; nil when nothing says where it is.
+    /// The address of the session bus; nil when none is configured.
     public var bus: String?
     public var state: State
 
     public init(bus: String?, state: State) { (self.bus, self.state) = (bus, state) }
 
-    /// Asks now, on the notifications' own thread. A daemon that is stopped is told after 5 s; a bus that is stopped is
-    /// waited for, so bound the wait.
+    /// Reads the state, without showing anything. For a stopped daemon this takes 5 s; for a stopped bus it takes for ever,
+    /// so limit the wait.
     public static func now() async -> ServerCapabilities {
         let state: State
         do throws(DesktopProblem) {
-            let (words, capabilities) = try await Notifier.shared.look()
-            let daemon = Daemon(name: words[0], vendor: words[1], version: words[2], specification: words[3])
+            let (fields, capabilities) = try await Notifier.shared.serverInformation()
+            let daemon = Daemon(name: fields[0], vendor: fields[1], version: fields[2], specification: fields[3])
             state = .ready(daemon, capabilities: capabilities)
         } catch {
             switch error {

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// How often a service lets itself be called: one turn per interval, after a rest up to `burst` at once.
+/// The rate that a service allows: one call per interval, and up to `burst` at once after a pause.
 struct CallRate: Sendable, Hashable {
     var interval: Duration
     var burst: Int
@@ -10,33 +10,36 @@ struct CallRate: Sendable, Hashable {
     init(every interval: Duration, burst: Int) { (self.interval, self.burst) = (interval, burst) }
 }
 
-/// Gives out turns at a pace (the generic cell rate algorithm: one time instead of a bucket of tokens).
+/// Reserves slots at a rate, by the generic cell rate algorithm, which needs one time instead of a bucket of tokens.
+///
+/// The dispatcher's `rate` cannot replace it: a service's limit allows bursts, may depend on an option, and a 429 for one
+/// message delays all messages of the sink.
 struct RateLimiter: Sendable {
-    /// When all the turns that were taken are worked off.
-    private var worked = BootTime(milliseconds: .min)
-    private let pace: CallRate
+    /// The time at which all reserved slots have passed.
+    private var nextFree = BootTime(milliseconds: .min)
+    private let rate: CallRate
 
-    init(_ pace: CallRate) { self.pace = pace }
+    init(_ rate: CallRate) { self.rate = rate }
 
     enum Permit: Sendable, Hashable {
-        /// It is yours after this wait.
-        case taken(wait: Duration)
-        /// Nothing was taken: it would be longer than you want to wait.
+        /// A slot is reserved, after this wait.
+        case reserved(wait: Duration)
+        /// The wait would exceed the limit; no slot was reserved.
         case tooLate(wait: Duration)
     }
 
-    mutating func take(at now: BootTime, most: Duration) -> Permit {
-        let start = max(worked, now)
+    mutating func reserve(at now: BootTime, limit: Duration) -> Permit {
+        let start = max(nextFree, now)
         let wait = max(.zero, start.duration(since: now) - slack)
-        if wait > most { return .tooLate(wait: wait) }
-        worked = start.advanced(by: pace.interval)
-        return .taken(wait: wait)
+        if wait > limit { return .tooLate(wait: wait) }
+        nextFree = start.advanced(by: rate.interval)
+        return .reserved(wait: wait)
     }
 
-    /// The service asks for silence; one call is let through after it, and the next ones at the pace.
-    mutating func hold(for rest: Duration, at now: BootTime) {
-        worked = max(worked, now.advanced(by: rest + slack))
+    /// Delays all further slots, because the service asked for a pause. One call may follow the pause at once.
+    mutating func pause(for pause: Duration, at now: BootTime) {
+        nextFree = max(nextFree, now.advanced(by: pause + slack))
     }
 
-    private var slack: Duration { pace.interval * (pace.burst - 1) }
+    private var slack: Duration { rate.interval * (rate.burst - 1) }
 }

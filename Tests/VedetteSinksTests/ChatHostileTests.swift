@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteSinks
 
-/// What strangers write reaches a chat as text: it pings nobody, links nowhere and formats nothing.
+/// Untrusted text reaches a chat as text: it mentions nobody, links nowhere and formats nothing.
 @Suite("Hostile texts in chats")
 struct ChatHostileTests {
     static let texts =
@@ -65,7 +65,7 @@ struct ChatHostileTests {
         }
     }
 
-    /// What a service would obey, and in which of its strings it looks for it.
+    /// Markup that a service obeys, and the strings in which it looks for it.
     static let obeyed: [(kind: String, mark: String, paths: [String])] = [
         ("slack", "<", [""]), ("slack", ">", [""]),
         ("mattermost", "@e", [""]), ("mattermost", "@c", [""]), ("mattermost", "@a", [""]), ("mattermost", "@h", [""]),

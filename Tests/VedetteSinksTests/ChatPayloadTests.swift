@@ -64,7 +64,7 @@ struct ChatPayloadTests {
         }
     }
 
-    @Test("Python reads the golden payloads as we do, and none is left over")
+    @Test("Python reads the golden payloads alike, and none is unused")
     func python() throws {
         let script = """
             import json, sys
@@ -77,7 +77,7 @@ struct ChatPayloadTests {
         #expect(output == "\(count) \(count) \(ChatSample.all.count)\n")
     }
 
-    @Test("an item without a link, text or change makes a whole message too", arguments: ChatSample.all)
+    @Test("an item without a link, text or change gives a complete message", arguments: ChatSample.all)
     func bare(_ sample: ChatSample) async throws {
         let event = Event.about(.test)
         let request = try await Self.posted(sample, .of(event, title: " \n", text: "\t"))
@@ -88,7 +88,7 @@ struct ChatPayloadTests {
     }
 
     @Test(
-        "an address that no chat may be led to is left out",
+        "a link that is not http or https is left out",
         arguments: [
             "javascript:alert(1)", "file:///etc/passwd", "https://", "ftp://x/", "https://a:b@x/", "not a url",
             "https://x/" + String(repeating: "a", count: 3000),
@@ -97,7 +97,7 @@ struct ChatPayloadTests {
         #expect(ChatNote(.of(.changed(url: url))).link == nil)
     }
 
-    @Test("an address loses what could end it")
+    @Test("characters that could end a link are encoded")
     func encodedLink() {
         let note = ChatNote(.of(.changed(url: "https://x/ä<b>|\"'`{}\\?a=1&b=%20#c")))
         #expect(note.link == "https://x/%C3%A4%3Cb%3E%7C%22'%60%7B%7D%5C?a=1&b=%20#c")

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteSinks
 
-/// What the services answer, and what becomes of the delivery.
+/// Answers of the services, and their outcomes.
 @Suite("Replies of chats")
 struct ChatReplyTests {
     func outcome(_ kind: String, _ status: Int, _ body: String = "", _ headers: [(String, String)] = []) async throws
@@ -15,7 +15,7 @@ struct ChatReplyTests {
         return try await ChatSample.of(kind).sink(fetcher).deliver(.of())
     }
 
-    @Test("by the status alone every chat judges as a webhook does", arguments: ChatSample.all)
+    @Test("by the status alone every chat has the outcome of a webhook", arguments: ChatSample.all)
     func statuses(_ sample: ChatSample) async throws {
         for status in 100...599 {
             let outcome = try await outcome(sample.kind, status, "<html>no JSON</html>")
@@ -24,7 +24,7 @@ struct ChatReplyTests {
     }
 
     @Test(
-        "a rest that the service asks for is kept, in its header or its body",
+        "a pause that the service asks for is kept, in its header or its body",
         arguments: [
             ("slack", 429, "rate_limited", ("Retry-After", "30"), 30.0),
             ("discord", 429, #"{"message":"limited","retry_after":0.65,"global":false}"#, ("Retry-After", "1"), 0.65),
@@ -46,7 +46,7 @@ struct ChatReplyTests {
         #expect(after == .milliseconds(Int64((seconds * 1000).rounded())))
     }
 
-    @Test("a body's nonsense asks for no rest", arguments: ["-1", "0", #""soon""#, "null", "{}"])
+    @Test("an invalid value in a body asks for no pause", arguments: ["-1", "0", #""soon""#, "null", "{}"])
     func nonsense(_ wait: String) async throws {
         let bodies = [
             "discord": "{\"retry_after\":\(wait)}",
@@ -62,7 +62,7 @@ struct ChatReplyTests {
     }
 
     @Test(
-        "a receiver that a person must mend rests, and says why",
+        "a receiver with a wrong configuration pauses the sink, with the reason",
         arguments: [
             ("slack", 400, "user_not_found", "correct the url"), ("slack", 403, "invalid_token", "correct the url"),
             ("mattermost", 400, #"{"id":"web.incoming_webhook.channel.app_error"}"#, "correct the channel"),
@@ -89,7 +89,7 @@ struct ChatReplyTests {
     }
 
     @Test(
-        "a receiver that was taken away is disabled",
+        "a receiver that was removed disables the sink",
         arguments: [
             ("slack", 404, "no_service"), ("slack", 410, "channel_is_archived"), ("slack", 404, "channel_not_found\n"),
             ("mattermost", 400, #"{"id":"web.incoming_webhook.invalid.app_error"}"#),
@@ -105,7 +105,7 @@ struct ChatReplyTests {
     }
 
     @Test(
-        "a message that a chat will not take is dead at once, with its word for it",
+        "a message that a chat refuses is dead at once, with the chat's error code",
         arguments: [
             ("slack", 400, "invalid_payload", "invalid_payload"), ("discord", 400, #"{"code":50035}"#, "code 50035"),
             ("matrix", 413, #"{"errcode":"M_TOO_LARGE"}"#, "M_TOO_LARGE"),
@@ -120,7 +120,7 @@ struct ChatReplyTests {
         #expect(reason.contains(words))
     }
 
-    @Test("what Teams puts into words behind a 200 counts")
+    @Test("an error of Teams in the text of a 200 decides")
     func teams() async throws {
         let words = "Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error "
         #expect(try await outcome("teams", 202) == .delivered)
@@ -131,7 +131,7 @@ struct ChatReplyTests {
         #expect(large == .rejected(reason: "the receiver answered 200, but Teams 413"))
     }
 
-    @Test("no answer repeats a secret in a reason, and none an answer of many words", arguments: ChatSample.all)
+    @Test("no reason repeats a secret or a long answer", arguments: ChatSample.all)
     func secrets(_ sample: ChatSample) async throws {
         for secret in sample.secrets {
             for status in [400, 401, 403, 404, 410, 429, 500] {
@@ -149,7 +149,7 @@ struct ChatReplyTests {
         }
     }
 
-    @Test("no usable answer is tried again with the same bytes", arguments: ChatSample.all)
+    @Test("an attempt without a usable answer is retried with the same bytes", arguments: ChatSample.all)
     func failures(_ sample: ChatSample) async throws {
         let fetcher = ScriptedFetcher { _ in .failure(FetchError(.timeout, "said so", timedOut: true)) }
         let sink = try sample.sink(fetcher)

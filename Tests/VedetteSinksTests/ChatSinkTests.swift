@@ -8,7 +8,7 @@ import VedetteCore
 @Suite("Sending to chats")
 struct ChatSinkTests {
     @Test(
-        "a flood goes out at the pace of the service",
+        "many messages are sent at the rate of the service",
         arguments: [
             ("slack", 30, 27.0), ("discord", 30, 50), ("teams", 30, 14), ("googlechat", 30, 29), ("matrix", 30, 100),
             ("ntfy", 70, 50), ("telegram", 30, 81), ("mattermost", 30, 10), ("gotify", 30, 2),
@@ -52,7 +52,7 @@ struct ChatSinkTests {
         #expect(clock.seconds == 1.5)
     }
 
-    @Test("who is stopped while it waits for its turn stays owed")
+    @Test("a delivery that is stopped while it waits for its slot stays pending")
     func cancelled() async throws {
         let fetcher = ScriptedFetcher(status: 200)
         let sink = try ChatSample.of("googlechat").sink(fetcher)
@@ -62,7 +62,7 @@ struct ChatSinkTests {
             return await sink.deliver(.of())
         }
         waiting.cancel()
-        #expect(await waiting.value == .retry(reason: "stopped before its turn", after: nil))
+        #expect(await waiting.value == .retry(reason: "stopped before its slot", after: nil))
         #expect(fetcher.requests.count == 1)
     }
 

@@ -7,7 +7,7 @@ import VedetteCore
 
 @testable import VedetteSinks
 
-/// A clock on which waiting takes no time: it steps to the end of the wait.
+/// A clock whose `sleep` returns at once and advances the time.
 final class SteppingClock: VedetteCore.Clock {
     private let start: Timestamp
     private let elapsed = Mutex<Int64>(0)
@@ -29,7 +29,7 @@ final class SteppingClock: VedetteCore.Clock {
     var seconds: Double { Double(elapsed.withLock { $0 }) / 1000 }
 }
 
-/// How each chat is configured in these tests, and what of it must never be told.
+/// The configuration of each chat in these tests, and its secrets.
 struct ChatSample: Sendable, CustomTestStringConvertible {
     var kind: String
     var options: [String: OptionValue]
@@ -96,7 +96,7 @@ extension ScriptedFetcher {
     }
 }
 
-/// Python, whose readers are not ours, judges what is piped into it.
+/// Runs Python over the input, since its parsers are not ours.
 enum Python {
     /// The Python that has the packages of contrib/packages; contrib/test makes it.
     static let withPackages = SinkContractTests.root.appending(path: ".build/python/bin/python3").path

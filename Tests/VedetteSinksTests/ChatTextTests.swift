@@ -10,7 +10,7 @@ struct ChatTextTests {
     static let plain = ChatText(.utf16)
 
     @Test(
-        "what is too long ends in … between two characters, counted as the service counts",
+        "a long text ends with … between two characters, counted as the service counts",
         arguments: [
             ("abcdef", 6, TextUnit.utf16, "abcdef"), ("abcdefg", 6, .utf16, "abcde…"), ("", 0, .utf16, ""),
             // A family is one character of eleven UTF-16 units and 25 bytes: all of it or nothing.
@@ -36,14 +36,14 @@ struct ChatTextTests {
         #expect(ChatText.markdown(.utf16, marks: "*").line("a*bc", 3) == "a…")
     }
 
-    @Test("a mark that combines with a bracket does not hide it from the escape")
+    @Test("a combining mark behind a bracket does not prevent its escape")
     func combining() {
         #expect(ChatText.html(.utf16).line("<\u{338}b>", 100) == "&lt;\u{338}b&gt;")
         #expect(ChatText.markdown(.utf16, marks: "*").line("*\u{301}x", 100) == "\\*\u{301}x")
         #expect(Slack.text.line("<\u{20DD}!channel>", 100) == "&lt;\u{20DD}!channel&gt;")
     }
 
-    @Test("control characters and reordering become U+FFFD, every line break one of one kind")
+    @Test("control and reordering characters become U+FFFD, and every line break becomes the same")
     func harmless() {
         let text = "a\u{1B}[2J\u{7}\u{0}\u{7F}\u{9B}\u{202E}b\u{2066}\tc"
         #expect(Self.plain.line(text, 100) == "a\u{FFFD}[2J\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}b\u{FFFD} c")
@@ -52,7 +52,7 @@ struct ChatTextTests {
         #expect(Self.plain.line("\u{200F}שלום", 100) == "\u{200F}שלום")
     }
 
-    @Test("100 KB of combining marks are cut like anything else")
+    @Test("100 KB of combining marks are cut like any text")
     func zalgo() {
         let text = "x" + String(repeating: "\u{301}", count: 50_000)
         #expect(Self.plain.line(text, 256) == "…")
@@ -64,33 +64,33 @@ struct ChatTextTests {
 struct PaceTests {
     static func at(_ milliseconds: Int64) -> BootTime { BootTime(milliseconds: milliseconds) }
 
-    @Test("a burst goes at once, then one turn per interval, and a rest fills the burst again")
+    @Test("a burst gets slots at once, then there is one per interval, and a pause refills the burst")
     func burst() {
-        var turns = RateLimiter(CallRate(every: .seconds(2), burst: 3))
+        var limiter = RateLimiter(CallRate(every: .seconds(2), burst: 3))
         let minute = Duration.seconds(60)
-        let first = (0..<5).map { _ in turns.take(at: Self.at(1000), most: minute) }
-        #expect(first == [0, 0, 0, 2, 4].map { .taken(wait: .seconds($0)) })
-        #expect(turns.take(at: Self.at(11_000), most: minute) == .taken(wait: .zero))
-        let rested = (0..<4).map { _ in turns.take(at: Self.at(100_000), most: minute) }
-        #expect(rested == [0, 0, 0, 2].map { .taken(wait: .seconds($0)) })
+        let first = (0..<5).map { _ in limiter.reserve(at: Self.at(1000), limit: minute) }
+        #expect(first == [0, 0, 0, 2, 4].map { .reserved(wait: .seconds($0)) })
+        #expect(limiter.reserve(at: Self.at(11_000), limit: minute) == .reserved(wait: .zero))
+        let rested = (0..<4).map { _ in limiter.reserve(at: Self.at(100_000), limit: minute) }
+        #expect(rested == [0, 0, 0, 2].map { .reserved(wait: .seconds($0)) })
     }
 
-    @Test("who would wait too long takes nothing")
+    @Test("a wait beyond the limit reserves no slot")
     func tooLate() {
-        var turns = RateLimiter(CallRate(every: .seconds(10), burst: 1))
-        #expect(turns.take(at: Self.at(0), most: .seconds(15)) == .taken(wait: .zero))
-        #expect(turns.take(at: Self.at(0), most: .seconds(15)) == .taken(wait: .seconds(10)))
-        #expect(turns.take(at: Self.at(0), most: .seconds(15)) == .tooLate(wait: .seconds(20)))
-        #expect(turns.take(at: Self.at(5000), most: .seconds(15)) == .taken(wait: .seconds(15)))
+        var limiter = RateLimiter(CallRate(every: .seconds(10), burst: 1))
+        #expect(limiter.reserve(at: Self.at(0), limit: .seconds(15)) == .reserved(wait: .zero))
+        #expect(limiter.reserve(at: Self.at(0), limit: .seconds(15)) == .reserved(wait: .seconds(10)))
+        #expect(limiter.reserve(at: Self.at(0), limit: .seconds(15)) == .tooLate(wait: .seconds(20)))
+        #expect(limiter.reserve(at: Self.at(5000), limit: .seconds(15)) == .reserved(wait: .seconds(15)))
     }
 
-    @Test("a rest that the service asks for holds everybody, and ends with one call and not with a burst")
+    @Test("a pause that the service asks for delays all calls, and ends with one call and not with a burst")
     func hold() {
-        var turns = RateLimiter(CallRate(every: .seconds(1), burst: 5))
-        turns.hold(for: .seconds(30), at: Self.at(0))
-        #expect(turns.take(at: Self.at(0), most: .seconds(60)) == .taken(wait: .seconds(30)))
-        #expect(turns.take(at: Self.at(0), most: .seconds(60)) == .taken(wait: .seconds(31)))
-        turns.hold(for: .seconds(1), at: Self.at(0))
-        #expect(turns.take(at: Self.at(0), most: .seconds(60)) == .taken(wait: .seconds(32)))
+        var limiter = RateLimiter(CallRate(every: .seconds(1), burst: 5))
+        limiter.pause(for: .seconds(30), at: Self.at(0))
+        #expect(limiter.reserve(at: Self.at(0), limit: .seconds(60)) == .reserved(wait: .seconds(30)))
+        #expect(limiter.reserve(at: Self.at(0), limit: .seconds(60)) == .reserved(wait: .seconds(31)))
+        limiter.pause(for: .seconds(1), at: Self.at(0))
+        #expect(limiter.reserve(at: Self.at(0), limit: .seconds(60)) == .reserved(wait: .seconds(32)))
     }
 }

@@ -31,7 +31,7 @@ extension DesktopTests {
         #expect(try session.opened { try session.choose("Open") }.arguments == [DesktopTests.url])
     }
 
-    @Test("a daemon with all capabilities is told all of a bubble, and its buttons work", .enabled(if: hasStandIn))
+    @Test("a daemon with all capabilities gets all parts of a bubble, and its buttons work", .enabled(if: hasStandIn))
     func standIn() async throws {
         try session.startBus()
         let daemon = try session.startStandIn("actions", "body", "body-markup", "body-hyperlinks", "persistence")
@@ -70,7 +70,7 @@ extension DesktopTests {
         #expect(call.text("body") == "a & b")
     }
 
-    @Test("no button for what nobody can do, and the icon that was asked for", .enabled(if: hasStandIn))
+    @Test("there is no button without an action, and the configured icon is used", .enabled(if: hasStandIn))
     func fewButtons() async throws {
         try session.startBus()
         let daemon = try session.startStandIn("actions")
@@ -86,7 +86,7 @@ extension DesktopTests {
     }
 
     @Test(
-        "a stopped daemon is found out without sending it the bubble: once it goes on, it shows one",
+        "a stopped daemon is detected before the bubble is sent, so it shows one bubble when it continues",
         .enabled(if: hasStandIn))
     func stopped() async throws {
         try session.startBus()
@@ -103,7 +103,7 @@ extension DesktopTests {
     }
 
     @Test(
-        "a daemon that takes a bubble and never answers: who waits may go, and the bubble stays owed",
+        "when a daemon never answers, the delivery can be cancelled, and the message stays pending",
         .enabled(if: hasStandIn))
     func hushed() async throws {
         try session.startBus()
@@ -121,7 +121,7 @@ extension DesktopTests {
     }
 
     @Test(
-        "a daemon that stops in the middle of a bubble is given up after 25 s, and the bubble stays owed",
+        "a call to a daemon that stops in the middle of a bubble ends after 25 s, and the message stays pending",
         .enabled(if: hasStandIn))
     func stoppedInTheMiddle() async throws {
         try session.startBus()
@@ -135,7 +135,7 @@ extension DesktopTests {
         #expect(try next.notified().replaces == 0)
     }
 
-    @Test("what a new daemon says of an old id is about another program's bubble", .enabled(if: hasStandIn))
+    @Test("a new daemon's signals about an old id belong to another program's bubble", .enabled(if: hasStandIn))
     func stale() async throws {
         try session.startBus()
         let old = try session.startStandIn("actions")
@@ -144,7 +144,7 @@ extension DesktopTests {
         old.end()
         let new = try session.startStandIn("actions")
         try new.press("mute", on: id)
-        // Turns of the notifier's thread, in which it would hear of the press.
+        // These calls give the notifier's thread time to see the press.
         for _ in 0..<1000 { await Notifier.shared.gone("") }
         #expect(await sink.deliver(.of()) == .delivered)
         let call = try new.notified()

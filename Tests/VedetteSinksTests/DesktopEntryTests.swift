@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("what contrib holds for the desktop")
+@Suite("The desktop entry and icon in contrib")
 struct DesktopEntryTests {
     static let contrib = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "contrib")

@@ -15,14 +15,14 @@ final class DesktopSession {
         let bin = directory.appending(path: "bin")
         do {
             try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
-            // Stands for the browser: says which URL it was given, to whoever reads the pipe.
+            // A stand-in for the browser: it writes its arguments to a pipe.
             let browser = bin.appending(path: "xdg-open")
             try write(
                 """
                 { cut -d' ' -f1,6 /proc/$$/stat; [ -e /proc/$$/fd/\(leak) ] && echo leaked; printf '%s\\n' "$@"; } \
                 > '\(directory.path)/opened'
                 """, to: browser)
-            // Stands for a menu of dunst's: takes the line that holds what is wanted.
+            // A stand-in for dunst's menu: it chooses the line that holds the wanted text.
             try write("grep -m1 -F -f '\(directory.path)/wanted'", to: bin.appending(path: "choose"))
         } catch { Issue.record(error) }
         mkfifo(directory.path + "/opened", 0o600)
@@ -101,7 +101,7 @@ final class DesktopSession {
 
     func killDaemon() { DesktopSession.end(daemon) }
 
-    /// As if it hung.
+    /// Stops the daemon, as if it hung.
     func freezeDaemon() throws {
         kill(try #require(daemon?.processIdentifier), SIGSTOP)
     }
@@ -138,7 +138,7 @@ final class DesktopSession {
         try run("dunstctl", "context")
     }
 
-    /// What the browser was started with.
+    /// The browser's process and arguments.
     struct Opened {
         var process: pid_t
         /// Of processes, which a terminal or a service ends together.
@@ -146,7 +146,7 @@ final class DesktopSession {
         /// `leaked` before them if it holds a descriptor that it should not have.
         var arguments: [String]
 
-        /// Whether nothing is left of it, no zombie either; waits for that.
+        /// Waits until the process is gone and reaped; false when it is not.
         var isCollected: Bool {
             for _ in 0..<2000 {
                 if kill(process, 0) != 0 { return true }
@@ -192,7 +192,7 @@ final class DesktopSession {
         return text.trimmed()
     }
 
-    /// A program that tells on its first line that it is ready.
+    /// Starts a program whose first line says that it is ready.
     private func start(_ program: String, _ arguments: String...) throws -> (Process, line: String) {
         let (process, output) = try spawn(program, arguments)
         var line: [UInt8] = []

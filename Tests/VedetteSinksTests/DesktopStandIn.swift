@@ -4,8 +4,8 @@ import Foundation
 import Testing
 import VedetteCore
 
-/// A second notification daemon, which can do what it is told to be able to, prints what it is sent, and presses buttons
-/// on command. It honours any `replaces_id`, as dunst does. It ends with its standard input, and after a minute.
+/// A second notification daemon, with the capabilities that a test names. It prints each call and presses buttons on
+/// command. It honours any `replaces_id`, as dunst does. It ends with its standard input, and after a minute.
 final class DesktopStandIn {
     /// A Python with GLib's bus (python3-gi); that of the system, since the user's own may lack it.
     static let python: URL? = ["/usr/bin/python3", "/usr/local/bin/python3"].map { URL(filePath: $0) }.first { python in
@@ -50,7 +50,7 @@ final class DesktopStandIn {
         return try #require(Int(line()))
     }
 
-    /// From now on it takes bubbles and answers nothing.
+    /// From now on it accepts bubbles and answers nothing.
     func hush() throws {
         try tell("hush")
         try #require(try line() == "hushed")

@@ -9,12 +9,12 @@ import VedetteCore
 struct EventLineTests {
     let line = EventLine { _ in "10:42:07" }
 
-    @Test("a change of state reads as a sentence")
+    @Test("a change of state is a readable line")
     func state() {
         #expect(line.text(.changed()) == "10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)")
     }
 
-    @Test("every kind of event has its words")
+    @Test("every kind of event has its text")
     func kinds() {
         let item = Item(key: "59", state: "Stopped")
         let error = Event.Problem(failure: "timeout", detail: "no answer within 30 s")
@@ -29,7 +29,7 @@ struct EventLineTests {
         for kind in Event.Kind.allCases { #expect(!words(.about(kind)).isEmpty) }
     }
 
-    @Test("other fields are named, unless the state changed; absent and empty values are told apart")
+    @Test("other fields are named, unless the state changed; absent and empty values differ")
     func fields() {
         var event = Event.changed(from: nil, to: "", lasted: nil)
         event.changes.append(FieldChange(field: "owner", from: "ann", to: .list(["bob", "eve"])))
@@ -38,7 +38,7 @@ struct EventLineTests {
         #expect(EventLine.happening(of: event) == "owner: ann → bob, eve")
     }
 
-    @Test("colours are ours alone, and can be left out")
+    @Test("no colour comes from the event, and colours can be left out")
     func colours() {
         let event = Event.changed(title: "\u{1B}[31mred")
         #expect(line.text(event).contains(#"\x1b[31mred"#))
@@ -49,7 +49,7 @@ struct EventLineTests {
     }
 
     @Test(
-        "a terminal obeys nothing in a stranger's text",
+        "untrusted text holds nothing that a terminal obeys",
         arguments: [
             ("plain Größe 日本 👩‍👩‍👧", "plain Größe 日本 👩‍👩‍👧"), ("a\r\n\tb", #"a\r\n\tb"#), ("\u{1B}[2J\u{7}", #"\x1b[2J\x07"#),
             ("\u{9B}31m\u{7F}\u{0}", #"\x9b31m\x7f\x00"#), ("\u{202E}exe\u{2066}\u{200F}", #"\u202eexe\u2066\u200f"#),
@@ -59,14 +59,14 @@ struct EventLineTests {
         #expect(TerminalText.safe(text) == safe)
     }
 
-    @Test("long text is cut where it is told to be")
+    @Test("long text is cut at the limit")
     func cut() {
         #expect(TerminalText.safe("abcdef", limit: 3) == "abc…")
         #expect(TerminalText.safe("abc", limit: 3) == "abc")
     }
 
     @Test(
-        "how long it lasted is told in its two largest units",
+        "a duration has its two largest units",
         arguments: [
             (-1, "0 s"), (0.4, "under 1 s"), (59.4, "59 s"), (60, "1 min"), (252.4, "4 min 12 s"), (3600, "1 h"),
             (7500, "2 h 5 min"), (270_000, "3 d 3 h"), (1e300, "11574074074 d 1 h"),

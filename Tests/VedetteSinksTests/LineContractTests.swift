@@ -7,7 +7,7 @@ import VedetteText
 
 @testable import VedetteSinks
 
-/// What sinks that write lines owe: one line for each message, whatever strangers write, as Python reads them.
+/// Checks every sink that writes lines: one line for each message, whatever its text holds, as Python reads them.
 @Suite("The contract of sinks that write lines")
 struct LineContractTests {
     let directory = FileManager.default.temporaryDirectory.appending(path: "vedette-lines-\(UUID().uuidString)")

@@ -33,7 +33,7 @@ enum MailSample {
     }
 }
 
-/// A carrier that remembers what it was given, and answers as told.
+/// A mail carrier that records mails and gives a scripted reply.
 final class ScriptedCarrier: MailCarrier {
     private let answer: @Sendable (Mail) -> Result<MailReply, FetchError>
     private let seen = Mutex<[Mail]>([])
@@ -52,7 +52,7 @@ final class ScriptedCarrier: MailCarrier {
     }
 }
 
-/// What Python's email package makes of mails.
+/// Parses mails with Python's email package.
 struct ReadMail: Decodable {
     struct Part: Decodable {
         var type: String

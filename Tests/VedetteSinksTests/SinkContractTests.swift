@@ -7,7 +7,7 @@ import VedetteDesktop
 
 @testable import VedetteSinks
 
-/// What a row of the table of sink kinds brings with it: its page, its example, its options in both.
+/// Checks that each row of the table of sink kinds has a page and an example with all its options.
 @Suite("The contract of sink kinds")
 struct SinkContractTests {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -104,7 +104,7 @@ struct ChatOptionTests {
             try ChatSample.of(row.kind).sink(ScriptedFetcher(status: 200), more: [row.option: row.value])
         }
         guard case .failure(let error as OptionProblem) = problem else {
-            // A stranger's host that only sounds like Slack is a server like any other.
+            // A host whose name only resembles Slack's is a server like any other.
             if case .text("https://slack.com.evil") = row.value { return }
             Issue.record("\(row.kind).\(row.option) was taken")
             return

@@ -5,7 +5,7 @@ import VedetteCore
 import VedetteDesktop
 import VedetteSinks
 
-/// What every kind of sink owes; a new row of the table is tested by being there.
+/// Checks every row of the table of kinds; a new row needs no new test.
 @Suite("the table of sink kinds")
 struct SinkKindsTests {
     static let all = SinkKinds.all + [DesktopKind.entry]

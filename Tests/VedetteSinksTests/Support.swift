@@ -3,7 +3,7 @@
 import Synchronization
 import VedetteCore
 
-/// A clock that stands still until it is told otherwise.
+/// A clock that moves only by `advance`.
 final class StillClock: VedetteCore.Clock {
     private let wall: Mutex<Timestamp>
 
@@ -21,7 +21,7 @@ final class StillClock: VedetteCore.Clock {
     func advance(by duration: Duration) { wall.withLock { $0 = $0.advanced(by: duration) } }
 }
 
-/// A fetcher that refuses what no sink may ask for, and answers as told.
+/// A fetcher that refuses requests that no sink may make, and gives a scripted answer.
 final class ScriptedFetcher: Fetcher {
     private let answer: @Sendable (Request) -> Result<Response, FetchError>
     private let seen = Mutex<[Request]>([])
@@ -98,7 +98,7 @@ extension Outcome {
     }
 }
 
-/// What strangers put into titles.
+/// Hostile titles.
 let hostileTitles = [
     "\u{1B}]0;owned\u{07}\u{1B}[2J", "a\r\nX-Injected: 1", "quote\" back\\slash", "<b>&amp;<img src=x>",
     "\u{202E}txt.exe\u{2066}", "@everyone <!channel>", "\u{0}\u{7F}\u{85}", "",

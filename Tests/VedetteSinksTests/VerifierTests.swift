@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteSinks
 
-/// The libraries that receivers use judge what the webhook sends: `standardwebhooks` and `cloudevents` of PyPI, which
+/// The libraries that receivers use verify what the webhook sends: `standardwebhooks` and `cloudevents` of PyPI, which
 /// contrib/test puts into .build/python.
 @Suite("Receivers' own libraries verify the webhook")
 struct VerifierTests {
@@ -83,7 +83,7 @@ struct VerifierTests {
     }
 }
 
-/// Writes what nobody would think of, the same with the same seed.
+/// Makes random hostile texts, the same for the same seed.
 struct Stranger {
     private var state: UInt64
 

@@ -2,20 +2,20 @@
 
 import VedetteCore
 
-/// One chat service: where a message is posted, what it looks like there, and what an answer means. All values: the sink
-/// around it sends, waits for its turn and refuses what must not be sent.
+/// A chat service: the request for a message, and the outcome of an answer. It is a value without I/O: `ChatSink` limits
+/// the rate, validates the request and sends it.
 protocol Chat: Sendable {
-    /// Within what the service promises to take.
-    var pace: CallRate { get }
-    /// What no reason may repeat: addresses and tokens.
+    /// A rate within the service's limit.
+    var rate: CallRate { get }
+    /// Addresses and tokens, which no reason may repeat.
     var secrets: [Secret] { get }
-    /// The same bytes for the same note, so that a retry repeats itself.
+    /// Returns the request for a note: the same bytes for the same note, so that a retry sends the same.
     func post(_ note: ChatNote) throws(MessageError) -> ChatPost
-    func judge(_ reply: ChatReply) -> Outcome
+    func outcome(of reply: ChatReply) -> Outcome
 }
 
 extension Chat {
-    func judge(_ reply: ChatReply) -> Outcome { reply.outcome() }
+    func outcome(of reply: ChatReply) -> Outcome { reply.outcome() }
 }
 
 /// One request to a chat, as JSON.
@@ -27,14 +27,14 @@ struct ChatPost: Sendable {
     var json: JSON
 }
 
-/// What a chat answered.
+/// The answer of a chat.
 struct ChatReply: Sendable {
     var status: Int
     var body: [UInt8] = []
-    /// What the header asks for.
+    /// The value of the Retry-After header.
     var retryAfter: Duration?
-    /// Of `X-RateLimit-Reset-After`, where no call is left until then.
-    var rest: Duration?
+    /// The value of `X-RateLimit-Reset-After`, where no call is left until then.
+    var pause: Duration?
     var secrets: [Secret] = []
 
     /// Nil when the body is no JSON.
@@ -42,24 +42,24 @@ struct ChatReply: Sendable {
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// What the status alone says, with the service's own word for it where that may be shown.
-    /// - Parameter wait: what the body asks for, where the service says it there.
-    func outcome(_ word: String? = nil, wait: Duration? = nil) -> Outcome {
-        said(WebhookOutcome.of(status: status, retryAfter: wait ?? retryAfter), word)
+    /// Returns the outcome by the status alone, with the service's own error code where it may be shown.
+    /// - Parameter wait: the wait that the body asks for, which wins over Retry-After.
+    func outcome(_ code: String? = nil, wait: Duration? = nil) -> Outcome {
+        explained(WebhookOutcome.of(status: status, retryAfter: wait ?? retryAfter), code)
     }
 
-    /// The address, the token or the room is wrong: another attempt changes nothing, a person does.
-    func pausing(_ word: String?, _ remedy: String) -> Outcome {
-        said(.paused(reason: "the receiver answered \(status)"), word, remedy)
+    /// Pauses the sink: the address, the token or the room is wrong, and only a person can change that.
+    func pausing(_ code: String?, _ remedy: String) -> Outcome {
+        explained(.paused(reason: "the receiver answered \(status)"), code, remedy)
     }
 
-    /// The receiver was taken away for good.
-    func disabling(_ word: String?, _ remedy: String) -> Outcome {
-        said(.disabled(reason: "the receiver answered \(status)"), word, remedy)
+    /// Disables the sink: the receiver was removed for good.
+    func disabling(_ code: String?, _ remedy: String) -> Outcome {
+        explained(.disabled(reason: "the receiver answered \(status)"), code, remedy)
     }
 
-    private func said(_ outcome: Outcome, _ word: String?, _ remedy: String? = nil) -> Outcome {
-        let tail = (quoted(word).map { " (\($0))" } ?? "") + (remedy.map { ": " + $0 } ?? "")
+    private func explained(_ outcome: Outcome, _ code: String?, _ remedy: String? = nil) -> Outcome {
+        let tail = (quoted(code).map { " (\($0))" } ?? "") + (remedy.map { ": " + $0 } ?? "")
         return switch outcome {
         case .delivered: .delivered
         case .retry(let reason, let after): .retry(reason: reason + tail, after: after)
@@ -69,13 +69,13 @@ struct ChatReply: Sendable {
         }
     }
 
-    /// Short plain words only, and none that is part of a secret: a receiver may repeat what it was called with.
-    private func quoted(_ word: String?) -> String? {
-        guard let word, (1...100).contains(word.utf8.count), word.utf8.allSatisfy({ (32..<127).contains($0) }) else {
+    /// Returns a short plain word that is no part of a secret: a receiver may repeat the address it was called with.
+    private func quoted(_ code: String?) -> String? {
+        guard let code, (1...100).contains(code.utf8.count), code.utf8.allSatisfy({ (32..<127).contains($0) }) else {
             return nil
         }
-        let parts = word.split { !$0.isLetter && !$0.isNumber && !"_-".contains($0) }.filter { $0.count > 5 }
+        let parts = code.split { !$0.isLetter && !$0.isNumber && !"_-".contains($0) }.filter { $0.count > 5 }
         let values = secrets.map(\.value)
-        return values.contains { value in parts.contains { value.contains($0) } || word.contains(value) } ? nil : word
+        return values.contains { value in parts.contains { value.contains($0) } || code.contains(value) } ? nil : code
     }
 }

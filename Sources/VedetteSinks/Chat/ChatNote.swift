@@ -2,9 +2,9 @@
 
 import VedetteCore
 
-/// What a message tells in a chat, before the chat's own form and escapes.
+/// The content of a message for a chat, before the chat's own format and escapes.
 struct ChatNote: Sendable {
-    /// How good the news is: the colour beside it.
+    /// How good the news is; the chat shows it as a colour.
     enum Tone: Sendable, Hashable, CaseIterable {
         case good, bad, warning, neutral
 
@@ -44,19 +44,19 @@ struct ChatNote: Sendable {
     /// http or https, printable ASCII without quotes and brackets of any kind of markup.
     var link: String?
     var tone: Tone
-    /// What changed beside what the title tells.
+    /// The changes that the title does not show.
     var facts: [Fact]
     /// `lab-systems · ready`: the source and the rule.
     var origin: String
     /// The rule's labels.
     var tags: [String]
-    /// Names the item for as long as it lives, without telling it; for messages without an item, the source.
+    /// Identifies the item, without showing its key, so that messages about it form a thread; without an item, the source.
     var thread: String
     var sourceThread: String
     var time: Timestamp
     var priority: Priority
 
-    /// More facts than these tell nobody anything.
+    /// Further facts would not be read.
     static let mostFacts = 8
 
     init(_ message: Message) {
@@ -89,7 +89,7 @@ struct ChatNote: Sendable {
         return text.isEmpty ? "(empty)" : text
     }
 
-    /// Nil for what is no web address, and for one that no chat would take.
+    /// Returns nil for anything but a web address that every chat accepts.
     private static func link(_ url: String) -> String? {
         guard url.utf8.count <= 2000, let parsed = WebURL(url) else { return nil }
         let forbidden = Set("\"<>\\^`{|}".utf8)
@@ -102,7 +102,7 @@ struct ChatNote: Sendable {
 }
 
 extension ChatNote.Tone {
-    /// A source's health speaks for itself; of an item the words of its state do.
+    /// Returns the mood of a source's event by its kind, and of an item's by the words of its state.
     init(of event: Event) {
         switch event.kind {
         case .recovered, .online: self = .good
@@ -119,7 +119,7 @@ extension ChatNote.Tone {
         (.good, ["success", "ready", "started", "running", "healthy", "passed", "resolved", "complete", "active"]),
     ]
 
-    /// By the stems of English words, the worst first, at the start of a word: `completed/failure` is bad.
+    /// Classifies a state by the stems of English words at the start of a word, the worst first: `completed/failure` is bad.
     init(ofState state: String) {
         let words = state.prefix(200).lowercased().split { !$0.isLetter }
         self =

@@ -3,9 +3,9 @@
 import Synchronization
 import VedetteCore
 
-/// Posts messages to a chat: the sending that all chats share.
+/// Posts messages to a chat. All chats share it.
 final class ChatSink: Sink {
-    /// Who must wait longer gives its place back and comes again.
+    /// A delivery that must wait longer is retried later instead, so that it does not occupy a lane.
     static let longestWait = Duration.seconds(60)
 
     private let name: String
@@ -13,12 +13,12 @@ final class ChatSink: Sink {
     private let timeout: Duration
     private let tls: TLSPolicy
     private let services: SinkServices
-    private let turns: Mutex<RateLimiter>
+    private let limiter: Mutex<RateLimiter>
 
     init(name: String, chat: any Chat, timeout: Duration, tls: TLSPolicy, services: SinkServices) {
         (self.name, self.chat, self.timeout) = (name, chat, timeout)
         (self.tls, self.services) = (tls, services)
-        turns = Mutex(RateLimiter(chat.pace))
+        limiter = Mutex(RateLimiter(chat.rate))
     }
 
     func deliver(_ message: Message) async -> Outcome {
@@ -28,27 +28,27 @@ final class ChatSink: Sink {
         } catch {
             return error.outcome
         }
-        // A secret may have been read anew since the options were judged.
+        // A secret may have been read again since the options were validated.
         if let problem = HTTPSyntax.problem(inURL: post.url) { return .paused(reason: "the sink's url \(problem)") }
         if let header = post.headers.first(where: { !HTTPSyntax.isFieldValue($0.value) }) {
             return .paused(reason: "the sink's header \(header.name) has a line break in its value")
         }
-        if let outcome = await waitForTurn() { return outcome }
+        if let outcome = await waitForSlot() { return outcome }
         return await send(post)
     }
 
-    /// Nil when it is this message's turn.
-    private func waitForTurn() async -> Outcome? {
+    /// Waits until the rate limit allows the message; returns an outcome when it does not.
+    private func waitForSlot() async -> Outcome? {
         let now = services.clock.now().boot
-        switch turns.withLock({ $0.take(at: now, most: ChatSink.longestWait) }) {
-        case .taken(.zero): return nil
+        switch limiter.withLock({ $0.reserve(at: now, limit: ChatSink.longestWait) }) {
+        case .reserved(.zero): return nil
         case .tooLate(let wait): return .retry(reason: "waits for the receiver's rate limit", after: wait)
-        case .taken(let wait):
+        case .reserved(let wait):
             do throws(CancellationError) {
                 try await services.clock.sleep(until: now.advanced(by: wait))
                 return nil
             } catch {
-                return .retry(reason: "stopped before its turn", after: nil)
+                return .retry(reason: "stopped before its slot", after: nil)
             }
         }
     }
@@ -58,18 +58,20 @@ final class ChatSink: Sink {
             let response = try await services.fetcher.fetch(request(post))
             let now = services.clock.now()
             let reply = ChatReply(response, at: now.wall, secrets: chat.secrets)
-            let outcome = await SecretRefresh.outcome(chat.judge(reply), of: chat.secrets)
-            // Asked of one message, a rest is meant for all of them.
-            if let rest = ChatSink.rest(after: outcome, reply) { turns.withLock { $0.hold(for: rest, at: now.boot) } }
+            let outcome = await SecretRefresh.outcome(chat.outcome(of: reply), of: chat.secrets)
+            // The service asks for a pause of one message and means all of them.
+            if let pause = ChatSink.pause(after: outcome, reply) {
+                limiter.withLock { $0.pause(for: pause, at: now.boot) }
+            }
             return outcome
         } catch {
             return WebhookOutcome.of(error)
         }
     }
 
-    private static func rest(after outcome: Outcome, _ reply: ChatReply) -> Duration? {
+    private static func pause(after outcome: Outcome, _ reply: ChatReply) -> Duration? {
         if case .retry(_, let after?) = outcome { return after }
-        return reply.rest
+        return reply.pause
     }
 
     private func request(_ post: ChatPost) -> Request {
@@ -89,10 +91,10 @@ extension ChatReply {
         self.init(
             status: response.status, body: response.body, retryAfter: headers.retryAfter(at: now), secrets: secrets)
         guard headers["X-RateLimit-Remaining"] == "0", let seconds = headers["X-RateLimit-Reset-After"] else { return }
-        rest = Double(seconds).flatMap(ChatReply.wait(seconds:))
+        pause = Double(seconds).flatMap(ChatReply.wait(seconds:))
     }
 
-    /// What a body asks for; nil for what is no wait, an hour for what is longer.
+    /// Returns the wait that a body asks for, at most an hour; nil when it asks for none.
     static func wait(seconds: Double?) -> Duration? {
         guard let seconds, seconds > 0 else { return nil }
         return .milliseconds(Int64((min(seconds, 3600) * 1000).rounded(.up)))
@@ -100,7 +102,7 @@ extension ChatReply {
 }
 
 extension FetchLimits {
-    /// One attempt of a delivery. Replies are read to 64 KiB.
+    /// The limits of one delivery attempt. Replies are read up to 64 KiB.
     static func delivery(within timeout: Duration) -> FetchLimits {
         var limits = FetchLimits()
         (limits.received, limits.inflated) = (64 << 10, 64 << 10)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a chat counts when it says how long a text may be.
+/// The unit in which a chat counts the length of a text.
 enum TextUnit: Sendable {
     case utf16, bytes
 
@@ -14,28 +14,28 @@ enum TextUnit: Sendable {
     func size(of text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + size(of: $1) } }
 }
 
-/// Text of strangers on its way into a chat: nothing in it is obeyed, and what is too long ends visibly.
+/// Makes untrusted text safe for a chat: it is escaped, and text that is too long ends with `…`.
 struct ChatText: Sendable {
     var unit: TextUnit
-    /// What stands for a scalar that means something there; nil: it stands for itself. It is asked for scalars and not
-    /// for characters, since a combining mark behind a `<` makes another character of it and leaves it a `<`.
+    /// Returns the escape of a scalar that has a meaning there; nil when it has none. It gets scalars and not characters,
+    /// since a combining mark behind a `<` makes another character of it, and the chat still reads a `<`.
     var escape: @Sendable (Unicode.Scalar) -> String?
 
     init(_ unit: TextUnit, escape: @escaping @Sendable (Unicode.Scalar) -> String? = { _ in nil }) {
         (self.unit, self.escape) = (unit, escape)
     }
 
-    /// On one line.
-    /// - Parameter limit: in units, escapes counted; what is beyond becomes `…`, between two characters.
+    /// Returns the text on one line.
+    /// - Parameter limit: in units, escapes counted; longer text ends with `…`, between two characters.
     func line(_ text: String, _ limit: Int) -> String { fitted(text, limit, newline: " ") }
 
-    /// Lines stay lines.
+    /// Returns the text with its line breaks.
     func lines(_ text: String, _ limit: Int) -> String { fitted(text, limit, newline: "\n") }
 
     private func fitted(_ text: String, _ limit: Int, newline: Unicode.Scalar) -> String {
         var out = ""
         var used = 0
-        // Where the text can end and leave room for the `…`.
+        // The last place where the text can end and leave room for the `…`.
         var end = 0
         for character in text {
             let piece = shown(character, newline)
@@ -57,8 +57,8 @@ struct ChatText: Sendable {
         return piece
     }
 
-    /// Control characters and those that reorder what is read become U+FFFD. Marks of direction (U+200E, U+200F, U+061C)
-    /// stay: Hebrew and Arabic need them, and they move nothing.
+    /// Replaces control characters and those that reorder text with U+FFFD. Marks of direction (U+200E, U+200F, U+061C) are
+    /// kept: Hebrew and Arabic need them, and they reorder nothing else.
     private static func harmless(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 9: " "
@@ -69,7 +69,7 @@ struct ChatText: Sendable {
 }
 
 extension ChatText {
-    /// HTML (Matrix, Google Chat): in text and in attributes alike.
+    /// Escapes for HTML (Matrix, Google Chat), in text and in attributes.
     static func html(_ unit: TextUnit, newline: String = "\n") -> ChatText {
         ChatText(unit) { scalar in
             switch scalar {
@@ -83,7 +83,7 @@ extension ChatText {
         }
     }
 
-    /// Markdown: a backslash before each scalar of `marks`. A mention is broken by a space without width behind its `@`.
+    /// Escapes for Markdown: a backslash before each scalar of `marks`. A zero-width space behind an `@` breaks a mention.
     static func markdown(_ unit: TextUnit, marks: String) -> ChatText {
         let marks = Set(marks.unicodeScalars)
         return ChatText(unit) { scalar in

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A webhook of Discord. https://discord.com/developers/docs/resources/webhook#execute-webhook
+/// Posts through a webhook of Discord. https://discord.com/developers/docs/resources/webhook#execute-webhook
 enum DiscordKind {
     static let entry = SinkKindEntry.chat(
         "discord", "Posts to a Discord channel through a webhook.",
@@ -27,7 +27,7 @@ struct Discord: Chat {
     let username: String?
     let thread: String?
     /// 30 a minute for one webhook; a burst of 5 within 2 s.
-    let pace = CallRate(every: .seconds(2), burst: 5)
+    let rate = CallRate(every: .seconds(2), burst: 5)
     var secrets: [Secret] { [address.secret] }
 
     static let plain = ChatText(.utf16)
@@ -57,7 +57,7 @@ struct Discord: Chat {
         ])
         let json = JSON.members([
             "username": username.map { .string(Discord.plain.line($0, 80)) }, "embeds": .array([embed]),
-            // Nobody is pinged, whatever a text holds.
+            // Nobody is mentioned, whatever a text holds.
             "allowed_mentions": .members(["parse": .array([])]),
         ])
         // With `wait` the answer comes after the message was stored, and errors with it.
@@ -74,16 +74,16 @@ struct Discord: Chat {
     }
 
     /// https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
-    func judge(_ reply: ChatReply) -> Outcome {
+    func outcome(of reply: ChatReply) -> Outcome {
         guard !(200..<300).contains(reply.status), let json = reply.json else { return reply.outcome() }
-        let code = json["code"]?.int64
-        let word = code.map { "code \($0)" }
-        switch (reply.status, code) {
-        case (429, _): return reply.outcome(word, wait: ChatReply.wait(seconds: json["retry_after"]?.double))
-        case (_, 10015?): return reply.disabling(word, "the webhook was deleted; make a new one")
-        case (_, 10003?), (_, 50083?): return reply.pausing(word, "correct the thread")
-        case (_, 220001?): return reply.pausing(word, "a forum takes messages in a thread only; write 'thread'")
-        default: return reply.outcome(word)
+        let number = json["code"]?.int64
+        let code = number.map { "code \($0)" }
+        switch (reply.status, number) {
+        case (429, _): return reply.outcome(code, wait: ChatReply.wait(seconds: json["retry_after"]?.double))
+        case (_, 10015?): return reply.disabling(code, "the webhook was deleted; make a new one")
+        case (_, 10003?), (_, 50083?): return reply.pausing(code, "correct the thread")
+        case (_, 220001?): return reply.pausing(code, "a forum takes messages in a thread only; write 'thread'")
+        default: return reply.outcome(code)
         }
     }
 }

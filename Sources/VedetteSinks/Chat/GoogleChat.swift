@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A webhook of a Google Chat space. https://developers.google.com/workspace/chat/quickstart/webhooks
+/// Posts to a Google Chat space through a webhook. https://developers.google.com/workspace/chat/quickstart/webhooks
 enum GoogleChatKind {
     static let entry = SinkKindEntry.chat(
         "googlechat", "Posts a card to a Google Chat space through a webhook.",
@@ -25,11 +25,12 @@ struct GoogleChat: Chat {
 
     let address: WebhookAddress
     let thread: Thread
-    /// 60 a minute and space.
-    let pace = CallRate(every: .seconds(1), burst: 1)
+    /// 60 a minute in one space.
+    let rate = CallRate(every: .seconds(1), burst: 1)
     var secrets: [Secret] { [address.secret] }
 
-    /// A message may have 32,000 bytes, as JSON, where a quote or backslash takes two. Headers and labels are plain text, paragraphs are HTML.
+    /// A message may have 32,000 bytes as JSON, where a quote or backslash takes two. Headers and labels are plain text,
+    /// paragraphs are HTML.
     static let plain = ChatText(.bytes)
     static let html = ChatText.html(.bytes)
 
@@ -102,12 +103,12 @@ struct GoogleChat: Chat {
         text.split(separator: "<", omittingEmptySubsequences: false).joined(separator: "<\u{200B}")
     }
 
-    func judge(_ reply: ChatReply) -> Outcome {
-        let word = reply.json?["error"]?["status"]?.string
-        switch (reply.status, word) {
-        case (404, "NOT_FOUND"): return reply.disabling(word, "the space or its webhook was deleted; make a new one")
+    func outcome(of reply: ChatReply) -> Outcome {
+        let code = reply.json?["error"]?["status"]?.string
+        switch (reply.status, code) {
+        case (404, "NOT_FOUND"): return reply.disabling(code, "the space or its webhook was deleted; make a new one")
         case (200..<300, _): return reply.outcome()
-        default: return reply.outcome(word)
+        default: return reply.outcome(code)
         }
     }
 }

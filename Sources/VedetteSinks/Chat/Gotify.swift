@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// An application of a Gotify server. https://gotify.net/docs/pushmsg
+/// Posts to an application of a Gotify server. https://gotify.net/docs/pushmsg
 enum GotifyKind {
     static let entry = SinkKindEntry.chat(
         "gotify", "Pushes through a Gotify server.",
@@ -16,8 +16,8 @@ enum GotifyKind {
 struct Gotify: Chat {
     let base: String
     let token: Secret
-    /// The server is the user's own and says nothing about a limit.
-    let pace = CallRate(every: .milliseconds(200), burst: 20)
+    /// The server is the user's own and documents no limit.
+    let rate = CallRate(every: .milliseconds(200), burst: 20)
     var secrets: [Secret] { [token] }
 
     static let text = ChatText(.bytes)
@@ -37,7 +37,7 @@ struct Gotify: Chat {
         return ChatPost(url: base + "/message", headers: [Header("X-Gotify-Key", token)], json: json)
     }
 
-    /// From 4 on a phone makes a sound, from 8 on it insists.
+    /// A phone makes a sound from 4 on, and vibrates from 8 on.
     private static func priority(_ priority: Priority) -> Int {
         switch priority {
         case .low: 2

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A room of Matrix. https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid
+/// Posts to a room of Matrix. https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid
 enum MatrixKind {
     static let entry = SinkKindEntry.chat(
         "matrix", "Sends to a Matrix room as a user of its own.",
@@ -29,27 +29,27 @@ struct Matrix: Chat {
     let base: String
     let token: Secret
     let room: String
-    /// What Synapse lets a user send as it comes: 0.2 a second, 10 at once.
-    let pace = CallRate(every: .seconds(5), burst: 10)
+    /// Synapse's default limit for a user: 0.2 a second, 10 at once.
+    let rate = CallRate(every: .seconds(5), burst: 10)
     var secrets: [Secret] { [token] }
 
-    /// An event may have 64 KiB, as JSON, where a quote or backslash takes two bytes: so all texts together have half of
-    /// that. The HTML is the plain text once more, with its escapes.
+    /// An event may have 64 KiB as JSON, where a quote or backslash takes two bytes, so all texts together get half of
+    /// that. The HTML repeats the plain text with escapes.
     static let plain = ChatText(.bytes)
     static let html = ChatText.html(.bytes, newline: "<br>")
     static let longestText = 5000
 
     func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
         let json = JSON.members([
-            // A notice rings nowhere.
+            // A notice makes no sound.
             "msgtype": .string(note.priority == .low ? "m.notice" : "m.text"),
             "body": .string(plain(note)),
             "format": .string("org.matrix.custom.html"),
             "formatted_body": .string(html(note)),
-            // Whatever the body holds, nobody is mentioned (Matrix 1.7, "User and room mentions").
+            // Nobody is mentioned, whatever the body holds (Matrix 1.7, "User and room mentions").
             "m.mentions": .members([:]),
         ])
-        // The message's id is the transaction's: a repeat is recognised by the server.
+        // The message's id is the transaction's id, so the server recognises a repeat.
         let path = "/_matrix/client/v3/rooms/\(WebURL.encoded(room))/send/m.room.message/\(WebURL.encoded(note.id))"
         return ChatPost(
             method: "PUT", url: base + path, headers: [Header("Authorization", Secret("Bearer " + token.value))],
@@ -75,23 +75,23 @@ struct Matrix: Chat {
     }
 
     /// https://spec.matrix.org/latest/client-server-api/#standard-error-response
-    func judge(_ reply: ChatReply) -> Outcome {
+    func outcome(of reply: ChatReply) -> Outcome {
         let json = (200..<300).contains(reply.status) ? nil : reply.json
-        let word = json?["errcode"]?.string
-        switch word {
+        let code = json?["errcode"]?.string
+        switch code {
         case "M_LIMIT_EXCEEDED":
-            return reply.outcome(word, wait: ChatReply.wait(seconds: json?["retry_after_ms"]?.double.map { $0 / 1000 }))
+            return reply.outcome(code, wait: ChatReply.wait(seconds: json?["retry_after_ms"]?.double.map { $0 / 1000 }))
         case "M_UNKNOWN_TOKEN", "M_MISSING_TOKEN", "M_USER_DEACTIVATED", "M_USER_LOCKED":
-            return reply.pausing(word, "make a new access token")
-        case "M_FORBIDDEN": return reply.pausing(word, "let the user join the room and write there")
-        case "M_UNRECOGNIZED": return reply.pausing(word, "correct the url: it is no homeserver")
-        default: return reply.outcome(word)
+            return reply.pausing(code, "make a new access token")
+        case "M_FORBIDDEN": return reply.pausing(code, "let the user join the room and write there")
+        case "M_UNRECOGNIZED": return reply.pausing(code, "correct the url: it is no homeserver")
+        default: return reply.outcome(code)
         }
     }
 }
 
 extension Options {
-    /// A token that goes into a header.
+    /// Returns the token, if it can go into a header.
     func token() throws(OptionProblem) -> Secret {
         let token = secret("token") ?? Secret(text("token") ?? "")
         guard !token.value.isEmpty, token.value.utf8.allSatisfy({ (33...126).contains($0) }) else {

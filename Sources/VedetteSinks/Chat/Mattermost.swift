@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// An incoming webhook of Mattermost. https://developers.mattermost.com/integrate/webhooks/incoming/
+/// Posts through an incoming webhook of Mattermost. https://developers.mattermost.com/integrate/webhooks/incoming/
 enum MattermostKind {
     static let entry = SinkKindEntry.chat(
         "mattermost", "Posts to a Mattermost channel through an incoming webhook.",
@@ -22,12 +22,12 @@ struct Mattermost: Chat {
     let address: WebhookAddress
     let channel: String?
     let username: String?
-    /// The server's own standard is 10 a second for one client.
-    let pace = CallRate(every: .milliseconds(500), burst: 10)
+    /// The server's default limit is 10 a second for one client.
+    let rate = CallRate(every: .milliseconds(500), burst: 10)
     var secrets: [Secret] { [address.secret] }
 
-    /// In titles links are all there is of Markdown, and a backslash would be seen; so a space without width parts `]` from
-    /// `(`, as it parts `@` from a name.
+    /// Titles know no Markdown but links, and would show a backslash; so a zero-width space separates `]` from `(`, as it
+    /// separates `@` from a name.
     static let title = ChatText(.utf16) { $0 == "@" || $0 == "]" ? String($0) + "\u{200B}" : nil }
     static let text = ChatText.markdown(.utf16, marks: #"\`*_[]#~|>!"#)
 
@@ -36,7 +36,7 @@ struct Mattermost: Chat {
     }
 
     func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
-        // A post takes 16,383 characters in all.
+        // A post may have 16,383 characters in all.
         let attachment = Attachment(title: Mattermost.title, text: Mattermost.text, longestText: 8000)
         let json = JSON.members([
             "channel": channel.map(JSON.string), "username": username.map(JSON.string),
@@ -45,15 +45,15 @@ struct Mattermost: Chat {
         return ChatPost(url: try address.url().text, json: json)
     }
 
-    func judge(_ reply: ChatReply) -> Outcome {
-        let word = reply.json?["id"]?.string
-        switch word {
+    func outcome(of reply: ChatReply) -> Outcome {
+        let code = reply.json?["id"]?.string
+        switch code {
         case "web.incoming_webhook.invalid.app_error", "web.incoming_webhook.disabled.app_error":
-            return reply.disabling(word, "make a new incoming webhook, or have them enabled")
+            return reply.disabling(code, "make a new incoming webhook, or have them enabled")
         case "web.incoming_webhook.channel.app_error", "web.incoming_webhook.permissions.app_error",
             "web.incoming_webhook.channel_locked.app_error":
-            return reply.pausing(word, "correct the channel")
-        default: return reply.outcome(word)
+            return reply.pausing(code, "correct the channel")
+        default: return reply.outcome(code)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A topic of ntfy. https://docs.ntfy.sh/publish/#publish-as-json
+/// Posts to a topic of ntfy. https://docs.ntfy.sh/publish/#publish-as-json
 enum NtfyKind {
     static let entry = SinkKindEntry.chat(
         "ntfy", "Publishes to a topic of ntfy.sh or of a server of your own.",
@@ -37,11 +37,11 @@ struct Ntfy: Chat {
     let topic: Secret
     let token: Secret?
     let credentials: Credentials?
-    /// 60 at once, then one in five seconds.
-    let pace = CallRate(every: .seconds(5), burst: 60)
+    /// 60 at once, then one every five seconds.
+    let rate = CallRate(every: .seconds(5), burst: 60)
     var secrets: [Secret] { [topic, token, credentials?.password].compactMap { $0 } }
 
-    /// Lengths are of UTF-8; a longer message would become an attachment.
+    /// Lengths are in bytes of UTF-8; a longer message would become an attachment.
     static let text = ChatText(.bytes)
 
     static func problem(inTopic topic: String) -> String? {
@@ -53,9 +53,9 @@ struct Ntfy: Chat {
         if let detail = Ntfy.problem(inTopic: topic.value) { throw MessageError(sink: "topic \(detail)") }
         let facts = note.facts.map { "\($0.name): \($0.value)" }
         let text = ([note.text] + facts + [note.origin]).filter { !$0.isEmpty }.joined(separator: "\n")
-        // All tags together may have 512 bytes, and are parted by commas.
+        // All tags together may have 512 bytes, and commas separate them.
         let words = note.tags.map { tag in
-            // By scalars: a comma with a combining mark is another character, and still a comma to ntfy.
+            // This goes by scalars: a comma with a combining mark is another character, and ntfy still reads a comma.
             Ntfy.text.line(String(String.UnicodeScalarView(tag.unicodeScalars.filter { $0 != "," })), 50)
         }
         let tags = [Ntfy.tag(note.tone)].compactMap { $0 } + words.filter { !$0.isEmpty }
@@ -79,7 +79,7 @@ struct Ntfy: Chat {
         }
     }
 
-    /// Shown as a picture before the title. https://docs.ntfy.sh/emojis/
+    /// The tag that ntfy shows as a picture before the title. https://docs.ntfy.sh/emojis/
     private static func tag(_ tone: ChatNote.Tone) -> String? {
         switch tone {
         case .good: "white_check_mark"
@@ -90,7 +90,7 @@ struct Ntfy: Chat {
     }
 
     /// https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
-    func judge(_ reply: ChatReply) -> Outcome {
+    func outcome(of reply: ChatReply) -> Outcome {
         guard !(200..<300).contains(reply.status) else { return reply.outcome() }
         return reply.outcome(reply.json?["code"]?.int64.map { "code \($0)" })
     }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// An incoming webhook of Slack. https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+/// Posts through an incoming webhook of Slack. https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
 enum SlackKind {
     static let entry = SinkKindEntry.chat(
         "slack", "Posts to a Slack channel through an incoming webhook.",
@@ -14,12 +14,12 @@ enum SlackKind {
 
 struct Slack: Chat {
     let address: WebhookAddress
-    /// One message a second and channel, short bursts allowed.
-    let pace = CallRate(every: .seconds(1), burst: 3)
+    /// One message a second in a channel; short bursts are allowed.
+    let rate = CallRate(every: .seconds(1), burst: 3)
     var secrets: [Secret] { [address.secret] }
 
-    /// `&`, `<` and `>` are all that Slack's own escapes need, and they end `<!channel>` and `<@U1>`. An `@channel` without
-    /// brackets is plain text as long as nobody asks for `link_names`.
+    /// Slack needs escapes for `&`, `<` and `>` alone, and they disable `<!channel>` and `<@U1>`. An `@channel` without
+    /// brackets is plain text unless `link_names` is set.
     static let text = ChatText(.utf16) { scalar in
         switch scalar {
         case "&": "&amp;"
@@ -47,18 +47,18 @@ struct Slack: Chat {
         return ChatPost(url: try address.url().text, json: json)
     }
 
-    /// The body of an error is one word.
+    /// The body of an error is one code.
     /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors
-    func judge(_ reply: ChatReply) -> Outcome {
-        let word = reply.text.trimmed()
-        switch (reply.status, word) {
+    func outcome(of reply: ChatReply) -> Outcome {
+        let code = reply.text.trimmed()
+        switch (reply.status, code) {
         case (400..<500, "no_service"), (400..<500, "no_team"), (400..<500, "team_disabled"),
             (400..<500, "no_active_hooks"), (400..<500, "channel_not_found"), (400..<500, "channel_is_archived"):
-            return reply.disabling(word, "make a new incoming webhook")
+            return reply.disabling(code, "make a new incoming webhook")
         case (400..<500, "invalid_token"), (400..<500, "no_service_id"), (400..<500, "user_not_found"):
-            return reply.pausing(word, "correct the url")
+            return reply.pausing(code, "correct the url")
         case (200..<300, _): return reply.outcome()
-        default: return reply.outcome(word.allSatisfy { $0.isLowercase || $0 == "_" } ? word : nil)
+        default: return reply.outcome(code.allSatisfy { $0.isLowercase || $0 == "_" } ? code : nil)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A Teams workflow that waits for a webhook, shown an Adaptive Card.
+/// Posts an Adaptive Card to a Teams workflow with a webhook trigger.
 /// https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
 enum TeamsKind {
     static let entry = SinkKindEntry.chat(
@@ -16,11 +16,11 @@ enum TeamsKind {
 struct Teams: Chat {
     let address: WebhookAddress
     /// More than four requests a second are throttled.
-    let pace = CallRate(every: .milliseconds(500), burst: 2)
+    let rate = CallRate(every: .milliseconds(500), burst: 2)
     var secrets: [Secret] { [address.secret] }
 
-    /// Runs of text are never Markdown, so nothing needs an escape. Counted in bytes: a message may have 28 KB, as
-    /// JSON, where a quote or backslash takes two.
+    /// Runs of text are never Markdown, so nothing needs an escape. Lengths are in bytes: a message may have 28 KB as JSON,
+    /// where a quote or backslash takes two.
     static let text = ChatText(.bytes)
     static let mostLines = 20
 
@@ -68,7 +68,7 @@ struct Teams: Chat {
         ])
     }
 
-    /// A run has no line breaks: each line is a block.
+    /// A run has no line breaks, so each line is a block.
     private func lines(_ note: ChatNote) -> [JSON] {
         let lines = Teams.text.lines(note.text, 5000).split(separator: "\n", maxSplits: Teams.mostLines)
         let shown = lines.prefix(Teams.mostLines).map(String.init) + (lines.count > Teams.mostLines ? ["…"] : [])
@@ -101,19 +101,19 @@ struct Teams: Chat {
         }
     }
 
-    /// 202: the workflow was started; what it does is out of sight. A gateway in front of Teams may answer 200 and put the
-    /// error that Teams gave into words.
-    func judge(_ reply: ChatReply) -> Outcome {
+    /// 202 means that the workflow was started; its result is unknown. A gateway in front of Teams may answer 200 with the
+    /// error of Teams in the text.
+    func outcome(of reply: ChatReply) -> Outcome {
         if reply.status == 200, reply.text.contains("delivery failed with error") { return failed(reply) }
         let error = reply.json?["error"]
-        let word = error?["code"]?.string
-        switch word {
-        case "WorkflowNotFound": return reply.disabling(word, "make a new workflow")
+        let code = error?["code"]?.string
+        switch code {
+        case "WorkflowNotFound": return reply.disabling(code, "make a new workflow")
         case "WorkflowTriggerIsNotEnabled", "WorkflowDisabled", "WorkflowSuspended":
-            return reply.pausing(word, "turn the workflow on")
+            return reply.pausing(code, "turn the workflow on")
         case "DirectApiAuthorizationRequired", "DirectApiInvalidAuthorizationScheme":
-            return reply.pausing(word, "let the workflow be started by anyone, and copy its address anew")
-        default: return reply.outcome((200..<300).contains(reply.status) ? nil : word)
+            return reply.pausing(code, "let the workflow be started by anyone, and copy its address anew")
+        default: return reply.outcome((200..<300).contains(reply.status) ? nil : code)
         }
     }
 

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A chat, group or channel of Telegram, written to by a bot. https://core.telegram.org/bots/api#sendmessage
+/// Posts as a bot to a chat, group or channel of Telegram. https://core.telegram.org/bots/api#sendmessage
 enum TelegramKind {
     static let entry = SinkKindEntry.chat(
         "telegram", "Sends to a Telegram chat, group or channel as a bot.",
@@ -31,13 +31,13 @@ struct Telegram: Chat {
     let thread: Int?
     var secrets: [Secret] { [token] }
 
-    /// One a second into a chat; 20 a minute into a group or channel.
-    var pace: CallRate { isGroup ? CallRate(every: .seconds(3), burst: 3) : CallRate(every: .seconds(1), burst: 3) }
+    /// One a second in a chat; 20 a minute in a group or channel.
+    var rate: CallRate { isGroup ? CallRate(every: .seconds(3), burst: 3) : CallRate(every: .seconds(1), burst: 3) }
 
     private var isGroup: Bool { chat.int64.map { $0 < 0 } ?? true }
 
-    /// The title is made bold by an entity and not by markup, so nothing needs an escape; but names behind an `@` are
-    /// looked for in any text. 4,096 UTF-16 units in all.
+    /// An entity makes the title bold, not markup, so nothing needs an escape; but Telegram looks for names behind an `@` in
+    /// any text. At most 4,096 UTF-16 units in all.
     static let text = ChatText(.utf16) { $0 == "@" ? "@\u{200B}" : nil }
 
     static func problem(inToken token: String) -> String? {
@@ -77,7 +77,7 @@ struct Telegram: Chat {
         return ChatPost(url: "\(base)/bot\(token.value)/sendMessage", json: json)
     }
 
-    /// There are no colours.
+    /// Telegram has no colours, so a symbol shows the mood.
     private static func mark(_ tone: ChatNote.Tone) -> String {
         switch tone {
         case .good: "🟢 "
@@ -88,19 +88,19 @@ struct Telegram: Chat {
     }
 
     /// https://core.telegram.org/bots/api#making-requests
-    func judge(_ reply: ChatReply) -> Outcome {
+    func outcome(of reply: ChatReply) -> Outcome {
         guard let json = reply.json, json["ok"] == .bool(false) else { return reply.outcome() }
-        let (word, asked) = (json["description"]?.string, json["parameters"])
+        let (code, asked) = (json["description"]?.string, json["parameters"])
         if let moved = asked?["migrate_to_chat_id"]?.int64 {
             return reply.pausing(nil, "the group became a supergroup; write 'chat: \(moved)'")
         }
-        switch (reply.status, word?.lowercased()) {
+        switch (reply.status, code?.lowercased()) {
         case (429, _): return reply.outcome(wait: ChatReply.wait(seconds: asked?["retry_after"]?.double))
         case (404, _): return reply.pausing(nil, "the bot's token is wrong")
-        case (400, let word?) where word.contains("chat not found"):
-            return reply.pausing(word, "correct the chat, and write to the bot or add it there first")
-        case (400, let word?) where word.contains("thread not found"): return reply.pausing(word, "correct the thread")
-        default: return reply.outcome((200..<300).contains(reply.status) ? nil : word)
+        case (400, let code?) where code.contains("chat not found"):
+            return reply.pausing(code, "correct the chat, and write to the bot or add it there first")
+        case (400, let code?) where code.contains("thread not found"): return reply.pausing(code, "correct the thread")
+        default: return reply.outcome((200..<300).contains(reply.status) ? nil : code)
         }
     }
 }

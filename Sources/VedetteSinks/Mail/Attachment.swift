@@ -2,13 +2,13 @@
 
 import VedetteCore
 
-/// The message attachment of Slack, which Mattermost takes too: a coloured bar, a title with its link, text, fields and a
+/// Builds the message attachment of Slack, which Mattermost accepts too: a coloured bar, a title with its link, text, fields and a
 /// footer. https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
 struct Attachment: Sendable {
     var title: ChatText
     var text: ChatText
     var longestText: Int
-    /// A field shorter than this stands beside another one.
+    /// A field shorter than this is shown beside another one.
     private static let short = 40
 
     init(title: ChatText, text: ChatText, longestText: Int) {
@@ -25,7 +25,7 @@ struct Attachment: Sendable {
             "fields": note.facts.isEmpty ? nil : .array(note.facts.map(field)),
             "footer": .string(title.line(note.footer, 200)),
             "ts": .number(note.time.milliseconds / 1000),
-            // Nothing is formatted, whatever stars and underscores a stranger writes.
+            // Nothing is formatted, whatever stars and underscores a text holds.
             "mrkdwn_in": .array([]),
         ])
     }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Sends each message as a mail, through a server of the user's (RFC 6409).
+/// Sends each message as a mail, through the user's server (RFC 6409).
 enum MailKind {
     static let entry = SinkKindEntry(
         name: "mail", summary: "Sends each message as a mail, with a thread for each item.",

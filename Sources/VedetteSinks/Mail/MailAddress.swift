@@ -2,21 +2,21 @@
 
 import VedetteCore
 
-/// `ann@example.org`, or `Ann Example <ann@example.org>`.
+/// An address: `ann@example.org`, or `Ann Example <ann@example.org>`.
 struct MailAddress: Sendable, Hashable {
     /// May be empty.
     var name: String
     var address: String
 
-    /// Behind the `@`.
+    /// The part behind the `@`.
     var domain: String {
         String(address.suffix(from: address.index(after: address.lastIndex(of: "@") ?? address.startIndex)))
     }
 
-    /// What stands in a header field.
+    /// The address as words of a header field.
     var words: [String] { name.isEmpty ? [address] : MailText.phrase(name) + ["<\(address)>"] }
 
-    /// - Parameter place: the option, for the problem.
+    /// - Parameter place: the option, for the error.
     init(_ text: String, _ place: String...) throws(OptionProblem) {
         func problem(_ detail: String) -> OptionProblem {
             var problem = OptionProblem(detail: detail)
@@ -46,7 +46,7 @@ struct MailAddress: Sendable, Hashable {
         return name.dropFirst().dropLast().replacingEscapes()
     }
 
-    /// The forms that are in use: no quoted local part, no comments (RFC 5321 §4.1.2, §4.5.3.1).
+    /// Accepts the forms that are in use: no quoted local part, no comments (RFC 5321 §4.1.2, §4.5.3.1).
     private static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...64).contains(parts[0].utf8.count), (1...255).contains(parts[1].utf8.count),
@@ -64,7 +64,7 @@ struct MailAddress: Sendable, Hashable {
 }
 
 extension Substring {
-    /// Without the backslashes of a quoted string (RFC 5322 §3.2.4).
+    /// Removes the backslashes of a quoted string (RFC 5322 §3.2.4).
     fileprivate func replacingEscapes() -> String {
         var (out, isEscaped) = ("", false)
         for character in self {

@@ -2,10 +2,10 @@
 
 import VedetteCore
 
-/// A message as a mail: header, a part in plain text and the same in HTML (RFC 5322, RFC 2046 §5.1.4). The same bytes for
-/// the same message and time.
+/// Renders a message as a mail: a header, and the text as plain text and as HTML (RFC 5322, RFC 2046 §5.1.4). The same
+/// message and time give the same bytes.
 struct MailMessage {
-    /// Bytes of the subject, and of a rule's text.
+    /// Limits in bytes of the subject and of a rule's text.
     private static let mostTitle = 240
     private static let mostText = 20_000
     private static let mostFields = 12
@@ -17,7 +17,7 @@ struct MailMessage {
     let from: MailAddress
     let to: [MailAddress]
     let cc: [MailAddress]
-    /// Of this attempt: a mail that comes late does not hide among older ones.
+    /// The time of this attempt, so that a late mail is not sorted among older ones.
     let now: Timestamp
 
     init(_ message: Message, from: MailAddress, to: [MailAddress], cc: [MailAddress], now: Timestamp) {
@@ -36,7 +36,7 @@ struct MailMessage {
             ("Subject", MailText.words(subject)),
             ("Date", [MailText.date(now)]), ("Message-ID", ["<\(id)@\(from.domain)>"]),
             ("In-Reply-To", [thread]), ("References", [thread]),
-            // RFC 3834 §5: nobody answers it with a notice of his holidays.
+            // RFC 3834 §5: it is not answered with an out-of-office reply.
             ("Auto-Submitted", ["auto-generated"]),
         ]
         switch note.priority {
@@ -52,15 +52,15 @@ struct MailMessage {
         return fields.filter { !$0.1.isEmpty }.map { MailText.field($0, $1) }.joined() + "\r\n"
     }
 
-    /// Fixed over all attempts, so that a mailbox can tell a mail that it has already.
+    /// The same over all attempts, so that a mailbox recognises a mail that it has already.
     private var id: String {
         HTTPSyntax.isWord(message.id) && !message.id.isEmpty ? message.id : Self.hex([message.id])
     }
 
-    /// Of all mails about an item, or about a source itself. No mail bears this id, which readers of mail are used to.
+    /// The thread of all mails about an item or a source. No mail has this id; mail readers accept that.
     private var thread: String { "<item.\(note.thread)@\(from.domain)>" }
 
-    /// No quoted part holds a `=_`.
+    /// The boundary between the parts: no quoted-printable part holds a `=_`.
     private var boundary: String { "=_" + Self.hex([message.id, note.thread]) }
 
     private var keywords: [String] {
@@ -69,7 +69,7 @@ struct MailMessage {
 
     private static func words(_ text: String) -> [String] { MailText.words(plain.line(text, 200)) }
 
-    /// With a comma behind each but the last; apart from an encoded word (RFC 2047 §5).
+    /// Joins addresses with commas, separated from encoded words (RFC 2047 §5).
     private static func list(_ parts: [[String]]) -> [String] {
         parts.enumerated().flatMap { i, words in
             guard i < parts.count - 1, let last = words.last else { return words }
@@ -105,7 +105,7 @@ struct MailMessage {
 
     private var seen: String { "Seen \(MailText.date(note.time).dropLast(5))UTC" }
 
-    /// Without pictures, styles or scripts from anywhere. `dir` lets each text run in its own direction.
+    /// Returns HTML without images, styles or scripts. `dir` gives each text its own direction.
     private var htmlText: String {
         let title = Self.escaped(note.title, 1000)
         let head = note.link.map { "<a href=\"\(Self.escaped($0, 2000))\">\(title)</a>" } ?? title
@@ -127,10 +127,10 @@ struct MailMessage {
                 + "</body>\n</html>"
     }
 
-    /// As long as in plain text, whatever its escapes take.
+    /// The limit is that of the plain text, whatever its escapes take.
     private static func escaped(_ text: String, _ limit: Int) -> String { html.line(plain.line(text, limit), .max) }
 
-    /// What changed, the main change too, and what else the item has.
+    /// Returns all changes, the main one too, and the other fields of the item.
     private var facts: [ChatNote.Fact] {
         let event = message.event
         let main = MessageFormatter.mainChange(of: event).map { [ChatNote.Fact($0)] } ?? []

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The options of a mail sink, judged.
+/// The validated options of a mail sink.
 struct MailSettings: Sendable {
     var server: MailServer
     var upgrade: Mail.Upgrade
@@ -14,7 +14,7 @@ struct MailSettings: Sendable {
     var tls: TLSPolicy
     var timeout: Duration
 
-    /// More would be a mailing list, and a server's own limit may be as low (RFC 5321 §4.5.3.1.8).
+    /// More would be a mailing list, and a server's limit may be as low (RFC 5321 §4.5.3.1.8).
     private static let mostRecipients = 100
 
     var secrets: [Secret] { login.map { [$0.password] } ?? [] }
@@ -43,7 +43,7 @@ struct MailSettings: Sendable {
             throw OptionProblem(
                 "to", detail: "and `cc` name more than \(Self.mostRecipients) addresses; write a mailing list's")
         }
-        // RFC 5321 §4.5.3.2.6: a server may think about a mail for ten minutes.
+        // RFC 5321 §4.5.3.2.6: a server may take ten minutes to accept a mail.
         guard timeout >= .milliseconds(1), timeout <= .seconds(600) else {
             throw OptionProblem("timeout", detail: "must be longer than nothing and at most 10m")
         }
@@ -55,12 +55,12 @@ struct MailSettings: Sendable {
             throw OptionProblem(
                 "starttls", detail: "is for smtp://; smtps:// speaks TLS from the first byte; leave it out")
         }
-        // A server of this machine seldom has a certificate for the name `localhost`, and nobody listens on the way.
+        // A server on this machine seldom has a certificate for `localhost`, and nobody can listen on the way.
         let login = try options.login()
         return asked ?? (server.isLoopback && login == nil ? .never : .required)
     }
 
-    /// Where STARTTLS may be left out, whoever stands in between can leave it out (RFC 3207 §6).
+    /// If STARTTLS is optional, an attacker in between can remove it (RFC 3207 §6).
     private static func login(
         _ options: Options, _ server: MailServer, _ upgrade: Mail.Upgrade
     ) throws(OptionProblem) -> Mail.Login? {

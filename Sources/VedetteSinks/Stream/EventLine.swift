@@ -2,18 +2,18 @@
 
 public import VedetteCore
 
-/// An event as one line for people: `10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)`.
-/// Whatever the event holds, the line has no line break and no character that a terminal obeys, its own colours apart.
+/// Formats an event as one line for people: `10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)`.
+/// The line has no line break and no character that a terminal obeys but its own colours.
 public struct EventLine: Sendable {
     private let isColoured: Bool
     private let time: @Sendable (Timestamp) -> String
 
-    /// - Parameter time: how a time reads, for instance on the local clock.
+    /// - Parameter time: formats a time, for instance in the local time zone.
     public init(isColoured: Bool = false, time: @escaping @Sendable (Timestamp) -> String) {
         (self.isColoured, self.time) = (isColoured, time)
     }
 
-    /// Without a line break at its end.
+    /// Returns the line without a line break at its end.
     public func text(_ event: Event) -> String {
         var columns = [paint(time(event.time), .dim), paint(TerminalText.safe(event.source), .cyan)]
         if let item = event.item { columns.append(TerminalText.safe(item.title ?? item.key)) }
@@ -21,7 +21,7 @@ public struct EventLine: Sendable {
         return columns.joined(separator: "  ")
     }
 
-    /// What happened, without when, where and to what: `Starting → Ready for use (after 4 min 12 s)`.
+    /// Returns what happened, without time, source and item: `Starting → Ready for use (after 4 min 12 s)`.
     public static func happening(of event: Event) -> String {
         switch event.kind {
         case .changed where !event.changes.isEmpty:
@@ -33,7 +33,7 @@ public struct EventLine: Sendable {
         }
     }
 
-    /// Where the state changed, the rest is detail that a line has no room for.
+    /// Where the state changed, a line has no room for the other changes.
     private static func shown(_ changes: [FieldChange]) -> [FieldChange] {
         let main = changes.filter { $0.field == "state" || $0.field == "title" }
         return main.contains { $0.field == "state" } ? main : changes

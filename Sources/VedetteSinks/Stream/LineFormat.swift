@@ -2,12 +2,12 @@
 
 import VedetteCore
 
-/// How a message reads on one line.
+/// How a message is formatted as one line.
 enum LineFormat: Sendable {
     case json, line
     case template(any Template)
 
-    /// - Parameter standard: when neither `format` nor `template` is written.
+    /// - Parameter standard: the format when neither `format` nor `template` is configured.
     init(_ options: Options, standard: String) throws(OptionProblem) {
         let format = options.text("format")
         if let template = options.template("template") {
@@ -20,7 +20,7 @@ enum LineFormat: Sendable {
         }
     }
 
-    /// Without a line break, whatever a stranger's title holds.
+    /// Returns the line without any line break, whatever an untrusted title holds.
     func bytes(of message: Message, _ line: EventLine) -> [UInt8] {
         switch self {
         case .json: return message.event.json.bytes

@@ -3,9 +3,9 @@
 import Glibc
 public import VedetteCore
 
-/// Times for people, in the time zone of this machine.
+/// Formats times for people, in the time zone of this machine.
 public enum LocalTime {
-    /// `10:42:07` on the day of `now`, else `2026-11-21 10:42:07`.
+    /// Returns `10:42:07` on the day of `now`, else `2026-11-21 10:42:07`.
     public static func text(_ time: Timestamp, now: Timestamp) -> String {
         let (then, today) = (parts(time), parts(now))
         let clock = "\(pad(then.tm_hour)):\(pad(then.tm_min)):\(pad(then.tm_sec))"

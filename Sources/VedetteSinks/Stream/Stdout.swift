@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 public import VedetteCore
 
-/// Events on standard output: one JSON object per line, or one line for people.
+/// Writes events to standard output: one JSON object per line, or one line for people.
 public enum StdoutKind {
     public static let entry = SinkKindEntry(
         name: "stdout", summary: "Writes each message to standard output, one line each.",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of strangers on a terminal.
+/// Makes untrusted text safe for a terminal.
 public enum TerminalText {
-    /// One line in which nothing moves the cursor, changes colours, rings or reorders what is read: control characters,
+    /// Returns one line in which nothing moves the cursor, changes colours, rings or reorders text: control characters,
     /// line separators and bidirectional controls become visible escapes (`\n`, `\x1b`, `\u202e`).
-    /// - Parameter limit: in Unicode scalars; what is beyond becomes `…`.
+    /// - Parameter limit: in Unicode scalars; longer text ends with `…`.
     public static func safe(_ text: String, limit: Int = 500) -> String {
         var out = String.UnicodeScalarView()
         for (i, scalar) in text.unicodeScalars.enumerated() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may stand in a request. libcurl sends a line break in a header as it is, so nothing gets that far.
+/// Checks the parts of a request. libcurl sends a line break in a header as it is, so it must not get one.
 enum HTTPSyntax {
     /// RFC 9110 §5.6.2.
     static func isToken(_ text: String) -> Bool {
@@ -12,7 +12,7 @@ enum HTTPSyntax {
         text.utf8.allSatisfy { $0 == 9 || $0 >= 32 && $0 != 127 }
     }
 
-    /// What is wrong with the URL of a receiver, without quoting it (it may be a secret); nil when it is good.
+    /// Returns what is wrong with the URL of a receiver, without quoting it (it may be a secret); nil when it is valid.
     static func problem(inURL url: String) -> String? {
         let lower = url.lowercased()
         guard let scheme = ["https://", "http://"].first(where: lower.hasPrefix) else {

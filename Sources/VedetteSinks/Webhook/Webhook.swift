@@ -2,7 +2,7 @@
 
 public import VedetteCore
 
-/// Sends each event, as the CloudEvents object that every other output shows or as a body of the user's own, to a URL.
+/// Posts each event to a URL: as the CloudEvents object that other outputs show, or with the user's own body.
 public enum WebhookKind {
     public static let entry = SinkKindEntry(
         name: "webhook", summary: "Sends each event to a URL, as a CloudEvents JSON object or a body of your own.",
@@ -73,7 +73,7 @@ struct WebhookSink: Sink {
         if !own.contains("content-type") { headers.append(Header("Content-Type", content.type)) }
         if !own.contains("user-agent") { headers.append(Header("User-Agent", services.userAgent)) }
         headers += content.headers + settings.headers
-        // A secret may have been read anew since the options were judged.
+        // A secret may have been read again since the options were validated.
         if let header = headers.first(where: { !HTTPSyntax.isFieldValue($0.value) }) {
             throw MessageError(sink: "header \(header.name) has a line break in its value")
         }
@@ -94,7 +94,7 @@ struct WebhookSink: Sink {
         guard let template = settings.path else { return base }
         let context = message.event.templateContext(rule: message.rule, field: nil)
         let path = template.render(context.escaped(WebURL.encoded))
-        // A value cannot hold a slash, but it can be all of a segment.
+        // A value cannot hold a slash, but it can be a whole segment.
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         guard path.hasPrefix("/") || path.hasPrefix("?"), !segments.contains("."), !segments.contains("..") else {
             throw MessageError(message: "the path does not begin with / or ?, or has a segment that is . or ..")

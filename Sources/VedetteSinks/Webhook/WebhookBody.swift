@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What a webhook sends: the event in one of the forms of CloudEvents, or a body of the user's own.
+/// The body of a webhook: the event in one of the forms of CloudEvents, or the user's own.
 enum WebhookBody: Sendable {
     /// https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md §3
     enum Mode: String, Sendable, CaseIterable {
@@ -15,11 +15,11 @@ enum WebhookBody: Sendable {
     }
 
     case event(Mode)
-    /// JSON whose strings are templates: valid whatever they render.
+    /// JSON whose strings are templates; it is valid whatever they render.
     case json(BodyTemplate)
     case text(any Template, Format)
 
-    /// What a body came to: its type, what goes into the header beside it, its bytes.
+    /// A rendered body: its media type, the headers that belong to it, and its bytes.
     struct Content: Sendable {
         var type: String
         var headers: [Header] = []
@@ -54,7 +54,7 @@ enum WebhookBody: Sendable {
             let headers = (event.members ?? []).compactMap { member -> Header? in
                 guard !inBody.contains(member.name), let text = member.value.string else { return nil }
                 let value = headerValue(text)
-                // Optional, and in the data too: a key of a stranger must not burst the receiver's header.
+                // It is optional, and in the data too: an untrusted key must not exceed the receiver's header limit.
                 return value.utf8.count <= 2048 ? Header("ce-" + member.name, value) : nil
             }
             let type = event["datacontenttype"]?.string ?? Format.json.mediaType
@@ -62,7 +62,7 @@ enum WebhookBody: Sendable {
         }
     }
 
-    /// §3.1.3.2: what is not printable ASCII, the space, `"` and `%` are percent-encoded.
+    /// Percent-encodes the space, `"`, `%` and everything but printable ASCII (§3.1.3.2).
     private static func headerValue(_ text: String) -> String {
         text.utf8.reduce(into: "") { out, byte in
             if (33...126).contains(byte), byte != 0x22, byte != 0x25 {
@@ -74,7 +74,7 @@ enum WebhookBody: Sendable {
     }
 }
 
-/// How the values in a body that is a text are escaped, so that they stay values.
+/// How values are escaped in a body that is a text, so that they cannot change its structure.
 enum Format: String, Sendable, CaseIterable {
     case json, xml, form, text
 
@@ -96,7 +96,7 @@ enum Format: String, Sendable, CaseIterable {
         }
     }
 
-    /// What XML 1.0 §2.2 has no place for becomes U+FFFD.
+    /// Replaces characters that XML 1.0 §2.2 does not allow with U+FFFD.
     private static func xml(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "&": "&amp;"
@@ -112,14 +112,14 @@ enum Format: String, Sendable, CaseIterable {
     }
 }
 
-/// A body of the user's own as a tree: its strings are templates, whose values cannot leave them.
+/// The user's own JSON body as a tree whose strings are templates, so that values cannot leave their strings.
 indirect enum BodyTemplate: Sendable {
     case constant(JSON)
     case text(any Template)
     case list([BodyTemplate])
     case map([(name: String, value: BodyTemplate)])
 
-    /// Nil for an option that is no part of a body.
+    /// Returns nil for an option that has no place in a body.
     init?(_ value: OptionValue) {
         switch value {
         case .template(let template): self = .text(template)
@@ -150,7 +150,7 @@ indirect enum BodyTemplate: Sendable {
 }
 
 extension TemplateContext {
-    /// The same names with escaped values.
+    /// Returns the same names with escaped values.
     func escaped(_ escape: @escaping @Sendable (String) -> String) -> TemplateContext {
         TemplateContext { name in
             switch self[name] {

@@ -2,13 +2,13 @@
 
 public import VedetteCore
 
-/// What a receiver's answer means for a delivery: Standard Webhooks 1.0 and CloudEvents' HTTP webhooks, where they agree.
+/// Maps a receiver's answer to an outcome, as Standard Webhooks 1.0 and CloudEvents' HTTP webhooks agree.
 /// No reason quotes the receiver's body, the URL or a header.
 public enum WebhookOutcome {
-    /// Nobody is obeyed longer: a receiver cannot park a delivery for ever.
+    /// The longest Retry-After that is obeyed, so that a receiver cannot park a delivery for ever.
     public static let longestRetryAfter = Duration.seconds(3600)
 
-    /// - Parameter retryAfter: what Retry-After asks for.
+    /// - Parameter retryAfter: the value of the Retry-After header.
     public static func of(status: Int, retryAfter: Duration?) -> Outcome {
         switch status {
         case 200..<300: .delivered
@@ -17,14 +17,14 @@ public enum WebhookOutcome {
         case 401, 403: .paused(reason: "the receiver answered \(status): check the sink's credentials")
         case 407: .paused(reason: "the proxy answered 407: check the proxy's credentials")
         case 410: .disabled(reason: "the receiver answered 410: it is gone for good")
-        // Request timeout, misdirected, too early, too many: said of the attempt, not of the message.
+        // Request timeout, misdirected, too early, too many: these are about the attempt, not about the message.
         case 408, 421, 425, 429: retry(status, retryAfter)
         case 400..<500: .rejected(reason: "the receiver answered \(status): it will not take this message")
         default: retry(status, retryAfter)
         }
     }
 
-    /// No answer that can be used: whether the receiver took the message is unknown, so the same id is sent again.
+    /// Maps a failed request to an outcome. Whether the receiver took the message is unknown, so the same id is sent again.
     public static func of(_ error: FetchError) -> Outcome {
         if error.failure == .cancelled { return .retry(reason: "stopped before the receiver answered", after: nil) }
         return .retry(reason: "\(error.failure.rawValue): \(error.detail)", after: nil)

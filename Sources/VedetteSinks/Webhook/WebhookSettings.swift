@@ -2,10 +2,10 @@
 
 import VedetteCore
 
-/// The options of a webhook, judged.
+/// The validated options of a webhook.
 struct WebhookSettings: Sendable {
     var url: Secret
-    /// Behind the url, its values percent-encoded.
+    /// Appended to the url, with percent-encoded values.
     var path: (any Template)?
     var method: String
     var headers: [Header]
@@ -47,7 +47,7 @@ struct WebhookSettings: Sendable {
         for header in headers { try check(header) }
     }
 
-    /// Methods are told apart by case (RFC 9110 §9.1), and nobody means `put`.
+    /// Methods differ by case (RFC 9110 §9.1), and nobody means `put`.
     private static func method(_ text: String) -> String {
         let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         return usual.first { $0 == text.uppercased() } ?? text
