@@ -20,11 +20,16 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var message: String
     /// How bad it is.
     public var severity: Severity
+    /// Whether the error may go away without an edit, such as a secret that does not exist yet.
+    public var mayPass: Bool
 
     /// Creates a diagnostic.
-    public init(file: String, line: Int = 0, column: Int = 0, message: String, severity: Severity = .error) {
+    public init(
+        file: String, line: Int = 0, column: Int = 0, message: String, severity: Severity = .error,
+        mayPass: Bool = false
+    ) {
         (self.file, self.line, self.column) = (file, line, column)
-        (self.message, self.severity) = (message, severity)
+        (self.message, self.severity, self.mayPass) = (message, severity, mayPass)
     }
 
     /// The diagnostic as it is printed: `file:line:column: message`.
@@ -52,7 +57,7 @@ final class Findings {
 
     var hasErrors: Bool { all.contains { $0.severity == .error } }
 
-    func error(_ place: Place, _ message: String) { add(place, message, .error) }
+    func error(_ place: Place, _ message: String, mayPass: Bool = false) { add(place, message, .error, mayPass) }
 
     /// Adds the error that ends a load, also when the maximum is reached.
     func end(_ place: Place, _ message: String) {
@@ -61,11 +66,12 @@ final class Findings {
 
     func warn(_ place: Place, _ message: String) { add(place, message, .warning) }
 
-    private func add(_ place: Place, _ message: String, _ severity: Diagnostic.Severity) {
+    private func add(_ place: Place, _ message: String, _ severity: Diagnostic.Severity, _ mayPass: Bool = false) {
         guard all.count < Findings.maximum else { return }
         all.append(
             Diagnostic(
-                file: place.file, line: place.line, column: place.column, message: message, severity: severity))
+                file: place.file, line: place.line, column: place.column, message: message, severity: severity,
+                mayPass: mayPass))
     }
 
     /// Returns the diagnostics by file and position, without duplicates: an alias is read as often as it is used.

@@ -23,24 +23,22 @@ struct Vedette: AsyncParsableCommand {
         Signals.ignorePipe()
         Signals.collectChildren()
         do {
+            defer { LineWriter.standardError.flush(within: .seconds(1)) }
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
-        } catch let error as Exit {
-            Output.diagnose("vedette: \(error.description)")
-            Glibc.exit(error.code.rawValue)
-        } catch let error as JournalError {
-            let exit = Exit(error)
-            Output.diagnose("vedette: \(exit.description)")
-            Glibc.exit(exit.code.rawValue)
         } catch is Output.Closed {
             // `| head` has seen enough.
             Glibc.exit(0)
         } catch {
-            exit(withError: error)
+            // Help, --version and wrong arguments; whatever ArgumentParser does not know has its code of `failure`.
+            if error is ExitCode || exitCode(for: error) != .failure { exit(withError: error) }
+            let exit = Exit(error)
+            Output.diagnose("vedette: \(exit.description)")
+            Glibc.exit(exit.code.rawValue)
         }
     }
 }

@@ -22,8 +22,13 @@ final class Child: Sendable {
     private let state = Mutex(State())
     private let process: Mutex<Process>
     private let input = Pipe()
+    /// Standard error that nobody reads, kept open.
+    private let unread: Pipe?
 
-    init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    /// - Parameter readsErrors: false for a standard error of 4 KiB that nobody reads.
+    init(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:], readsErrors: Bool = true
+    ) throws {
         let process = Process()
         self.process = Mutex(process)
         process.executableURL = URL(filePath: program)
@@ -32,13 +37,18 @@ final class Child: Sendable {
         for name in ["DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "NOTIFY_SOCKET", "JOURNAL_STREAM"] { all[name] = nil }
         process.environment = all.merging(environment) { $1 }
         let pipes = [Pipe(), Pipe()]
+        unread = readsErrors ? nil : pipes[1]
+        if !readsErrors {
+            _ = fcntl(pipes[1].fileHandleForWriting.fileDescriptor, setPipeSize, 4096)
+            state.withLock { $0.openStreams = 1 }
+        }
         (process.standardOutput, process.standardError, process.standardInput) = (pipes[0], pipes[1], input)
         process.terminationHandler = { [weak self] process in
             let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
             self?.change { $0.code = code }
         }
         try process.runUnblocked()
-        for (i, pipe) in pipes.enumerated() { read(pipe.fileHandleForReading, into: i) }
+        for (i, pipe) in pipes.enumerated() where readsErrors || i == 0 { read(pipe.fileHandleForReading, into: i) }
     }
 
     deinit {
@@ -149,3 +159,6 @@ final class Child: Sendable {
         return await end(within: 10)
     }
 }
+
+/// F_SETPIPE_SZ of fcntl(2), which Glibc shows with _GNU_SOURCE alone.
+private let setPipeSize: Int32 = 1031

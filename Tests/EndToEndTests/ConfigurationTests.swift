@@ -62,7 +62,7 @@ struct ConfigurationTests {
         try world.home.write("sources: {systems: {kind: cloudbrust}}")
         try await watcher.wait(for: .err) { lines in
             lines.contains { $0.contains("vedette.yaml:1:27: ") && $0.contains("did you mean 'cloudburst'?") }
-                && lines.contains { $0.contains("the old one stays in force") }
+                && lines.contains { $0.contains("the previous one stays active") }
         }
         try await world.set(59, "ready")
         try await watcher.event("item.changed") { $0.text("subject") == "59" }

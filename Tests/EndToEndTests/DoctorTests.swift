@@ -7,11 +7,11 @@ import Testing
 struct DoctorTests {
     private static let secret = "hook-s3cret"
 
-    /// Adds a desktop and whatever else is told.
+    /// Adds a desktop sink and others.
     private func configure(_ world: Appliance, sinks: String = "") throws {
         try world.configure()
-        let place = world.home.config.appending(path: "desk.yaml")
-        try "sinks:\n  desk: {kind: desktop}\n\(sinks)".write(to: place, atomically: true, encoding: .utf8)
+        let file = world.home.config.appending(path: "desk.yaml")
+        try "sinks:\n  desk: {kind: desktop}\n\(sinks)".write(to: file, atomically: true, encoding: .utf8)
     }
 
     private func environment(_ desktop: Desktop) -> [String: String] {
@@ -19,7 +19,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "where all is well it says so, line by line and as JSON, and sends nothing to anybody",
+        "where everything works it reports so, line by line and as JSON, and sends no message",
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
     func good() async throws {
         let desktop = try await Desktop()
@@ -33,14 +33,14 @@ struct DoctorTests {
             result.lines.contains { $0.hasPrefix(start) && $0.contains(words) }
         }
         #expect(says("ok    configuration", "1 source, 3 sinks, 3 rules in 2 files"))
-        #expect(says("ok    watcher", "process \(watcher.pid) watches"))
+        #expect(says("ok    watcher", "process \(watcher.pid) is watching"))
         #expect(says("ok    journal", "every page is sound"))
         #expect(says("ok    server lab", "has the pinned key"))
         #expect(says("ok    sink hook", "answers"))
         #expect(says("ok    sink desk", "dunst"))
         #expect(says("warn  sink desk", "vedette.desktop is not installed"))
         #expect(!result.lines.contains { $0.hasPrefix("fail") } && !result.out.contains("\u{1B}"))
-        #expect(result.err.hasPrefix("nothing stands in the way: "), "\(result.err)")
+        #expect(result.err.hasPrefix("no check failed: "), "\(result.err)")
         let json = try await world.home.vedette("doctor", "--json", environment: environment(desktop)).json
         #expect(json.count == result.lines.count)
         #expect(Set(json.compactMap { $0["verdict"] as? String }) == ["ok", "warn"])
@@ -50,7 +50,7 @@ struct DoctorTests {
         await desktop.end()
     }
 
-    @Test("what does not work is told with the remedy, and no secret with it; --offline knocks at no door")
+    @Test("failures are reported with the remedy and without secrets; --offline makes no connection")
     func bad() async throws {
         let world = try await Appliance()
         try configure(
@@ -70,15 +70,15 @@ struct DoctorTests {
             #expect(failed.contains { $0.hasPrefix("fail  sink \(words)") }, "\(words): \(result.out)")
         }
         #expect(failed.count == 4 && result.err.hasPrefix("vedette: 4 checks failed"), "\(result.out)\(result.err)")
-        #expect(result.lines.contains { $0.hasPrefix("warn  watcher") && $0.contains("nobody watches") })
+        #expect(result.lines.contains { $0.hasPrefix("warn  watcher") && $0.contains("no watcher runs") })
         #expect(!(result.out + result.err).contains(DoctorTests.secret) && !result.out.contains(Lab.password))
-        #expect(!FileManager.default.fileExists(atPath: world.home.state.path), "it made something")
+        #expect(!FileManager.default.fileExists(atPath: world.home.state.path), "it created something")
         let offline = try await world.home.vedette("doctor", "--offline", environment: environment)
         #expect(offline.lines.filter { $0.hasPrefix("fail") }.count == 3)
         #expect(!offline.out.contains("127.0.0.1"))
     }
 
-    @Test("errors of the configuration are told with their places, and end it with 78")
+    @Test("errors of the configuration are reported with their places, and end it with 78")
     func broken() async throws {
         let world = try await Appliance()
         let result = try await world.home.vedette("doctor", environment: [:])
@@ -89,7 +89,7 @@ struct DoctorTests {
         #expect(nowhere.code == 78 && nowhere.lines.first?.hasPrefix("fail  configuration") == true)
     }
 
-    @Test("a sink that refused us rests, and a journal with a torn page is damaged: both are told")
+    @Test("a paused sink and a journal with a torn page are reported")
     func journal() async throws {
         let world = try await Appliance()
         #expect(try await world.home.vedette("run", "--once").code == 0)
@@ -115,7 +115,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "a daemon or a bus that hangs is told, and waited for within bounds",
+        "a daemon or a bus that hangs is reported, and waited for within limits",
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
     func hanging() async throws {
         let desktop = try await Desktop()

@@ -10,97 +10,98 @@ import VedetteCore
 struct DoctorNetworkTests {
     let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
 
-    private func contact(
+    private func endpoint(
         _ url: String = "https://lab.example:8443/x", pin: String? = nil, insecure: Bool = false
     ) throws -> Endpoint {
         let tls = TLSPolicy(pin: pin, insecure: insecure)
         return try #require(Endpoint("server lab", url: url, tls: tls, proxy: .environment, trust: "lab"))
     }
 
-    private func check(_ contact: Endpoint, _ knock: ConnectResult, proxy: Bool = false) -> [Finding] {
-        EndpointCheck(knocks: [(contact, knock)], now: now, hasProxy: proxy).findings
+    private func check(_ endpoint: Endpoint, _ result: ConnectResult, proxy: Bool = false) -> [Finding] {
+        EndpointCheck(results: [(endpoint, result)], now: now, hasProxy: proxy).findings
     }
 
-    @Test("an address keeps its origin alone: the path of a webhook is a secret")
+    @Test("an address is the origin alone: the path of a webhook is a secret")
     func origin() throws {
-        let hook = try contact("https://Hooks.example/services/T0/secret?key=secret")
-        #expect(hook.place == "https://hooks.example" && hook.host == "hooks.example" && hook.port == 443)
-        let six = try contact("http://[::1]:8080/x")
-        #expect(six.host == "::1" && six.port == 8080 && six.kind == .http)
+        let hook = try endpoint("https://Hooks.example/services/T0/secret?key=secret")
+        #expect(hook.address == "https://hooks.example" && hook.target.origin == "https://hooks.example:443")
+        let six = try endpoint("http://[::1]:8080/x")
+        #expect(six.target.origin == "http://[::1]:8080" && six.kind == .http)
         let mail = try #require(MailServer("smtps://[::1]"))
-        let post = Endpoint("sink mail", mail, tls: TLSPolicy())
-        #expect(post.place == "smtps://[::1]:465" && post.host == "::1" && post.kind == .tls)
-        let relay = Endpoint("sink mail", try #require(MailServer("smtp://mx.example")), tls: TLSPolicy())
-        #expect(relay.place == "smtp://mx.example:587" && relay.kind == .other)
+        let post = try #require(Endpoint("sink mail", mail, tls: TLSPolicy()))
+        #expect(post.address == "smtps://[::1]:465" && post.kind == .tls)
+        let mx = try #require(MailServer("smtp://mx.example"))
+        let relay = try #require(Endpoint("sink mail", mx, tls: TLSPolicy()))
+        #expect(relay.address == "smtp://mx.example:587" && relay.kind == .other)
         #expect(Endpoint("x", url: "file:///x", tls: TLSPolicy(), proxy: .none, trust: nil) == nil)
-        #expect(!check(hook, .refused("no")).said.contains("secret"))
+        #expect(!check(hook, .refused("no")).text.contains("secret"))
     }
 
-    @Test("each way of not being reached has its own words and remedy")
+    @Test("each failure to connect has its own text and remedy; a proxy's answer is not the server's")
     func unreached() throws {
-        for (knock, words) in [
-            (ConnectResult.unknownName("none"), "leads nowhere"),
-            (.refused("Connection refused"), "does not answer (Conn"),
-            (.late, "within 5 s"), (.noHandshake("it does not speak TLS"), "does not speak TLS"),
+        for (result, words) in [
+            (ConnectResult.unknownName, "cannot be resolved"), (.refused("refused"), "does not answer (refused)"),
+            (.timeout, "within 5 s"), (.noHandshake("it does not speak TLS"), "does not speak TLS"),
         ] {
-            let found = check(try contact(), knock)
-            #expect(found.verdicts == [.failure] && found.said.contains(words), "\(found)")
+            let found = check(try endpoint(), result)
+            #expect(found.severities == [.failure] && found.text.contains(words), "\(found)")
             #expect(found.first?.remedy != nil)
         }
-        #expect(check(try contact("http://a.example/"), .refused("x"), proxy: true).verdicts == [.warning])
-        #expect(check(try contact("http://a.example/"), .refused("x")).verdicts == [.failure])
-        #expect(check(try contact("http://a.example/"), .open).verdicts == [.ok])
+        #expect(check(try endpoint("http://a.example/"), .connected).text == "http://a.example answers")
+        #expect(
+            check(try endpoint("http://a.example/"), .connected, proxy: true).text
+                == "the proxy of http://a.example answers")
     }
 
-    @Test("a certificate: good for so many days, ending soon, doubtful, pinned, another than the pinned one, unchecked")
+    @Test("a certificate: valid for so many days, expiring soon, invalid, pinned, with another key, unchecked")
     func certificates() throws {
-        func at(_ days: Int, _ contact: Endpoint, _ doubts: String...) -> [Finding] {
+        func at(_ days: Int, _ endpoint: Endpoint, _ problems: String...) -> [Finding] {
             let end = now.advanced(by: .seconds(86_400 * days + 60))
-            return check(contact, .shown(.init(pin: "sha256//own", validUntil: end, doubts: doubts)))
+            return check(endpoint, .handshake(.init(pin: "sha256//own", validUntil: end, problems: problems)))
         }
-        #expect(at(90, try contact()).said.contains("is good for 90 days"))
-        #expect(at(14, try contact()).verdicts == [.ok])
-        #expect(at(13, try contact()).verdicts == [.warning])
-        let expired = at(-3, try contact(), "it has expired")
-        #expect(expired.verdicts == [.failure] && expired.said.contains("`vedette trust lab`"))
-        #expect(at(-3, try contact(pin: "sha256//x;sha256//own"), "it has expired").verdicts == [.ok])
-        #expect(at(90, try contact(pin: "sha256//x")).verdicts == [.failure])
-        #expect(at(90, try contact(insecure: true), "it is signed only by itself").verdicts == [.warning])
+        #expect(at(90, try endpoint()).text.contains("is valid for 90 days"))
+        #expect(at(14, try endpoint()).severities == [.ok])
+        #expect(at(13, try endpoint()).severities == [.warning])
+        let expired = at(-3, try endpoint(), "it has expired")
+        #expect(expired.severities == [.failure] && expired.text.contains("`vedette trust lab`"))
+        #expect(at(-3, try endpoint(pin: "sha256//x;sha256//own"), "it has expired").severities == [.ok])
+        #expect(at(90, try endpoint(pin: "sha256//x")).severities == [.failure])
+        #expect(at(90, try endpoint(insecure: true), "it is signed by itself alone").severities == [.warning])
     }
 
-    @Test("ten thousand addresses are a few lines: what is good is counted, what fails is told up to a bound")
+    @Test("ten thousand addresses are a few lines: good ones are counted, failures are listed up to a limit")
     func many() throws {
-        let contact = try contact()
-        var knocks = [(contact: Endpoint, knock: ConnectResult)](repeating: (contact, .open), count: 9000)
-        knocks += [(contact: Endpoint, knock: ConnectResult)](repeating: (contact, .late), count: 900)
-        knocks += [(contact: Endpoint, knock: ConnectResult)](repeating: (contact, .notTried), count: 100)
-        let found = EndpointCheck(knocks: knocks, now: now, hasProxy: false).findings
+        let endpoint = try endpoint()
+        var results = [(endpoint: Endpoint, result: ConnectResult)](repeating: (endpoint, .connected), count: 9000)
+        results += [(endpoint: Endpoint, result: ConnectResult)](repeating: (endpoint, .timeout), count: 900)
+        results += [(endpoint: Endpoint, result: ConnectResult)](repeating: (endpoint, .notTried), count: 100)
+        let found = EndpointCheck(results: results, now: now, hasProxy: false).findings
         #expect(found.count == 1 + 21 + 1)
-        #expect(found.said.contains("9000 of 10000 addresses answer") && found.said.contains("and 880 more"))
-        #expect(found.said.contains("no time to try 100 addresses more"))
+        #expect(found.text.contains("9000 of 10000 addresses answer") && found.text.contains("and 880 more"))
+        #expect(found.text.contains("no time to try 100 addresses more"))
     }
 
-    @Test("a door that takes connections is open, a closed one refused, a name that cannot be is nowhere")
-    func knocking() async throws {
+    @Test("a listening port is connected, a closed one refused, and an unknown name not resolved")
+    func connecting() async throws {
         let door = try Door()
-        let open = try contact("http://127.0.0.1:\(door.port)/x")
-        #expect(await EndpointProbe.knock(at: [open]) == [.open])
+        let open = try endpoint("http://127.0.0.1:\(door.port)/x")
+        #expect(await EndpointProbe.connect(to: [open]) == [.connected])
         door.shut()
-        guard case .refused = await EndpointProbe.knock(at: [open])[0] else { throw DoorProblem() }
-        let nowhere = try contact("http://nowhere.invalid/x")
-        guard case .unknownName = await EndpointProbe.knock(at: [nowhere])[0] else { throw DoorProblem() }
+        guard case .refused = await EndpointProbe.connect(to: [open])[0] else { throw DoorProblem() }
+        let nowhere = try endpoint("http://nowhere.invalid/x")
+        #expect(await EndpointProbe.connect(to: [nowhere]) == [.unknownName])
     }
 
-    @Test("every door is knocked at, in the order of the configuration, also with more of them than at once")
+    @Test("every endpoint is tried, in the order of the configuration, also with more of them than at once")
     func order() async throws {
         let door = try Door()
-        let (open, wrong) = (try contact("http://127.0.0.1:\(door.port)/"), try contact("http://nowhere.invalid/"))
-        let contacts = (0..<100).map { $0 % 9 == 4 ? wrong : open }
-        let knocks = await EndpointProbe.knock(at: contacts)
-        #expect(knocks.indices.allSatisfy { (knocks[$0] == .open) == ($0 % 9 != 4) })
+        let (open, wrong) = (try endpoint("http://127.0.0.1:\(door.port)/"), try endpoint("http://nowhere.invalid/"))
+        let endpoints = (0..<100).map { $0 % 9 == 4 ? wrong : open }
+        let results = await EndpointProbe.connect(to: endpoints)
+        #expect(results.indices.allSatisfy { (results[$0] == .connected) == ($0 % 9 != 4) })
     }
 
-    @Test("what takes too long is left to itself")
+    @Test("work that takes too long goes on in the background")
     func within() async {
         let gate = AsyncStream<Void>.makeStream()
         let late: Int? = await vedette.within(.milliseconds(10)) {
@@ -111,8 +112,8 @@ struct DoctorNetworkTests {
         #expect(await vedette.within(.seconds(30)) { 2 } == 2)
     }
 
-    @Test("a sink is looked at as it is written; the options are judged as ever")
-    func written() throws {
+    @Test("a sink is probed as configured; its options are validated as ever")
+    func configured() throws {
         func options(_ values: [String: OptionValue], _ kind: String) throws -> SinkConfigurationProbe {
             let entry = try #require(SinkConfigurationProbe.kinds.first { $0.name == kind })
             let services = SinkServices(fetcher: NoFetcher(), clock: SystemClock(), userAgent: "")
@@ -122,11 +123,11 @@ struct DoctorNetworkTests {
         #expect(try options(["topic": .text("t")], "ntfy").address == "https://ntfy.sh")
         #expect(try options([:], "desktop").address == nil)
         let chat = try options(["url": .secret(Secret("https://hooks.slack.com/services/T/B/x"))], "slack")
-        #expect(Endpoint(chat)?.place == "https://hooks.slack.com")
+        #expect(Endpoint(chat)?.address == "https://hooks.slack.com")
         #expect(throws: OptionProblem.self) { try options(["command": .list([])], "command") }
     }
 
-    @Test("the program of a command sink, and the place of a file sink")
+    @Test("the program of a command sink, and the directory of a file sink")
     func local() throws {
         func findings(_ values: [String: OptionValue], _ kind: String) throws -> [Finding] {
             let entry = try #require(KindRegistry.sinkKinds.first { $0.name == kind })
@@ -134,16 +135,16 @@ struct DoctorNetworkTests {
             return LocalCheck(environment: ["PATH": "/usr/bin:/bin"]).findings(sink)
         }
         func command(_ words: String...) -> [String: OptionValue] { ["command": .list(words.map { .text($0) })] }
-        #expect(try findings(command("cat", "-n"), "command").verdicts == [.ok])
-        #expect(try findings(command("no-such-program"), "command").verdicts == [.failure])
-        #expect(try findings(command("/etc/passwd"), "command").verdicts == [.failure], "it is no program")
+        #expect(try findings(command("cat", "-n"), "command").severities == [.ok])
+        #expect(try findings(command("no-such-program"), "command").severities == [.failure])
+        #expect(try findings(command("/etc/passwd"), "command").severities == [.failure], "it is not a program")
         #expect(
-            try findings(command("cat").merging(["directory": .text("/nowhere")]) { $1 }, "command").verdicts
+            try findings(command("cat").merging(["directory": .text("/nowhere")]) { $1 }, "command").severities
                 == [.failure])
         let directory = FileManager.default.temporaryDirectory.path
-        #expect(try findings(["path": .text(directory + "/\(UUID())")], "file").verdicts == [.ok])
-        #expect(try findings(["path": .text("/nowhere/x")], "file").verdicts == [.failure])
-        #expect(try findings(["path": .text(directory)], "file").verdicts == [.failure])
+        #expect(try findings(["path": .text(directory + "/\(UUID())")], "file").severities == [.ok])
+        #expect(try findings(["path": .text("/nowhere/x")], "file").severities == [.failure])
+        #expect(try findings(["path": .text(directory)], "file").severities == [.failure])
         #expect(try findings([:], "stdout").isEmpty)
     }
 }

@@ -43,8 +43,9 @@ struct EventLineTests {
         let event = Event.changed(title: "\u{1B}[31mred")
         #expect(line.text(event).contains(#"\x1b[31mred"#))
         #expect(!line.text(event).contains("\u{1B}"))
-        let coloured = EventLine(isColoured: true) { _ in "10:42:07" }.text(event)
-        #expect(coloured.hasPrefix("\u{1B}[2m10:42:07\u{1B}[0m  \u{1B}[36mlab-systems\u{1B}[0m  "))
+        let painted = EventLine(paint: { text, part in "<\(part) \(text)>" }, time: { _ in "10:42:07" }).text(event)
+        #expect(painted.hasPrefix("<time 10:42:07>  <source lab-systems>  "))
+        let coloured = painted
         #expect(coloured.contains(#"\x1b[31mred"#))
     }
 

@@ -75,6 +75,19 @@ enum SecretOrigin: Sendable, Hashable {
         return withoutLineEnd(text)
     }
 
+    /// Returns whether a secret that cannot be read may come without a restart in another environment: its file does not
+    /// exist yet, or its command failed.
+    func mayAppear(_ environment: [String: String]) -> Bool {
+        switch self {
+        case .environment: false
+        case .file(let path): !FileManager.default.fileExists(atPath: path)
+        case .credential(let name):
+            environment["CREDENTIALS_DIRECTORY"].map { !FileManager.default.fileExists(atPath: $0 + "/" + name) }
+                ?? false
+        case .command: true
+        }
+    }
+
     private static func read(_ path: String) throws(Problem) -> Answer {
         let name = "the secret file '\(path)'"
         let (value, mode) = try content(of: path, name)

@@ -42,7 +42,7 @@ final class SecretReader {
             let environment = environment
             secret = Secret(value) { try? origin.read(environment).value }
         } catch {
-            findings.error(place, error.detail)
+            findings.error(place, error.detail, mayPass: origin.mayAppear(environment))
         }
         known[origin] = .some(secret)
         return secret

@@ -112,10 +112,19 @@ public enum JSON: Sendable, Hashable {
         out.append(UInt8(ascii: "\""))
         text.withUTF8 { bytes in
             var plain = bytes.startIndex
-            for (at, byte) in bytes.enumerated() where mustBeEscaped(byte) {
-                out.append(contentsOf: bytes[plain..<at])
-                escape(byte, to: &out)
-                plain = at + 1
+            for (at, byte) in bytes.enumerated() {
+                if mustBeEscaped(byte) {
+                    out.append(contentsOf: bytes[plain..<at])
+                    escape(byte, to: &out)
+                    plain = at + 1
+                } else if byte >= 0xC2, let control = terminalControl(bytes[at...]) {
+                    out.append(contentsOf: bytes[plain..<at])
+                    out.append(contentsOf: #"\u"#.utf8)
+                    let hex = String(control.scalar, radix: 16)
+                    out.append(contentsOf: String(repeating: "0", count: 4 - hex.count).utf8)
+                    out.append(contentsOf: hex.utf8)
+                    plain = at + control.length
+                }
             }
             out.append(contentsOf: bytes[plain...])
         }
@@ -124,6 +133,20 @@ public enum JSON: Sendable, Hashable {
 
     private static func mustBeEscaped(_ byte: UInt8) -> Bool {
         byte < 32 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 127
+    }
+
+    /// Returns a C1 control, a line separator or a bidirectional control at the beginning of valid UTF-8, and its length.
+    /// JSON allows them as they are, but a terminal that prints the line would obey them.
+    private static func terminalControl(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> (scalar: UInt32, length: Int)? {
+        let tail = bytes.dropFirst().prefix(2)
+        guard let second = tail.first, let last = tail.last else { return nil }
+        switch (bytes[bytes.startIndex], second, last) {
+        case (0xC2, 0x80...0x9F, _): return (UInt32(second), 2)
+        case (0xD8, 0x9C, _): return (0x061C, 2)
+        case (0xE2, 0x80, 0x8E...0x8F), (0xE2, 0x80, 0xA8...0xAE): return (0x2000 + UInt32(last & 0x3F), 3)
+        case (0xE2, 0x81, 0xA6...0xA9): return (0x2040 + UInt32(last & 0x3F), 3)
+        default: return nil
+        }
     }
 
     private static func escape(_ byte: UInt8, to out: inout [UInt8]) {

@@ -20,7 +20,7 @@ public struct CertificateProbe: Sendable {
     private let proxy: Proxy
 
     /// - Parameters:
-    ///   - url: `https`; only its host and port are used.
+    ///   - url: only scheme, host and port are used; with `http` it connects, and there is no certificate.
     ///   - ca: a PEM file whose certificates are trusted instead of the system's.
     public init(_ url: WebURL, ca: String? = nil, proxy: Proxy = .environment) {
         (self.url, self.ca, self.proxy) = (url, ca, proxy)
@@ -37,6 +37,7 @@ public struct CertificateProbe: Sendable {
         }
         let code = handle.connect(verifies: false)
         guard code == CURLE_OK else { return .failure(problem(code)) }
+        if url.scheme == "http" { return .success(Finding(chain: [], doubts: [])) }
         let chain = handle.chain.compactMap(Certificate.init(pem:))
         guard let own = chain.first else {
             return .failure(FetchError(.tlsHandshake, "\(url.origin) sends no readable certificate"))

@@ -5,19 +5,27 @@ public import VedetteCore
 /// Formats an event as one line for people: `10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)`.
 /// The line has no line break and no character that a terminal obeys but its own colours.
 public struct EventLine: Sendable {
-    private let isColoured: Bool
+    /// A part that a terminal may show in a colour of its own.
+    public enum Part: Sendable { case time, source, happening(Event.Kind) }
+
+    private let paint: @Sendable (String, Part) -> String
     private let time: @Sendable (Timestamp) -> String
 
-    /// - Parameter time: formats a time, for instance in the local time zone.
-    public init(isColoured: Bool = false, time: @escaping @Sendable (Timestamp) -> String) {
-        (self.isColoured, self.time) = (isColoured, time)
+    /// - Parameters:
+    ///   - paint: adds colour to a part; by default there is none.
+    ///   - time: formats a time, for instance on the local clock.
+    public init(
+        paint: @escaping @Sendable (String, Part) -> String = { text, _ in text },
+        time: @escaping @Sendable (Timestamp) -> String
+    ) {
+        (self.paint, self.time) = (paint, time)
     }
 
     /// Returns the line without a line break at its end.
     public func text(_ event: Event) -> String {
-        var columns = [paint(time(event.time), .dim), paint(TerminalText.safe(event.source), .cyan)]
+        var columns = [paint(time(event.time), .time), paint(TerminalText.safe(event.source), .source)]
         if let item = event.item { columns.append(TerminalText.safe(item.title ?? item.key)) }
-        columns.append(paint(EventLine.happening(of: event), colour(of: event)))
+        columns.append(paint(EventLine.happening(of: event), .happening(event.kind)))
         return columns.joined(separator: "  ")
     }
 
@@ -57,27 +65,5 @@ public struct EventLine: Sendable {
     private static func problem(of event: Event, as prefix: String) -> String {
         guard let error = event.error else { return "" }
         return TerminalText.safe("\(prefix)\(error.detail) [\(error.failure)]")
-    }
-
-    private enum Colour: String {
-        case dim = "2"
-        case red = "31"
-        case green = "32"
-        case yellow = "33"
-        case cyan = "36"
-        case bold = "1"
-    }
-
-    private func colour(of event: Event) -> Colour {
-        switch event.kind {
-        case .appeared, .recovered, .online: .green
-        case .disappeared, .failing, .offline, .paused, .disabled: .red
-        case .stale, .suspect: .yellow
-        default: .bold
-        }
-    }
-
-    private func paint(_ text: String, _ colour: Colour) -> String {
-        isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 }

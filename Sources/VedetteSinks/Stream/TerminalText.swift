@@ -6,6 +6,8 @@ public enum TerminalText {
     /// line separators and bidirectional controls become visible escapes (`\n`, `\x1b`, `\u202e`).
     /// - Parameter limit: in Unicode scalars; longer text ends with `…`.
     public static func safe(_ text: String, limit: Int = 500) -> String {
+        // Most text is plain ASCII, which needs no copy.
+        if text.utf8.count <= limit, text.utf8.allSatisfy({ (32..<127).contains($0) }) { return text }
         var out = String.UnicodeScalarView()
         for (i, scalar) in text.unicodeScalars.enumerated() {
             if i == limit {

@@ -7,7 +7,7 @@ import VedetteHTTP
 import VedetteJournal
 import VedetteText
 
-/// The assembled program: the watcher, the dispatcher and their dependencies. Only this folder names concrete types.
+/// The composition root: a watcher with its journal, network, sinks and clock. Only here concrete types meet.
 struct App: Sendable {
     let client: HTTPClient
     let journal: any Journal & JournalMaintenance & CookieStore
@@ -15,10 +15,10 @@ struct App: Sendable {
     let dispatcher: Dispatcher
     let log: StderrLog
     let clock = SystemClock()
-    /// The sinks of the start.
-    let rack: SinkRegistry
+    /// The sinks of the first configuration.
+    let sinks: SinkRegistry
     private let services: SinkServices
-    private let buttons: NotificationActions
+    private let actions: NotificationActions
 
     /// Opens the journal in the state directory, takes its lock, and restores the state of earlier runs.
     init(_ configuration: Configuration, state directory: String, log: StderrLog) async throws {
@@ -26,41 +26,43 @@ struct App: Sendable {
         self.journal = journal
         client = try HTTPClient(cookies: journal)
         self.log = log
-        buttons = NotificationActions()
+        actions = NotificationActions()
         services = SinkServices(
-            fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: buttons, mail: client)
+            fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: actions, mail: client)
         let dependencies = Dependencies(
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, random: SystemRandomGenerator(),
             log: log,
             userAgent: KindRegistry.userAgent, executor: client.executor, transformer: JQTransformer(),
             civil: ZoneTime())
-        rack = SinkRegistry().replaced(by: configuration.sinks, services).rack
-        dispatcher = Dispatcher(dependencies, sinks: rack.sinks, policy: rack.policy)
+        sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
+        dispatcher = Dispatcher(dependencies, sinks: sinks.sinks, policy: sinks.policy)
         watcher = Watcher(App.watch(configuration), dependencies, dispatcher: dispatcher)
-        // Rules first: what a sink refuses is an event, and they must remember what they knew.
+        // Rules first: a sink that refuses messages makes an event, which the restored rules must see.
         try await watcher.restore()
         try await dispatcher.restore()
         let access: any JournalAccess = SQLiteJournalAccess(directory: directory)
-        buttons.connect { [watcher, log] silence in
+        actions.connect { [watcher, log] silence in
             do throws(JournalError) {
                 _ = try await access.add(silence)
                 await watcher.silencesChanged()
-                log.log(.notice, "silent: \(silence.description)")
+                log.log(.notice, "silenced: \(silence.description)")
             } catch {
-                log.log(.error, "failed to write the silence of a button: \(error.detail)")
+                log.log(.error, "failed to store the silence of a button: \(error.detail)")
             }
         }
     }
 
-    /// All or nothing; a sink that is written as before goes on undisturbed.
-    func reload(_ configuration: Configuration, rack: SinkRegistry) async throws(JournalError) -> SinkRegistry {
-        let (fresh, kept) = rack.replaced(by: configuration.sinks, services)
-        // New sinks first, since a new rule may speak at once; old ones are let go of last, since the watcher may refuse.
+    /// Applies a configuration, all or nothing. A sink with unchanged options keeps its connections and notifications.
+    /// - Parameter sinks: those in use.
+    /// - Returns: those of the new configuration.
+    func reload(_ configuration: Configuration, sinks: SinkRegistry) async throws(JournalError) -> SinkRegistry {
+        let (fresh, kept) = sinks.replaced(by: configuration.sinks, services)
+        // New sinks come first, since a new rule may need them at once; old ones go last, since the watcher may refuse.
         await dispatcher.add(sinks: fresh.sinks, policy: fresh.policy)
         do throws(JournalError) {
             try await watcher.reload(App.watch(configuration))
         } catch {
-            await dispatcher.reload(sinks: rack.sinks, policy: rack.policy, keeping: Set(rack.sinks.keys))
+            await dispatcher.reload(sinks: sinks.sinks, policy: sinks.policy, keeping: Set(sinks.sinks.keys))
             throw error
         }
         await dispatcher.reload(sinks: fresh.sinks, policy: fresh.policy, keeping: kept)
@@ -98,7 +100,9 @@ struct App: Sendable {
     func close() async {
         await dispatcher.stop(by: clock.now().boot.advanced(by: .seconds(5)))
         await client.shutdown()
-        do throws(JournalError) { try await journal.close() } catch { log.log(.error, error.detail) }
+        do throws(JournalError) { try await journal.close() } catch {
+            log.log(.error, "failed to close the journal: \(error.detail)")
+        }
     }
 
     private static func watch(_ configuration: Configuration) -> WatchConfiguration {

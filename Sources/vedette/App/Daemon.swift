@@ -6,9 +6,9 @@ import VedetteCore
 import VedetteEngine
 import VedetteSystem
 
-/// `run` in the foreground: watches until SIGTERM or SIGINT, reloads on SIGHUP or a changed file.
+/// `run` in the foreground: watches until SIGTERM or SIGINT, and reloads on SIGHUP or a changed file.
 struct Daemon {
-    private enum Cause: Sendable {
+    private enum Trigger: Sendable {
         case signal(Int32)
         case filesChanged
         case hourPassed
@@ -23,9 +23,8 @@ struct Daemon {
     ///   - signals: received since before the program was assembled.
     func run(_ configuration: Configuration, _ signals: Signals) async throws {
         let notifier = ServiceNotifier()
-        let (causes, continuation) = AsyncStream.makeStream(of: Cause.self)
-        var configuration = configuration
-        var rack = app.rack
+        let (triggers, continuation) = AsyncStream.makeStream(of: Trigger.self)
+        var (configuration, sinks) = (configuration, app.sinks)
         let forwarders = forward(signals, to: continuation)
         let watching = Task { await app.watcher.run() }
         let requests = Task { await ControlRequests(app).run() }
@@ -40,11 +39,11 @@ struct Daemon {
         var damage: JournalError?
         notifier.ready()
         app.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
-        for await cause in causes {
-            switch cause {
+        for await trigger in triggers {
+            switch trigger {
             case .signal(SIGHUP), .filesChanged:
                 notifier.reloading()
-                if let fresh = await reload(&rack) { configuration = fresh }
+                if let fresh = await reload(&sinks) { configuration = fresh }
                 notifier.ready()
             case .signal: continuation.finish()
             case .journalDamaged(let error):
@@ -74,7 +73,7 @@ struct Daemon {
     }
 
     private func forward(
-        _ signals: Signals, to continuation: AsyncStream<Cause>.Continuation
+        _ signals: Signals, to continuation: AsyncStream<Trigger>.Continuation
     ) -> [Task<Void, Never>] {
         let directory = loader.directoryInUse ?? ""
         let watch = DirectoryWatch([directory, directory + "/rules"])
@@ -112,16 +111,16 @@ struct Daemon {
         }
     }
 
-    /// All or nothing: with any error the old set goes on.
-    private func reload(_ rack: inout SinkRegistry) async -> Configuration? {
+    /// Loads and applies the configuration, all or nothing: with any error the previous one stays active.
+    private func reload(_ sinks: inout SinkRegistry) async -> Configuration? {
         let loaded = loader.load()
         for diagnostic in loaded.diagnostics { app.log.log(.warning, diagnostic.description) }
         guard let configuration = loaded.configuration else {
-            app.log.log(.error, "the configuration has errors; the old one stays in force")
+            app.log.log(.error, "failed to reload the configuration: it has errors; the previous one stays active")
             return nil
         }
         do throws(JournalError) {
-            rack = try await app.reload(configuration, rack: rack)
+            sinks = try await app.reload(configuration, sinks: sinks)
             app.log.log(
                 .notice,
                 "reloaded: \(counted(configuration.sources.count, "source")), \(counted(configuration.rules.count, "rule"))"

@@ -7,7 +7,7 @@ import VedetteDesktop
 import VedetteSinks
 import VedetteSources
 
-/// Where the tables of kinds meet the configuration.
+/// The source and sink kinds of this program, and the configuration read with them.
 enum KindRegistry {
     static let version = "0.1.0"
     static let userAgent = "vedette/\(version) (+https://vedette.example.org)"
@@ -18,13 +18,15 @@ enum KindRegistry {
         ConfigurationLoader(directory: places.config, sourceKinds: sourceKinds, sinkKinds: sinkKinds)
     }
 
-    /// The configuration, or every error in it and exit 78.
+    /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
+    /// itself.
     static func configuration(_ places: Paths) throws -> Configuration {
         let loaded = loader(places).load()
         for diagnostic in loaded.diagnostics { Output.diagnose(diagnostic.description) }
         guard let configuration = loaded.configuration else {
-            let count = loaded.diagnostics.filter { $0.severity == .error }.count
-            throw Exit(.configuration, "the configuration has \(count) error\(count == 1 ? "" : "s")")
+            let errors = loaded.diagnostics.filter { $0.severity == .error }
+            let code: Exit.Code = errors.allSatisfy(\.mayPass) ? .temporary : .configuration
+            throw Exit(code, "the configuration has \(counted(errors.count, "error"))")
         }
         return configuration
     }
@@ -33,6 +35,6 @@ enum KindRegistry {
         if let source = configuration.sources.first(where: { $0.name == name }) { return source }
         let guess =
             suggestion(for: name, among: configuration.sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw Exit(.usage, "no source is called '\(name)'\(guess)")
+        throw Exit(.usage, "there is no source '\(name)'\(guess)")
     }
 }

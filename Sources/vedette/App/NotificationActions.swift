@@ -3,15 +3,16 @@
 import Synchronization
 import VedetteCore
 
-/// What a button of a bubble asks for, on its way to the journal. The sinks are made before there is a watcher.
+/// Passes the silences that notification buttons request to the journal. Sinks exist before the watcher that takes them,
+/// so the receiver is connected later.
 final class NotificationActions: Silencer {
-    private let take = Mutex<(@Sendable (Silence) async -> Void)?>(nil)
+    private let receiver = Mutex<(@Sendable (Silence) async -> Void)?>(nil)
 
-    func connect(_ take: @escaping @Sendable (Silence) async -> Void) { self.take.withLock { $0 = take } }
+    func connect(_ take: @escaping @Sendable (Silence) async -> Void) { receiver.withLock { $0 = take } }
 
-    /// Returns at once: it is called on the desktop's own thread.
+    /// Returns at once: the desktop's thread calls it.
     func silence(_ silence: Silence) {
-        guard let take = take.withLock({ $0 }) else { return }
+        guard let take = receiver.withLock({ $0 }) else { return }
         Task { await take(silence) }
     }
 }

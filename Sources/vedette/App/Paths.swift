@@ -25,7 +25,7 @@ struct Paths: ParsableArguments {
         if let state { return state }
         // systemd separates several state directories by colons; the first is ours.
         if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(given) }
-        // A relative value of an XDG variable is to be ignored.
+        // The specification ignores relative values.
         if let home = environment["XDG_STATE_HOME"], home.hasPrefix("/") { return home + "/vedette" }
         return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state/vedette"
     }

@@ -5,7 +5,7 @@ import Glibc
 // The members of timespec are declared there; whole-module builds insist on it.
 import SwiftOverlayShims
 
-/// Tells systemd what the service is doing (sd_notify(3)); without `$NOTIFY_SOCKET` it does nothing.
+/// Reports the state of the service to systemd (sd_notify(3)). Without `$NOTIFY_SOCKET` it does nothing.
 struct ServiceNotifier: Sendable {
     private let path: String?
 
@@ -14,6 +14,8 @@ struct ServiceNotifier: Sendable {
     }
 
     func ready() { send("READY=1") }
+    /// Must be sent more often than `WatchdogSec=`, else systemd restarts the service.
+    func alive() { send("WATCHDOG=1") }
     func stopping() { send("STOPPING=1") }
     func status(_ text: String) { send("STATUS=\(text)") }
 
@@ -27,7 +29,7 @@ struct ServiceNotifier: Sendable {
         guard let path, !path.isEmpty else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // A leading @ stands for the NUL of an abstract socket.
+        // An abstract socket is written with @ in place of its leading NUL.
         var bytes = Array(path.utf8)
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }

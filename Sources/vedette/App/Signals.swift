@@ -8,7 +8,7 @@ struct Signals {
     let stream: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
 
-    /// From here on these signals no longer end the program by themselves.
+    /// Catches the signals, which from then on no longer end the program by themselves.
     init(_ wanted: [Int32] = [SIGTERM, SIGINT, SIGHUP]) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.stream = stream
@@ -21,9 +21,9 @@ struct Signals {
         }
     }
 
-    /// A closed pipe is an error to handle where it is written to.
+    /// Makes a closed pipe an error of the write, not the end of the program.
     static func ignorePipe() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Whoever started us may ignore SIGCHLD, and we inherit that: then the exit status of every child is lost (wait(2)).
+    /// Undoes an inherited SIG_IGN, with which the exit status of every child would be lost (wait(2)).
     static func collectChildren() { signal(SIGCHLD, SIG_DFL) }
 }

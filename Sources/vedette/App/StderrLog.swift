@@ -6,14 +6,18 @@ import Logging
 import VedetteCore
 import VedetteSinks
 
-/// Diagnostics on stderr: for journald with its priorities and without a time of their own (sd-daemon(3)), for a terminal
-/// with the local time. Control characters of strangers are escaped.
+/// Diagnostics on stderr. journald gets priorities and no time, since it adds its own (sd-daemon(3)); a terminal gets the
+/// local time. Control characters are escaped. A reader that does not read never holds up the caller: see `LineWriter`.
 struct StderrLog: Log {
     private let logger: Logger
 
     init(level: LogLevel, environment: [String: String] = ProcessInfo.processInfo.environment) {
-        let forJournald = StderrLog.isJournald(environment["JOURNAL_STREAM"])
-        var logger = Logger(label: "vedette") { _ in LineHandler(forJournald: forJournald) }
+        let format = LineFormatter(forJournald: StderrLog.isJournald(environment["JOURNAL_STREAM"]))
+        let writer = LineWriter.standardError
+        writer.reportDropped {
+            format.line(.warning, "dropped \(counted($0, "log line")): standard error was not read")
+        }
+        var logger = Logger(label: "vedette") { _ in Handler(format: format, writer: writer) }
         logger.logLevel = StderrLog.level(level)
         self.logger = logger
     }
@@ -41,27 +45,14 @@ struct StderrLog: Log {
     }
 }
 
-private struct LineHandler: LogHandler {
+private struct LineFormatter: Sendable {
     let forJournald: Bool
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .info
 
-    init(forJournald: Bool) { self.forJournald = forJournald }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let text = TerminalText.safe(event.message.description)
-        let line = forJournald ? "<\(priority(event.level))>\(text)\n" : "\(clock()) \(label(event.level))\(text)\n"
-        Output.write(line, to: STDERR_FILENO)
-    }
-
-    private func clock() -> String {
+    func line(_ level: Logger.Level, _ message: String) -> String {
+        let text = TerminalText.safe(message)
+        if forJournald { return "<\(priority(level))>\(text)\n" }
         let now = SystemClock().now().wall
-        return LocalTime.text(now, now: now)
+        return "\(LocalTime.text(now, now: now)) \(level >= .warning ? "\(level): " : "")\(text)\n"
     }
 
     private func priority(_ level: Logger.Level) -> Int {
@@ -74,8 +65,20 @@ private struct LineHandler: LogHandler {
         case .critical: 2
         }
     }
+}
 
-    private func label(_ level: Logger.Level) -> String {
-        level >= .warning ? "\(level): " : ""
+private struct Handler: LogHandler {
+    let format: LineFormatter
+    let writer: LineWriter
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .info
+
+    init(format: LineFormatter, writer: LineWriter) { (self.format, self.writer) = (format, writer) }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
     }
+
+    func log(event: LogEvent) { writer.write(format.line(event.level, event.message.description)) }
 }

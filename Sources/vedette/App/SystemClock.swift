@@ -6,10 +6,10 @@ import SwiftOverlayShims
 import Synchronization
 import VedetteCore
 
-/// CLOCK_REALTIME and CLOCK_BOOTTIME: the latter goes on during suspend, so that a laptop that wakes up polls at once.
+/// CLOCK_REALTIME and CLOCK_BOOTTIME. The latter counts time in suspend, so that a laptop polls at once when it wakes up.
 struct SystemClock: VedetteCore.Clock {
-    /// A suspended machine's timers may stand still; no wait is longer than this without a look at the boot-time clock.
-    private static let longestNap: Int64 = 30_000
+    /// Milliseconds. Timers may stop while the machine is suspended, so longer sleeps read the boot-time clock in between.
+    private static let longestSleep: Int64 = 30_000
 
     func now() -> Moment {
         Moment(
@@ -22,7 +22,7 @@ struct SystemClock: VedetteCore.Clock {
             let left = deadline.milliseconds - SystemClock.read(CLOCK_BOOTTIME)
             guard left > 0 else { return }
             do {
-                try await Task.sleep(for: .milliseconds(min(left, SystemClock.longestNap)))
+                try await Task.sleep(for: .milliseconds(min(left, SystemClock.longestSleep)))
             } catch {
                 throw CancellationError()
             }
@@ -36,8 +36,8 @@ struct SystemClock: VedetteCore.Clock {
     }
 }
 
-/// Random numbers for jitter and ids: seeded by the system once, since asking it each time costs two system calls a poll.
-/// They guard no secret.
+/// Random numbers for jitter and ids, not for secrets. Seeded by the system once: asking it each time would cost two
+/// system calls per poll.
 struct SystemRandomGenerator: RandomGenerator {
     private static let state = Mutex(UInt64.random(in: .min ... .max))
 

@@ -9,16 +9,16 @@ import VedetteCore
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "What would stop a bubble, a poll or a delivery from working, and the remedy.",
+        abstract: "Find what stops a notification, a poll or a delivery from working, and the remedy.",
         discussion: """
-            It reads and knocks, and changes nothing: no message, no request and no password is sent. Exit 0 when \
+            It reads and connects, and changes nothing: no message, no request and no password is sent. Exit 0 when \
             nothing fails, 69 when something does, 78 when the configuration has errors.
             """)
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
-    @Flag(help: "Ask no server.")
+    @Flag(help: "Connect to no server.")
     var offline = false
 
     @Flag(help: "One JSON object a line.")
@@ -27,20 +27,20 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let loader = ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds)
-        let examination = DoctorRunner(
+        let runner = DoctorRunner(
             loader: loader, directory: places.stateDirectory(), journal: places.journal,
             environment: ProcessInfo.processInfo.environment, isOffline: offline)
-        var counts: [Finding.Verdict: Int] = [:]
+        var counts: [Finding.Severity: Int] = [:]
         var isConfigured = true
         let waiting = Waiting(isShown: !json && isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)
         waiting.begin()
         defer { waiting.end() }
-        try await examination.run { findings in
+        try await runner.run { findings in
             waiting.end()
             for finding in findings {
-                counts[finding.verdict, default: 0] += 1
-                if finding.verdict == .failure, finding.subject == "configuration" { isConfigured = false }
-                try Output.print(json ? finding.json.text : finding.line(isColoured: style.isColoured))
+                counts[finding.severity, default: 0] += 1
+                if finding.severity == .failure, finding.subject == "configuration" { isConfigured = false }
+                try Output.print(json ? StyledText(finding.json.text) : finding.line(colour.palette))
             }
             waiting.begin()
         }
@@ -48,23 +48,23 @@ struct DoctorCommand: AsyncParsableCommand {
         try conclude(counts, isConfigured: isConfigured)
     }
 
-    private func conclude(_ counts: [Finding.Verdict: Int], isConfigured: Bool) throws {
+    private func conclude(_ counts: [Finding.Severity: Int], isConfigured: Bool) throws {
         let (good, warned, failed) = (counts[.ok] ?? 0, counts[.warning] ?? 0, counts[.failure] ?? 0)
         let warnings = warned > 0 ? ", \(counted(warned, "warning"))" : ""
         guard isConfigured else {
-            throw Exit(.configuration, "the configuration has errors: sinks and servers were not looked at")
+            throw Exit(.configuration, "the configuration has errors: sinks and servers were not checked")
         }
         guard failed == 0 else {
-            throw Exit(.unavailable, "\(counted(failed, "check")) failed\(warnings), \(good) good")
+            throw Exit(.unavailable, "\(counted(failed, "check")) failed\(warnings), \(good) passed")
         }
-        Output.diagnose("nothing stands in the way: \(counted(good, "check")) good\(warnings)")
+        Output.diagnose("no check failed: \(counted(good, "check")) passed\(warnings)")
     }
 }
 
-/// A word on the terminal while nothing else comes; it leaves no trace.
+/// Shows on a terminal that a check is under way.
 private struct Waiting {
     let isShown: Bool
 
-    func begin() { if isShown { Output.write("looking…", to: STDERR_FILENO) } }
-    func end() { if isShown { Output.write("\r\u{1B}[K", to: STDERR_FILENO) } }
+    func begin() { if isShown { Output.Progress.show("checking…") } }
+    func end() { if isShown { Output.Progress.clear() } }
 }

@@ -12,7 +12,7 @@ struct ExplainCommand: AsyncParsableCommand {
         discussion: "The rules are those of the current files; the deliveries are those that were made.")
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
     @Argument(help: "The event: its id, the beginning of its id, or its seq, as `vedette tail --json` prints them.")
     var event: String
@@ -21,7 +21,7 @@ struct ExplainCommand: AsyncParsableCommand {
         let configuration = try KindRegistry.configuration(places)
         let reader = try await places.journal.reader()
         let event = try await found(reader)
-        try Output.print(style.eventLine.text(event))
+        try Output.print(colour.palette.line(of: event))
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
         let memories = try await reader.ruleMemories().filter {
             $0.event?.id == event.id || $0.events.contains(event.id.description)

@@ -12,7 +12,7 @@ struct ListCommand: AsyncParsableCommand {
             + "its kind.")
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
     @Argument(help: "A source, a URL or a file.")
     var subject: String
@@ -55,7 +55,7 @@ struct ListCommand: AsyncParsableCommand {
             for item in sorted { try Output.print(item.json.bytes) }
             return
         }
-        var table = TextTable(["KEY", "STATE", "TITLE"])
+        var table = TextTable(["KEY", "STATE", "TITLE"], colour.palette)
         for item in sorted { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
         for line in table.lines { try Output.print(line) }
     }

@@ -70,7 +70,7 @@ struct OutboxCommand: AsyncParsableCommand {
             commandName: "show", abstract: "Show one message: its text, its event, and the outcome of each attempt.")
 
         @OptionGroup var places: Paths
-        @OptionGroup var style: Style
+        @OptionGroup var colour: ColourOptions
 
         @Argument(help: "Its id, as `vedette outbox` and `vedette explain` print it.")
         var id: Int64
@@ -89,7 +89,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let attempts = try await reader.attempts(of: id)
             if json { return try Output.print(status.json(attempts).text) }
             let now = SystemClock().now().wall
-            try Output.print(style.eventLine.text(status.delivery.message.event))
+            try Output.print(colour.palette.line(of: status.delivery.message.event))
             for line in status.lines(attempts, at: now) { try Output.print(TerminalText.safe(line, limit: 4000)) }
         }
     }

@@ -83,7 +83,7 @@ struct ProbeCommand: AsyncParsableCommand {
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
         var table = TextTable(["KEY", "STATE", "TITLE"])
         for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
-        if !found.items.isEmpty { for line in table.lines { Output.diagnose("  " + line) } }
+        if !found.items.isEmpty { for line in table.lines { Output.diagnose(StyledText("  ") + line) } }
         let more = found.items.count - 3
         if more > 0 { Output.diagnose("  and \(more) more") }
         let place = target.place(movedTo: answer.response.movedTo)

@@ -17,7 +17,7 @@ struct ReplayCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
     @Option(help: "Kind of the bodies, when no configured source is named.")
     var kind: String?
@@ -55,7 +55,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 var event = sketch.event(
                     id: SystemRandomGenerator().identifier(at: time), source: source, poll: "p-\(number + 1)", at: time)
                 event.seq = seq
-                try Output.print(json ? event.json.text : style.eventLine.text(event))
+                try Output.print(json ? StyledText(event.json.text) : colour.palette.line(of: event))
                 try show(simulation.evaluate(event))
             }
             if failure == nil { try show(simulation.evaluatePoll(of: source.name, at: time)) }

@@ -12,7 +12,7 @@ struct ShowCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
     @Argument(help: "The source.")
     var source: String
@@ -43,7 +43,8 @@ struct ShowCommand: AsyncParsableCommand {
             try Output.print(object.bytes)
             return
         }
-        var table = TextTable(["key", item.key])
+        var table = TextTable(columns: 2)
+        table.add(["key", item.key])
         for name in ["title", "state", "url"] { if let value = item[name] { table.add([name, value.description]) } }
         for field in Array(item.fields) + Array(item.measures) + Array(item.notes) + Array(details) {
             table.add([field.name, field.value.description])
@@ -51,7 +52,7 @@ struct ShowCommand: AsyncParsableCommand {
         for line in table.lines { try Output.print(line) }
         try Output.print("read \(at.relative(to: SystemClock().now().wall))")
         if !history.isEmpty { try Output.print("") }
-        for event in history { try Output.print(style.eventLine.text(event)) }
+        for event in history { try Output.print(colour.palette.line(of: event)) }
     }
 
     /// Reads what its links add to the stored item.

@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status", abstract: "Show each source and each sink: times, counts and problems.")
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
     @Flag(help: "One JSON object a line.")
     var json = false
@@ -58,40 +58,39 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func show(_ facts: StatusFacts, _ configuration: Configuration) throws {
         let lines = report(facts, configuration)
-        if watch, !json {
-            try Output.print("\u{1B}[H\u{1B}[2J" + lines.joined(separator: "\n"))
-        } else {
-            for line in lines { try Output.print(line) }
-        }
+        if watch, !json { try Output.clearScreen() }
+        for line in lines { try Output.print(line) }
     }
 
-    private func report(_ facts: StatusFacts, _ configuration: Configuration) -> [String] {
+    private func report(_ facts: StatusFacts, _ configuration: Configuration) -> [StyledText] {
         var remarks = facts.remarks.mapValues { [$0] }
         for sink in configuration.sinks where sink.isInsecure {
             remarks[sink.name, default: []].insert("TLS is not checked (insecure)", at: 0)
         }
         let lines = configuration.sources.map { SourceLine(source: $0, record: facts.records[$0.name]) }
         if json {
-            return lines.map { $0.json.text }
+            let objects =
+                lines.map { $0.json.text }
                 + configuration.sinks.map { sinkJSON($0.name, facts.sinks[$0.name], remarks[$0.name] ?? []) }
                 + facts.timers.map(timerJSON)
+            return objects.map { StyledText($0) }
         }
         let watcher = facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs"
-        return [watcher] + table(lines) + [""] + table(configuration.sinks.map(\.name), facts.sinks, remarks)
+        return [StyledText(watcher)] + table(lines) + [StyledText("")] + table(configuration.sinks.map(\.name), facts.sinks, remarks)
             + table(facts.timers)
     }
 
     /// Lists what rules wait for.
-    private func table(_ timers: [RuleMemory]) -> [String] {
+    private func table(_ timers: [RuleMemory]) -> [StyledText] {
         guard !timers.isEmpty else { return [] }
         let now = SystemClock().now().wall
-        var table = TextTable(["RULE", "WAITS", "DUE", "ABOUT"])
+        var table = TextTable(["RULE", "WAITS", "DUE", "ABOUT"], colour.palette)
         for timer in timers {
             let failure = timer.key.slot == .failed ? timer.lines.first.map { "\(timer.key.name): \($0)" } : nil
             let about = failure ?? timer.event.map { MessageFormatter.title(of: $0) } ?? timer.key.name
             table.add([timer.key.rule, timer.key.slot.rawValue, timer.due?.relative(to: now) ?? "", about])
         }
-        return [""] + table.lines
+        return [StyledText("")] + table.lines
     }
 
     private func timerJSON(_ timer: RuleMemory) -> String {
@@ -101,15 +100,21 @@ struct StatusCommand: AsyncParsableCommand {
         ]).text
     }
 
-    private func table(_ lines: [SourceLine]) -> [String] {
+    private func table(_ lines: [SourceLine]) -> [StyledText] {
         let now = SystemClock().now().wall
-        var table = TextTable(["SOURCE", "HEALTH", "ITEMS", "STATES", "LAST", "NEXT", "REMARK"])
-        for line in lines { table.add(line.columns(now: now)) }
+        var table = TextTable(["SOURCE", "HEALTH", "ITEMS", "STATES", "LAST", "NEXT", "REMARK"], colour.palette)
+        for line in lines {
+            var cells = line.columns(now: now).map { StyledText($0, limit: TextTable.limit) }
+            cells[1] = colour.palette.paint(line.health, line.role)
+            table.add(cells)
+        }
         return table.lines
     }
 
-    private func table(_ names: [String], _ counts: [String: SinkCount], _ remarks: [String: [String]]) -> [String] {
-        var table = TextTable(["SINK", "PENDING", "DEAD", "REMARK"])
+    private func table(_ names: [String], _ counts: [String: SinkCount], _ remarks: [String: [String]])
+        -> [StyledText]
+    {
+        var table = TextTable(["SINK", "PENDING", "DEAD", "REMARK"], colour.palette)
         for name in names {
             table.add([
                 name, "\(counts[name]?.pending ?? 0)", "\(counts[name]?.dead ?? 0)",
@@ -172,7 +177,16 @@ private struct SourceLine {
     let source: Source
     let record: SourceRecord?
 
-    private var health: String {
+    var role: Palette.Role {
+        switch health {
+        case "ok": .good
+        case "failing": .bad
+        case "suspect", "unwell": .doubtful
+        default: .faint
+        }
+    }
+
+    var health: String {
         guard let record else { return "new" }
         if record.health.isFailing { return "failing" }
         if record.snapshot?.emptiness != nil { return "suspect" }

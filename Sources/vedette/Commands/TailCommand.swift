@@ -12,7 +12,7 @@ struct TailCommand: AsyncParsableCommand {
             "It reads the journal beside a running watcher, survives its restarts, and waits where there is none yet.")
 
     @OptionGroup var places: Paths
-    @OptionGroup var style: Style
+    @OptionGroup var colour: ColourOptions
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Events of the past to begin with.", valueName: "count"))
     var number = 20
@@ -41,7 +41,7 @@ struct TailCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let printer = try EventPrinter(json: json, template: template, style: style)
+        let printer = try EventPrinter(json: json, template: template, colour: colour)
         let filter = EventFilter(source: source, rule: rule, since: try age())
         let last = try await printPast(filter, with: printer)
         if noFollow { return }
@@ -93,17 +93,17 @@ struct TailCommand: AsyncParsableCommand {
 
 /// Prints events in the requested form.
 struct EventPrinter {
-    private let line: (Event) -> [UInt8]
+    private let line: (Event) -> StyledText
 
-    init(json: Bool, template: String?, style: Style) throws {
+    init(json: Bool, template: String?, colour: ColourOptions) throws {
         if let template {
             let template = try EventPrinter.parse(template)
-            line = { Array(template.render($0.templateContext(rule: "", field: nil)).utf8) }
+            line = { StyledText(template.render($0.templateContext(rule: "", field: nil))) }
         } else if json {
-            line = { $0.json.bytes }
+            line = { StyledText($0.json.text) }
         } else {
-            let eventLine = style.eventLine
-            line = { Array(eventLine.text($0).utf8) }
+            let palette = colour.palette
+            line = { palette.line(of: $0) }
         }
     }
 

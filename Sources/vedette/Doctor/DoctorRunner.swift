@@ -7,61 +7,62 @@ import VedetteDesktop
 import VedetteHTTP
 import VedetteSystem
 
-/// Every check of `doctor`, in the order in which they are told: each part as soon as it is known.
+/// Runs every check of `doctor` and reports the findings part by part, in a fixed order.
 struct DoctorRunner: Sendable {
     let loader: ConfigurationLoader
     /// The state directory.
     let directory: String
     let journal: any JournalAccess
     let environment: [String: String]
-    /// Nobody is knocked at.
+    /// No connection is made.
     let isOffline: Bool
 
-    private static let patience = Duration.seconds(8)
+    private static let timeout = Duration.seconds(8)
 
-    /// Everything is looked at at once, since each part may wait for somebody who does not answer.
-    func run(_ tell: ([Finding]) throws -> Void) async throws {
+    /// Gathers all facts at once, since each part may wait for something that does not answer.
+    func run(_ report: ([Finding]) throws -> Void) async throws {
         let loader = loader
         let loaded = await SystemThread.run { loader.load() }
         let (configuration, now) = (loaded.configuration, SystemClock().now().wall)
-        try tell(ConfigurationCheck(loaded: loaded).findings)
-        try tell(ClockCheck(facts: .now(environment)).findings)
+        try report(ConfigurationCheck(loaded: loaded).findings)
+        try report(ClockCheck(environment).findings)
         let sinks = try await sinks(configuration)
+        let desktops = sinks.filter { $0.kind.name == DesktopKind.entry.name }.map(\.name)
         async let journal = facts(now)
-        async let look = desktop(of: sinks)
+        async let server = desktops.isEmpty ? nil : within(Self.timeout) { await ServerCapabilities.now() }
         async let local = local(configuration, sinks)
         async let network = network(configuration, sinks, now)
-        var facts = StateFacts.of(directory)
-        facts.holder = await self.journal.watcher()
-        try tell(StateCheck(facts: facts).findings)
-        try tell(findings(await journal, configuration))
-        try tell(watcher(facts, await look, sinks))
+        try report(StateCheck(facts: .read(directory)).findings)
+        try report(findings(await journal, configuration))
+        let holder = await self.journal.watcher()
+        try report(
+            WatcherCheck(
+                facts: holder.map(WatcherFacts.read), bus: await server?.bus,
+                hasOtherSinks: sinks.count > desktops.count
+            ).findings)
         guard let configuration else { return }
-        try tell(SystemCheck(sources: configuration.sources.count, environment).findings)
-        try tell(await local)
-        try tell(bubbles(sinks, await look))
-        try tell(await network)
+        try report(SystemCheck(sources: configuration.sources.count, environment).findings)
+        try report(await local)
+        if let name = desktops.first {
+            let subject = desktops.count == 1 ? "sink \(name)" : "desktop"
+            try report(
+                DesktopCheck(subject: subject, server: await server, files: .find(environment)).findings)
+        }
+        try report(await network)
     }
 
     private func sinks(_ configuration: Configuration?) async throws -> [SinkConfigurationProbe] {
         guard let configuration else { return [] }
         let client = try HTTPClient()
-        let services = SinkServices(
-            fetcher: client, clock: SystemClock(), userAgent: KindRegistry.userAgent)
+        let services = SinkServices(fetcher: client, clock: SystemClock(), userAgent: KindRegistry.userAgent)
         let sinks = SinkConfigurationProbe.all(in: configuration, services)
         await client.shutdown()
         return sinks
     }
 
-    /// Nil where no sink needs a desktop; inside, nil when its bus does not answer.
-    private func desktop(of sinks: [SinkConfigurationProbe]) async -> ServerCapabilities?? {
-        guard sinks.contains(where: { $0.kind.name == DesktopKind.entry.name }) else { return nil }
-        return .some(await within(DoctorRunner.patience) { await ServerCapabilities.now() })
-    }
-
     /// Nil where there is no state directory yet.
     private func facts(_ now: Timestamp) async -> Result<JournalFacts, JournalError>? {
-        guard StateFacts.of(directory).directory?.isDirectory == true else { return nil }
+        guard access(directory, X_OK) == 0 else { return nil }
         do throws(JournalError) {
             return .success(try await JournalFacts.read(journal, at: now))
         } catch {
@@ -80,39 +81,20 @@ struct DoctorRunner: Sendable {
         ).findings
     }
 
-    private func watcher(_ facts: StateFacts, _ look: ServerCapabilities??, _ sinks: [SinkConfigurationProbe])
-        -> [Finding]
-    {
-        WatcherCheck(
-            facts: facts.holder.map(WatcherFacts.of), bus: look.flatMap { $0?.bus },
-            hasOtherSinks: sinks.contains { $0.kind.name != DesktopKind.entry.name }
-        ).findings
-    }
-
     private func local(_ configuration: Configuration?, _ sinks: [SinkConfigurationProbe]) async -> [Finding] {
-        let (needs, transformer) = (SourceNeeds(configuration?.sources ?? []), JQTransformer())
-        let found = await within(DoctorRunner.patience) { await SystemThread.run { needs.findings(transformer) } }
-        let check = LocalCheck(environment: environment)
-        return (found ?? [.warning("jq", "it takes too long to read the programs of the sources")])
+        let (check, sources) = (LocalCheck(environment: environment), configuration?.sources ?? [])
+        let found = await within(Self.timeout) { await SystemThread.run { check.findings(sources, JQTransformer()) } }
+        return (found ?? [.warning("jq", "it did not compile the programs of the sources in time")])
             + sinks.flatMap(check.findings)
-    }
-
-    private func bubbles(_ sinks: [SinkConfigurationProbe], _ look: ServerCapabilities??) -> [Finding] {
-        let names = sinks.filter { $0.kind.name == DesktopKind.entry.name }.map(\.name)
-        guard let look, let first = names.first else { return [] }
-        let subject = names.count == 1 ? "sink \(first)" : "desktop"
-        return DesktopCheck(subject: subject, look: look, files: DesktopFiles(environment)).findings
     }
 
     private func network(
         _ configuration: Configuration?, _ sinks: [SinkConfigurationProbe], _ now: Timestamp
     ) async -> [Finding] {
         guard !isOffline, let configuration else { return [] }
-        let contacts = Endpoint.all(in: configuration, sinks)
-        let knocks = await EndpointProbe.knock(at: contacts)
-        let hasProxy = ["http_proxy", "all_proxy", "ALL_PROXY"].contains {
-            environment[$0]?.isEmpty == false
-        }
-        return EndpointCheck(knocks: Array(zip(contacts, knocks)), now: now, hasProxy: hasProxy).findings
+        let endpoints = Endpoint.all(in: configuration, sinks)
+        let results = await EndpointProbe.connect(to: endpoints)
+        let hasProxy = ["http_proxy", "all_proxy", "ALL_PROXY"].contains { environment[$0]?.isEmpty == false }
+        return EndpointCheck(results: Array(zip(endpoints, results)), now: now, hasProxy: hasProxy).findings
     }
 }

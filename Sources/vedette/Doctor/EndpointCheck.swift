@@ -2,103 +2,89 @@
 
 import VedetteCore
 
-/// What knocking at each contact says. Pure.
+/// Reports which endpoints can be reached, and their certificates. Pure.
 struct EndpointCheck {
-    /// Lines of one verdict; what is more is counted.
-    static let most = 20
-    /// A certificate that ends sooner is told: what renews it has failed by then.
+    /// Lines of one severity; further ones are counted.
+    static let limit = 20
+    /// Fewer days than this are a warning: what renews the certificate has failed by then.
     static let fewDays = 14
 
-    let knocks: [(contact: Endpoint, knock: ConnectResult)]
+    let results: [(endpoint: Endpoint, result: ConnectResult)]
     let now: Timestamp
-    /// `http_proxy` or `all_proxy` is set: what cannot be reached from here may be reached through it.
+    /// Whether `http_proxy` or `all_proxy` is set, which carries plain http.
     let hasProxy: Bool
 
-    var findings: [Finding] {
-        let tried = knocks.filter { $0.knock != .notTried }
-        let all = tried.map { finding($0.contact, $0.knock) }
-        var findings: [Finding] = []
-        for verdict in Finding.Verdict.allCases {
-            let some = all.filter { $0.verdict == verdict }
-            if verdict == .ok, some.count > EndpointCheck.most {
-                findings.append(
-                    .ok("network", "\(some.count) of \(counted(knocks.count, "address", "addresses")) answer"))
-            } else {
-                findings += some.bounded(to: EndpointCheck.most, "network", remedy: "mend these first, and ask again")
-            }
+    @Findings var findings: [Finding] {
+        let tried = results.filter { $0.result != .notTried }.map { finding($0.endpoint, $0.result) }
+        let good = tried.filter { $0.severity == .ok }
+        if good.count > Self.limit {
+            .ok("network", "\(good.count) of \(addresses(results.count)) answer")
+        } else {
+            good
         }
-        let untried = knocks.count - tried.count
-        if untried > 0 {
-            findings.append(
-                .warning("network", "there was no time to try \(counted(untried, "address", "addresses")) more"))
+        for severity in [Finding.Severity.warning, .failure] {
+            tried.filter { $0.severity == severity }.bounded(
+                to: Self.limit, "network", remedy: "correct these first, then run doctor again")
         }
-        return findings
-    }
-
-    private func finding(_ contact: Endpoint, _ knock: ConnectResult) -> Finding {
-        let (subject, place) = (contact.subject, contact.place)
-        switch knock {
-        case .unknownName(let words):
-            return unreached(contact, "the name in \(place) leads nowhere (\(words))", "check its spelling and DNS")
-        case .refused(let words):
-            return unreached(contact, "\(place) does not answer (\(words))", "check host, port and firewall")
-        case .late:
-            return unreached(
-                contact, "\(place) does not answer within \(EndpointProbe.patience.components.seconds) s",
-                "check host, port and firewall")
-        case .noHandshake(let words):
-            return .failure(subject, words, remedy: "check the port, and that it speaks TLS")
-        case .open:
-            let unseen = contact.kind == .other ? "; its certificate was not looked at" : ""
-            return .ok(subject, "\(place) answers" + among(contact) + unseen)
-        case .shown(let shown): return certificate(contact, shown)
-        case .notTried: return .warning(subject, "\(place) was not tried")
+        if tried.count < results.count {
+            .warning("network", "there was no time to try \(addresses(results.count - tried.count)) more")
         }
     }
 
-    private func among(_ contact: Endpoint) -> String {
-        contact.sources > 1 ? " (\(contact.sources) sources)" : ""
-    }
+    private func addresses(_ count: Int) -> String { count == 1 ? "1 address" : "\(count) addresses" }
 
-    private func unreached(_ contact: Endpoint, _ text: String, _ remedy: String) -> Finding {
-        switch contact.proxy {
-        case .url:
-            return .warning(
-                contact.subject, text + among(contact),
-                remedy: "nothing is wrong if its proxy reaches it, which was not tried")
-        case .environment where contact.kind == .http && hasProxy:
-            return .warning(
-                contact.subject, text + among(contact),
-                remedy: "nothing is wrong if $http_proxy reaches it, which was not tried")
-        case .environment, .none: return .failure(contact.subject, text + among(contact), remedy: remedy)
+    private func finding(_ endpoint: Endpoint, _ result: ConnectResult) -> Finding {
+        let (subject, address) = (endpoint.subject, endpoint.address)
+        let users = endpoint.sources > 1 ? " (\(endpoint.sources) sources)" : ""
+        let remedy = "check host, port, proxy and firewall"
+        switch result {
+        case .unknownName:
+            return .failure(
+                subject, "the name in \(address) cannot be resolved" + users, remedy: "check its spelling and DNS")
+        case .refused(let detail):
+            return .failure(subject, "\(address) does not answer (\(detail))" + users, remedy: remedy)
+        case .timeout:
+            let seconds = EndpointProbe.timeout.components.seconds
+            return .failure(subject, "\(address) does not answer within \(seconds) s" + users, remedy: remedy)
+        case .noHandshake(let detail):
+            return .failure(subject, detail, remedy: "check the port, and that it speaks TLS")
+        case .connected where endpoint.kind == .other:
+            return .ok(subject, "\(address) answers; its certificate was not checked")
+        case .connected:
+            return .ok(
+                subject, (isProxied(endpoint) ? "the proxy of \(address) answers" : "\(address) answers") + users)
+        case .handshake(let certificate): return finding(endpoint, certificate, users)
+        case .notTried: return .warning(subject, "\(address) was not tried")
         }
     }
 
-    private func certificate(_ contact: Endpoint, _ own: ConnectResult.Shown) -> Finding {
-        let (subject, place, policy) = (contact.subject, contact.place, contact.tls)
-        let trust = "`vedette trust \(contact.trust ?? place)` shows its certificate"
+    private func isProxied(_ endpoint: Endpoint) -> Bool {
+        switch endpoint.proxy {
+        case .url: true
+        case .environment: hasProxy
+        case .none: false
+        }
+    }
+
+    private func finding(_ endpoint: Endpoint, _ own: ConnectResult.ServerCertificate, _ users: String) -> Finding {
+        let (subject, address, policy) = (endpoint.subject, endpoint.address, endpoint.tls)
+        let trust = "`vedette trust \(endpoint.trust ?? address)` shows its certificate"
+        let start = "\(address) answers\(users); its certificate "
         let days = Int((own.validUntil.seconds(since: now) / 86_400).rounded(.down))
-        let end = "\(place) answers\(among(contact)); its certificate "
         if let pin = policy.pin {
-            guard pin.split(separator: ";").contains(where: { $0 == own.pin }) else {
-                return .failure(subject, "\(place) shows another key than the one that is pinned", remedy: trust)
-            }
-            return .ok(subject, end + "has the pinned key")
+            return pin.split(separator: ";").contains { $0 == own.pin }
+                ? .ok(subject, start + "has the pinned key")
+                : .failure(subject, "the key of \(address) is not the pinned one", remedy: trust)
         }
         if policy.insecure {
-            return .warning(subject, end + "is not checked (insecure)", remedy: "pin its key: " + trust)
+            return .warning(subject, start + "is not checked (insecure)", remedy: "pin its key: " + trust)
         }
-        guard own.doubts.isEmpty else {
-            return .failure(
-                subject, "the certificate of \(place) is not good: \(own.doubts.joined(separator: "; "))",
-                remedy: trust)
+        if !own.problems.isEmpty {
+            let problems = own.problems.joined(separator: "; ")
+            return .failure(subject, "the certificate of \(address) is not valid: \(problems)", remedy: trust)
         }
-        guard days >= EndpointCheck.fewDays else {
-            return .warning(subject, end + "ends in \(counted(days, "day"))", remedy: "have it renewed")
-        }
-        return .ok(subject, end + "is good for \(days) days")
+        return days < Self.fewDays
+            ? .warning(subject, start + "expires in \(counted(days, "day"))", remedy: "have it renewed")
+            : .ok(subject, start + "is valid for \(days) days")
     }
 }
-
-/// `1 address`, `2 addresses`.
-private func counted(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }

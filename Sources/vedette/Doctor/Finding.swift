@@ -1,75 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteSinks
 
-/// What one check of `doctor` says.
+/// The result of one check of `doctor`.
 struct Finding: Sendable, Hashable {
-    enum Verdict: String, Sendable, Hashable, CaseIterable {
+    enum Severity: String, Sendable, Hashable, CaseIterable {
         case ok
         /// It works, or may work; a person should know.
         case warning = "warn"
-        /// A bubble, a poll or a delivery does not work because of it.
+        /// It stops a notification, a poll or a delivery.
         case failure = "fail"
     }
 
-    var verdict: Verdict
+    var severity: Severity
     /// What was checked: `configuration`, `sink desk`.
     var subject: String
-    /// One sentence, without a dot.
+    /// One sentence without a full stop.
     var text: String
     /// What to do about it.
     var remedy: String?
 
     static func ok(_ subject: String, _ text: String) -> Finding {
-        Finding(verdict: .ok, subject: subject, text: text)
+        Finding(severity: .ok, subject: subject, text: text)
     }
 
     static func warning(_ subject: String, _ text: String, remedy: String? = nil) -> Finding {
-        Finding(verdict: .warning, subject: subject, text: text, remedy: remedy)
+        Finding(severity: .warning, subject: subject, text: text, remedy: remedy)
     }
 
     static func failure(_ subject: String, _ text: String, remedy: String? = nil) -> Finding {
-        Finding(verdict: .failure, subject: subject, text: text, remedy: remedy)
+        Finding(severity: .failure, subject: subject, text: text, remedy: remedy)
     }
 
-    func line(isColoured: Bool) -> String {
-        let threshold = verdict.rawValue.padded(to: 4)
-        let name = TerminalText.safe(subject, limit: 40).padded(to: 16)
-        let text = TerminalText.safe(text, limit: 400)
-        let remedy = remedy.map { TerminalText.safe($0, limit: 400) }
-        guard isColoured else { return "\(threshold)  \(name)  \(text)" + (remedy.map { "; \($0)" } ?? "") }
-        return "\(colour)\(threshold)\u{1B}[0m  \(name)  \(text)" + (remedy.map { "; \u{1B}[1m\($0)\u{1B}[0m" } ?? "")
-    }
-
-    private var colour: String {
-        switch verdict {
-        case .ok: "\u{1B}[32m"
-        case .warning: "\u{1B}[33m"
-        case .failure: "\u{1B}[1;31m"
-        }
+    /// Returns the line that `doctor` prints: severity, subject, text and remedy.
+    func line(_ palette: Palette) -> StyledText {
+        let role: Palette.Role =
+            switch severity {
+            case .ok: .good
+            case .warning: .doubtful
+            case .failure: .bad
+            }
+        let line =
+            palette.paint(severity.rawValue, role).padded(to: 6) + StyledText(subject, limit: 40).padded(to: 16)
+            + StyledText("  ") + StyledText(text, limit: 400)
+        guard let remedy else { return line }
+        return line + StyledText("; ") + palette.paint(remedy, .strong)
     }
 
     var json: JSON {
         .members([
-            "verdict": .string(verdict.rawValue), "subject": .string(subject), "text": .string(text),
+            "verdict": .string(severity.rawValue), "subject": .string(subject), "text": .string(text),
             "remedy": remedy.map(JSON.string),
         ])
     }
 }
 
 extension [Finding] {
-    /// At most so many lines of one verdict: what is more is counted.
-    func bounded(to most: Int, _ subject: String, remedy: String) -> [Finding] {
-        guard count > most + 1, let verdict = first?.verdict else { return self }
+    /// Returns the first findings, all of one severity, and a last one that counts the others.
+    func bounded(to limit: Int, _ subject: String, remedy: String) -> [Finding] {
+        guard count > limit + 1, let severity = first?.severity else { return self }
         let rest = Finding(
-            verdict: verdict, subject: subject, text: "and \(count - most) more like these", remedy: remedy)
-        return prefix(most) + [rest]
+            severity: severity, subject: subject, text: "and \(count - limit) more like these", remedy: remedy)
+        return prefix(limit) + [rest]
     }
 }
 
-extension String {
-    fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: Swift.max(0, width - count))
-    }
+/// Lets a check list its findings as statements, under conditions.
+@resultBuilder
+enum Findings {
+    static func buildExpression(_ finding: Finding) -> [Finding] { [finding] }
+    static func buildExpression(_ findings: [Finding]) -> [Finding] { findings }
+    static func buildBlock(_ parts: [Finding]...) -> [Finding] { parts.flatMap { $0 } }
+    static func buildOptional(_ part: [Finding]?) -> [Finding] { part ?? [] }
+    static func buildEither(first: [Finding]) -> [Finding] { first }
+    static func buildEither(second: [Finding]) -> [Finding] { second }
+    static func buildArray(_ parts: [[Finding]]) -> [Finding] { parts.flatMap { $0 } }
 }

@@ -4,8 +4,8 @@ import Synchronization
 import VedetteConfig
 import VedetteCore
 
-/// A sink as it is written, for looking at where it leads without making it: a real one would open connections, and its
-/// kind tells nobody what it was given.
+/// A sink's name and options as configured, without the sink: a real one would open connections, and does not tell where
+/// it sends.
 struct SinkConfigurationProbe: Sink {
     var name: String
     var kind: SinkKindEntry
@@ -14,7 +14,7 @@ struct SinkConfigurationProbe: Sink {
     /// `doctor` never sends a message.
     func deliver(_ message: Message) async -> Outcome { .rejected(reason: "doctor sends nothing") }
 
-    /// The same table of kinds, which judges the options just so, but makes these.
+    /// The table of sink kinds with the same validation of options, whose entries make probes instead of sinks.
     static let kinds: [SinkKindEntry] = KindRegistry.sinkKinds.map { kind in
         var entry = kind
         entry.make = { options throws(OptionProblem) in
@@ -28,7 +28,7 @@ struct SinkConfigurationProbe: Sink {
         configuration.sinks.compactMap { $0.make($0.name, services) as? SinkConfigurationProbe }
     }
 
-    /// Where it sends to, whether that is a secret or has a standard; nil for a sink that is no web address.
+    /// The URL or mail server that it sends to, which may be a secret or a default; nil for a sink without one.
     var address: String? {
         if let text = options.text("url") ?? options.secret("url")?.value { return text }
         let address = kind.options.first { $0.name == "url" }?.documentedDefault

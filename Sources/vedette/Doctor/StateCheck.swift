@@ -1,80 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import Glibc
 import VedetteCore
 
-/// Whether a watcher could keep its journal there. Pure.
+/// The state directory as the system describes it.
+struct StateFacts: Sendable, Hashable {
+    struct Directory: Sendable, Hashable {
+        var isDirectory = true
+        var isWritable = true
+        var owner: UInt32 = 0
+        var mode: UInt32 = 0o700
+    }
+
+    /// Free space of the file system that holds the directory, or will hold it.
+    struct FreeSpace: Sendable, Hashable {
+        var bytes: UInt64
+        /// Nil for a file system that does not count inodes.
+        var inodes: UInt64?
+        var isNetwork = false
+    }
+
+    var path: String
+    /// Nil when there is none yet.
+    var directory: Directory?
+    /// Whether the nearest existing parent lets this user create a directory.
+    var isParentWritable = true
+    var space: FreeSpace?
+    /// The user id of this process.
+    var user: UInt32 = 0
+}
+
+/// Checks whether a watcher can keep its journal in the state directory. Pure.
 struct StateCheck {
-    /// Below this a commit may fail at any time; a watcher with many sources writes as much in minutes.
-    static let leastBytes: UInt64 = 16 << 20
-    static let fewBytes: UInt64 = 256 << 20
-    static let leastInodes: UInt64 = 16
+    /// Below this a commit may fail at any time: a watcher with many sources writes as much in minutes.
+    static let minimumBytes: UInt64 = 16 << 20
+    static let lowBytes: UInt64 = 256 << 20
+    static let minimumInodes: UInt64 = 16
 
     let facts: StateFacts
 
-    var findings: [Finding] { directory + room }
-
-    private var directory: [Finding] {
-        let path = facts.path
-        guard let directory = facts.directory else {
-            return [
-                facts.isParentWritable
-                    ? .ok("state", "\(path) is not there yet; the first run makes it")
-                    : .failure(
-                        "state", "\(path) is not there and cannot be made",
-                        remedy: "make it for this user, or choose another --state")
-            ]
+    @Findings var findings: [Finding] {
+        if let directory = facts.directory {
+            state(directory)
+        } else if facts.isParentWritable {
+            .ok("state", "\(facts.path) does not exist yet; the first run creates it")
+        } else {
+            .failure(
+                "state", "\(facts.path) does not exist and cannot be created",
+                remedy: "create it for this user, or choose another --state")
         }
-        guard directory.isDirectory else {
-            return [.failure("state", "\(path) is no directory", remedy: "choose another --state")]
-        }
-        guard directory.isWritable else {
-            let whose = directory.owner == facts.user ? "this user may not write" : "it belongs to another user"
-            return [
-                .failure(
-                    "state", "\(path) cannot be written: \(whose) (mode \(octal(directory.mode)))",
-                    remedy: "run as its owner, mend its mode, or choose another --state")
-            ]
-        }
-        return [doubt(directory) ?? .ok("state", "\(path) can be written, and by nobody else")]
+        if let space = facts.space { disk(space) }
     }
 
-    private func doubt(_ directory: StateFacts.Directory) -> Finding? {
-        let path = facts.path
-        if directory.owner != facts.user {
+    private func state(_ directory: StateFacts.Directory) -> Finding {
+        let (path, mode) = (facts.path, String(directory.mode, radix: 8))
+        let isOwn = directory.owner == facts.user
+        if !directory.isDirectory {
+            return .failure("state", "\(path) is not a directory", remedy: "choose another --state")
+        }
+        if !directory.isWritable {
+            let cause = isOwn ? "this user may not write" : "it belongs to another user"
+            return .failure(
+                "state", "\(path) cannot be written: \(cause) (mode \(mode))",
+                remedy: "run as its owner, correct its mode, or choose another --state")
+        }
+        if !isOwn {
             return .warning(
-                "state", "\(path) belongs to another user, who can change what is in it",
+                "state", "\(path) belongs to another user, who can change its files",
                 remedy: "chown it, or choose another --state")
         }
         if directory.mode & 0o077 != 0 {
-            return .warning(
-                "state", "others can look into \(path) (mode \(octal(directory.mode)))", remedy: "chmod 700 \(path)")
+            return .warning("state", "others can read \(path) (mode \(mode))", remedy: "chmod 700 \(path)")
         }
-        return nil
+        return .ok("state", "\(path) can be written by this user only")
     }
 
-    private var room: [Finding] {
-        guard let room = facts.room else { return [] }
-        var findings: [Finding] = []
-        let free = "\(room.bytes >> 20) MiB are free where the journal lies"
-        if room.bytes < StateCheck.leastBytes {
-            findings.append(.failure("disk", free, remedy: "make room"))
-        } else if let inodes = room.inodes, inodes < StateCheck.leastInodes {
-            findings.append(
-                .failure("disk", "no file can be made where the journal lies: no inodes", remedy: "delete small files"))
-        } else if room.bytes < StateCheck.fewBytes {
-            findings.append(
-                .warning("disk", free, remedy: "make room, or bound the journal with `retain: {size: 100MB}`"))
+    @Findings private func disk(_ space: StateFacts.FreeSpace) -> [Finding] {
+        let free = "the journal's file system has \(space.bytes >> 20) MiB free"
+        if space.bytes < Self.minimumBytes {
+            .failure("disk", free, remedy: "free some space")
+        } else if space.inodes ?? .max < Self.minimumInodes {
+            .failure("disk", "the journal's file system has no inodes left for new files", remedy: "delete small files")
+        } else if space.bytes < Self.lowBytes {
+            .warning("disk", free, remedy: "free some space, or limit the journal with `retain: {size: 100MB}`")
         } else {
-            findings.append(.ok("disk", free))
+            .ok("disk", free)
         }
-        if room.isNetwork {
-            findings.append(
-                .warning(
-                    "disk", "the state is on a network file system, where locks and SQLite's log are not safe",
-                    remedy: "choose a --state on a local disk"))
+        if space.isNetwork {
+            .warning(
+                "disk", "the state is on a network file system, where locks and SQLite's log are not safe",
+                remedy: "choose a --state on a local disk")
         }
-        return findings
+    }
+}
+
+extension StateFacts {
+    static func read(_ path: String) -> StateFacts {
+        var facts = StateFacts(path: path)
+        facts.user = geteuid()
+        var status = stat()
+        if stat(path, &status) == 0 {
+            facts.directory = Directory(
+                isDirectory: status.st_mode & S_IFMT == S_IFDIR, isWritable: access(path, W_OK | X_OK) == 0,
+                owner: status.st_uid, mode: status.st_mode & 0o777)
+        }
+        var parent = URL(filePath: path)
+        while access(parent.path, F_OK) != 0, parent.path != "/" { parent.deleteLastPathComponent() }
+        facts.isParentWritable = access(parent.path, W_OK | X_OK) == 0
+        var space = statvfs()
+        if statvfs(parent.path, &space) == 0 {
+            facts.space = FreeSpace(
+                bytes: UInt64(space.f_bavail) * UInt64(space.f_frsize),
+                inodes: space.f_files > 0 ? UInt64(space.f_favail) : nil, isNetwork: Mounts.isNetwork(parent.path))
+        }
+        return facts
+    }
+}
+
+/// The kernel's table of mounted file systems (proc_pid_mountinfo(5)).
+enum Mounts {
+    private static let networks: Set = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"]
+
+    static func isNetwork(_ path: String) -> Bool {
+        let resolved = URL(filePath: path).resolvingSymlinksInPath().path
+        return kind(of: resolved, processFile("/proc/self/mountinfo")).map(networks.contains) ?? false
     }
 
-    private func octal(_ mode: UInt32) -> String { String(mode, radix: 8) }
+    /// Returns the type of the last mount on the longest prefix of an absolute path.
+    static func kind(of path: String, _ table: String) -> String? {
+        var best: (length: Int, kind: String)?
+        for line in table.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            // Optional fields end with a dash; the type follows it.
+            guard words.count > 6, let dash = words.firstIndex(of: "-"), dash + 1 < words.count else { continue }
+            let point = words[4] == "/" ? "" : words[4].replacing("\\040", with: " ")
+            guard path == point || path.hasPrefix(point + "/") else { continue }
+            if point.count >= best?.length ?? 0 { best = (point.count, String(words[dash + 1])) }
+        }
+        return best?.kind
+    }
+}
+
+/// Returns the text of a file under /proc, empty when it cannot be read.
+func processFile(_ path: String) -> String {
+    String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
 }

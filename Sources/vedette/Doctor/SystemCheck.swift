@@ -1,47 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import VedetteConfig
 import VedetteCore
 
-/// What the system allows this program. Pure.
+/// Checks the system's limit of open files and the socket of systemd. Pure.
 struct SystemCheck {
-    /// Open files that one process may have; nil for no limit.
+    /// Files that one process may have open; nil for no limit.
     let openFiles: UInt64?
-    /// `$NOTIFY_SOCKET`, and whether one is there.
-    let notifySocket: (path: String, isThere: Bool)?
+    /// `$NOTIFY_SOCKET`, and whether a socket is there.
+    let notifySocket: (path: String, exists: Bool)?
     let sources: Int
 
-    /// Idle connections that are kept, requests in flight (I7), and the journal, logs and children.
+    /// Idle connections that are kept; requests in flight (I7), and the journal, logs and children.
     private static let idle = 256
     private static let others = 64 + 16 + 32 + 48
 
-    var findings: [Finding] { files + service }
-
-    private var needed: UInt64 { UInt64(min(sources, SystemCheck.idle) + SystemCheck.others) }
-
-    private var files: [Finding] {
-        guard let openFiles, openFiles < needed else {
-            return [
-                .ok(
-                    "open files",
-                    "\(openFiles.map(String.init) ?? "any number") may be open, \(needed) are needed at most")
-            ]
-        }
-        return [
+    @Findings var findings: [Finding] {
+        let needed = UInt64(min(sources, SystemCheck.idle) + SystemCheck.others)
+        if let openFiles, openFiles < needed {
             .warning(
-                "open files", "only \(openFiles) may be open; \(counted(sources, "source")) may need \(needed)",
+                "open files", "only \(openFiles) are allowed; \(counted(sources, "source")) may need \(needed)",
                 remedy: "`ulimit -n 4096`, or LimitNOFILE=4096 in the unit")
-        ]
-    }
-
-    private var service: [Finding] {
-        guard let notifySocket, !notifySocket.isThere else { return [] }
-        return [
+        } else {
+            .ok(
+                "open files",
+                "\(openFiles.map(String.init) ?? "any number") are allowed, at most \(needed) are needed")
+        }
+        if let notifySocket, !notifySocket.exists {
             .failure(
-                "systemd", "NOTIFY_SOCKET names \(notifySocket.path), where no socket is",
+                "systemd", "NOTIFY_SOCKET names \(notifySocket.path), which is not a socket",
                 remedy: "unset it, or start the watcher by its unit")
-        ]
+        }
     }
 }
 

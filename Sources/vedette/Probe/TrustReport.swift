@@ -17,10 +17,11 @@ struct TrustReport {
         server.tls.pin?.split(separator: ";").contains { $0 == pin } ?? false
     }
 
-    func lines(isWritten: Bool) -> [String] {
-        var lines = [origin]
+    func lines(isWritten: Bool) -> [StyledText] {
+        var lines = [StyledText(origin)]
         for (index, certificate) in finding.chain.enumerated() {
-            var table = TextTable(["  certificate", "\(index + 1) of \(finding.chain.count)"])
+            var table = TextTable(columns: 2)
+            table.add(["  certificate", "\(index + 1) of \(finding.chain.count)"])
             table.add(["  subject", certificate.subject.isEmpty ? "-" : certificate.subject])
             table.add(["  issuer", certificate.issuer == certificate.subject ? "itself" : certificate.issuer])
             if !certificate.names.isEmpty { table.add(["  names", certificate.names]) }
@@ -31,9 +32,9 @@ struct TrustReport {
             ])
             table.add(["  SHA-256", certificate.fingerprint])
             table.add(["  pin", certificate.pin])
-            lines += table.lines + [""]
+            lines += table.lines + [StyledText("")]
         }
-        return lines + summary + [""] + (isWritten || isPinned ? [] : advice)
+        return lines + (summary + [""] + (isWritten || isPinned ? [] : advice)).map { StyledText($0) }
     }
 
     /// Returns a time in seconds of UTC, as certificates have it.

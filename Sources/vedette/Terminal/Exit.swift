@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import VedetteCore
 
-/// How the program ends when it cannot do what was asked: a sentence for stderr and a code of sysexits.h.
+/// The end of a command that failed: one sentence for stderr and a code of sysexits.h.
 struct Exit: Error, CustomStringConvertible {
+    /// `contrib/vedette.service` restarts the watcher after the passing ones.
     enum Code: Int32 {
         case usage = 64
         case data = 65
@@ -20,6 +22,21 @@ struct Exit: Error, CustomStringConvertible {
     var description: String
 
     init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+
+    /// Every error has a code: what is unknown here is an error of this program.
+    init(_ error: any Error) {
+        switch error {
+        case let error as Exit: self = error
+        case let error as JournalError: self.init(error)
+        case let error as OptionProblem:
+            self.init(.configuration, "the option '\(error.path.joined(separator: "."))' \(error.detail)")
+        case let error as ReadError: self.init(.data, "\(error.failure.rawValue): \(error.detail)")
+        case let error as FetchError: self.init(.unavailable, "\(error.failure.rawValue): \(error.detail)")
+        case is CancellationError: self.init(.temporary, "the command was cancelled")
+        case let error as CocoaError: self.init(.inputOutput, error.localizedDescription)
+        default: self.init(.software, "internal error: \(error)")
+        }
+    }
 
     init(_ error: JournalError) {
         let code: Code =

@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import VedetteSinks
 
-/// Results on stdout, diagnostics on stderr.
+/// Results on stdout, diagnostics on stderr. A line given as text is escaped here, so that no command can pass control
+/// characters of strangers to a terminal.
 enum Output {
-    /// A closed pipe: the reader has seen enough, which is a success.
+    /// The reader of stdout closed the pipe: it has enough, which is a success.
     struct Closed: Error {}
 
-    static func print(_ line: String) throws {
-        try check(write(line + "\n", to: STDOUT_FILENO))
+    static func print(_ line: String) throws { try print(StyledText(line)) }
+
+    static func print(_ line: StyledText) throws { try print(Array(line.text.utf8)) }
+
+    /// - Parameter bytes: a line that is escaped already, such as a JSON object.
+    static func print(_ bytes: [UInt8]) throws { try check(write(bytes + [10], to: STDOUT_FILENO)) }
+
+    static func diagnose(_ line: String) { diagnose(StyledText(line)) }
+
+    static func diagnose(_ line: StyledText) { write(Array((line.text + "\n").utf8), to: STDERR_FILENO) }
+
+    /// Moves the cursor of the terminal to the upper left corner and clears the screen.
+    static func clearScreen() throws { try check(write(Array("\u{1B}[H\u{1B}[2J".utf8), to: STDOUT_FILENO)) }
+
+    /// A word on the terminal's current line that is removed again.
+    enum Progress {
+        static func show(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
+        static func clear() { write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
     }
 
-    static func print(_ bytes: [UInt8]) throws {
-        try check(write(bytes + [10], to: STDOUT_FILENO))
-    }
-
-    static func diagnose(_ line: String) {
-        write(line + "\n", to: STDERR_FILENO)
-    }
-
-    /// Ends the program, as a success, when whoever reads its results has gone, also while there is nothing to print.
+    /// Ends the program with 0 when the reader of stdout goes away, also while there is nothing to print.
     static func endWhenUnread() {
         var thread = pthread_t()
         let started = pthread_create(
             &thread, nil,
             { _ in
-                // No event is asked for: an error or a hang-up of the other end is told anyway.
+                // No event is asked for: poll(2) reports errors and hang-ups of the other end anyway.
                 var results = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
                 while poll(&results, 1, -1) < 0 {
                     guard errno == EINTR else { return nil }
@@ -38,12 +48,10 @@ enum Output {
     private static func check(_ ok: Bool) throws {
         guard !ok else { return }
         if errno == EPIPE { throw Closed() }
-        throw Exit(.inputOutput, "writing to standard output failed: \(String(cString: strerror(errno)))")
+        throw Exit(.inputOutput, "failed to write to standard output: \(String(cString: strerror(errno)))")
     }
 
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Bool { write(Array(text.utf8), to: descriptor) }
-
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+import VedetteCore
+
+/// Writes lines to a descriptor from a thread of its own. Where nobody reads them, at most `limit` bytes wait; further
+/// lines are dropped and counted, so that a full pipe never holds up a poll (I7).
+final class LineWriter: Sendable {
+    static let standardError = LineWriter(descriptor: STDERR_FILENO)
+
+    private struct State {
+        var waiting = 0
+        var dropped = 0
+        var report: (@Sendable (Int) -> String)?
+    }
+
+    private let descriptor: Int32
+    private let limit: Int
+    private let queue = DispatchQueue(label: "vedette.lines")
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - descriptor: stays open; its owner closes it.
+    ///   - limit: bytes that may wait.
+    init(descriptor: Int32, limit: Int = 1 << 20) { (self.descriptor, self.limit) = (descriptor, limit) }
+
+    /// Sets the line that is written, with their count, after lines were dropped and the reader reads again.
+    func reportDropped(_ report: @escaping @Sendable (Int) -> String) { state.withLock { $0.report = report } }
+
+    /// - Parameter line: with its line break.
+    func write(_ line: String) {
+        let bytes = Array(line.utf8)
+        let isAccepted = state.withLock { state in
+            guard state.waiting + bytes.count <= limit else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting += bytes.count
+            return true
+        }
+        guard isAccepted else { return }
+        queue.async { [self] in
+            put(bytes)
+            let report = state.withLock { state -> String? in
+                state.waiting -= bytes.count
+                guard state.dropped > 0 else { return nil }
+                defer { state.dropped = 0 }
+                return state.report?(state.dropped)
+            }
+            if let report { put(Array(report.utf8)) }
+        }
+    }
+
+    /// Waits until everything is written, but not longer than the limit.
+    func flush(within limit: Duration) {
+        let isDone = DispatchSemaphore(value: 0)
+        queue.async { isDone.signal() }
+        _ = isDone.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
+    }
+
+    private func put(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Another process that shares the terminal or pipe may have made it non-blocking.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&wait, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}

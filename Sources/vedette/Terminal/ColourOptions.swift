@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Glibc
+
+enum ColourChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+}
+
+/// The option `--color`. By default only a terminal gets colours (no-color.org; bixense.com/clicolors).
+struct ColourOptions: ParsableArguments {
+    @Option(help: "Colour: auto, always or never.")
+    var color = ColourChoice.auto
+
+    var palette: Palette {
+        Palette(isOn: isColoured(ProcessInfo.processInfo.environment, isTerminal: isatty(STDOUT_FILENO) == 1))
+    }
+
+    func isColoured(_ environment: [String: String], isTerminal: Bool) -> Bool {
+        switch color {
+        case .always: return true
+        case .never: return false
+        case .auto:
+            if environment["NO_COLOR"].map({ !$0.isEmpty }) == true { return false }
+            if environment["CLICOLOR_FORCE"].map({ !$0.isEmpty }) == true { return true }
+            return isTerminal && environment["TERM"] != "dumb"
+        }
+    }
+}

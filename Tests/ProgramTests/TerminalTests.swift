@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Testing
+import VedetteCore
+
+@testable import vedette
+
+@Suite("Terminal")
+struct TerminalTests {
+    @Test("text of strangers holds no character that a terminal obeys, painted or not")
+    func escapes() {
+        let hostile = "a\u{9B}31m\u{7F}\r\u{202E}b\u{1B}[2J"
+        let safe = #"a\x9b31m\x7f\r\u202eb\x1b[2J"#
+        #expect(StyledText(hostile).text == safe)
+        #expect(Palette.plain.paint(hostile, .bad).text == safe)
+        #expect(Palette(isOn: true).paint(hostile, .bad).text == "\u{1B}[31m\(safe)\u{1B}[0m")
+    }
+
+    @Test("columns are as wide as what they show, colours not counted, and no line ends in spaces")
+    func table() {
+        var table = TextTable(["NAME", "HEALTH", "REMARK"], Palette(isOn: true))
+        table.add([StyledText("a"), Palette(isOn: true).paint("ok", .good), StyledText("")])
+        table.add(["long name", "failing", "timeout\n"])
+        #expect(
+            table.lines.map(\.text) == [
+                "\u{1B}[2mNAME\u{1B}[0m       \u{1B}[2mHEALTH\u{1B}[0m   \u{1B}[2mREMARK\u{1B}[0m",
+                "a          \u{1B}[32mok\u{1B}[0m", #"long name  failing  timeout\n"#,
+            ])
+    }
+
+    @Test("an event's line has the palette's colours, and none without it")
+    func event() {
+        var event = Event.sample
+        event.item?.title = "\u{1B}[31mred"
+        let line = Palette(isOn: true).line(of: event)
+        #expect(line.text.contains("\u{1B}[36msystems\u{1B}[0m  \\x1b[31mred  \u{1B}[32mappeared\u{1B}[0m"))
+        #expect(!Palette.plain.line(of: event).text.contains("\u{1B}"))
+        #expect(line.width == Palette.plain.line(of: event).width)
+    }
+
+    @Test("every error has one sentence and a code of sysexits.h, those too that nobody expects")
+    func exits() {
+        struct Unexpected: Error {}
+        for (error, code) in [
+            (Exit(.data, "x") as any Error, Exit.Code.data), (JournalError(.busy, "x"), .temporary),
+            (JournalError(.corrupt, "x"), .data), (OptionProblem("items", detail: "is required"), .configuration),
+            (ReadError(.malformed, "x"), .data), (FetchError(.timeout, "x"), .unavailable),
+            (CancellationError(), .temporary), (CocoaError(.fileNoSuchFile), .inputOutput), (Unexpected(), .software),
+        ] {
+            let exit = Exit(error)
+            #expect(exit.code == code && !exit.description.isEmpty && !exit.description.contains("\n"))
+        }
+    }
+}
+
+@Suite("The systemd unit")
+struct UnitTests {
+    @Test("the unit restarts the watcher after passing faults, and not after lasting ones")
+    func restarts() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "contrib/vedette.service")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let prefix = "RestartPreventExitStatus="
+        let listed = lines.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count).split(separator: " ") ?? []
+        let lasting: [Exit.Code] = [.usage, .data, .cannotCreate, .permission, .configuration]
+        #expect(Set(listed.compactMap { Int32($0) }) == Set(lasting.map(\.rawValue)))
+        #expect(lines.contains("Restart=on-failure") && lines.contains { $0.hasPrefix("WatchdogSec=") })
+    }
+}
+
+extension Event {
+    fileprivate static var sample: Event {
+        let time = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
+        var event = Event(
+            id: SystemRandomGenerator().identifier(at: time), kind: .appeared, time: time, source: "systems",
+            sourceKind: "json", poll: "p-1")
+        event.item = Item(key: "1", title: "prod")
+        return event
+    }
+}
+
+@Suite("Lines to a reader that does not read", .timeLimit(.minutes(1)))
+struct LineWriterTests {
+    @Test("a full pipe holds up no caller: lines beyond the limit are dropped, and counted when the reader reads again")
+    func full() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        _ = fcntl(ends[1], setPipeSize, 4096)
+        let writer = LineWriter(descriptor: ends[1], limit: 10_000)
+        writer.reportDropped { "dropped \($0)\n" }
+        // No reader yet: without a limit this would wait for ever.
+        for number in 0..<10_000 { writer.write("line \(number)\n") }
+        writer.flush(within: .milliseconds(1))
+        let isRead = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var text = ""
+        let input = ends[0]
+        Thread.detachNewThread {
+            var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+            while case let count = read(input, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+            text = String(decoding: bytes, as: UTF8.self)
+            isRead.signal()
+        }
+        writer.flush(within: .seconds(30))
+        close(ends[1])
+        isRead.wait()
+        let lines = text.split(separator: "\n")
+        let kept = lines.filter { $0.hasPrefix("line ") }
+        #expect(kept.indices.allSatisfy { kept[$0] == "line \($0)" }, "whole lines, in order")
+        let dropped = lines.filter { $0.hasPrefix("dropped ") }.compactMap { Int($0.dropFirst("dropped ".count)) }
+        #expect(dropped == [10_000 - kept.count] && kept.count > 500)
+    }
+}
+
+/// F_SETPIPE_SZ of fcntl(2), which Glibc shows with _GNU_SOURCE alone.
+private let setPipeSize: Int32 = 1031
