@@ -24,8 +24,8 @@ struct DocumentationTests {
     }
 
     @Test(
-        "every test that a page of promises names exists, and no row is empty",
-        arguments: ["Invariants.md", "Cases.md"])
+        "every test that a page names exists, and no row is without one",
+        arguments: ["Guarantees.md", "Cases.md"])
     func promises(page: String) throws {
         let tests = try Tree.swiftFiles(in: "Tests").flatMap(\.lines).joined(separator: "\n")
         let rows = try Self.rows(page)
@@ -58,7 +58,7 @@ struct DocumentationTests {
         }
     }
 
-    /// A heading as links name it: small letters and digits, words joined by hyphens.
+    /// Returns the headings as links name them: lower-case letters and digits, words joined by hyphens.
     private static func anchors(_ page: String) -> Set<String> {
         Set(
             page.lines.filter { $0.hasPrefix("#") }.map { line in
@@ -75,7 +75,7 @@ struct DocumentationTests {
     func links() throws {
         let pages = try FileManager.default.contentsOfDirectory(
             at: Self.pages, includingPropertiesForKeys: nil)
-        for page in pages + [Tree.root.appending(path: "README.md")] {
+        for page in pages + ["README.md", "CONTRIBUTING.md"].map({ Tree.root.appending(path: $0) }) {
             for part in try Self.text(page).components(separatedBy: "](").dropFirst() {
                 guard let target = part.split(separator: ")").first, !target.hasPrefix("http") else {
                     continue

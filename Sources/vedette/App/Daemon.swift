@@ -12,6 +12,7 @@ struct Daemon {
         case signal(Int32)
         case filesChanged
         case hourPassed
+        case minutePassed
         case journalDamaged(JournalError)
     }
 
@@ -49,6 +50,8 @@ struct Daemon {
             case .journalDamaged(let error):
                 damage = error
                 continuation.finish()
+            // Sent from this loop, since it proves that the loop goes on.
+            case .minutePassed: notifier.alive()
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
                 let (previous, current) = (pruning, configuration)
@@ -98,6 +101,7 @@ struct Daemon {
                 }
             },
             ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
+            ticker(.seconds(60)) { continuation.yield(.minutePassed) },
         ]
     }
 
