@@ -16,7 +16,7 @@ enum CloudBurstVersion: String, CaseIterable, Sendable {
         }
     }
 
-    private var default: String {
+    private var standard: String {
         switch self {
         case .cloudburst: "1.0"
         case .workloadDeployer: "3.0"

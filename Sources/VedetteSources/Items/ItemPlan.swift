@@ -54,7 +54,7 @@ struct ItemPlan: Sendable {
     private static let reserved: Set<String> = ["key", "title", "state", "url", "link", "time"]
 
     init(_ options: Options, _ columns: inout some ItemColumns, _ defaults: Defaults) throws(OptionProblem) {
-        func texts(_ option: String, or default: [String]) -> [String] {
+        func texts(_ option: String, or standard: [String]) -> [String] {
             options.texts(option).isEmpty ? standard : options.texts(option)
         }
         keys = texts("key", or: defaults.keys)

@@ -24,7 +24,7 @@ struct XPathRows: Sendable {
 
     /// - Parameter items: the rows where the option is not written; nil for the whole document as one item.
     init(
-        _ options: Options, _ columns: XPathColumns, items default: String?, _ defaults: ItemPlan.Defaults
+        _ options: Options, _ columns: XPathColumns, items standard: String?, _ defaults: ItemPlan.Defaults
     ) throws(OptionProblem) {
         var columns = columns
         items = try (options.text("items") ?? standard).map { text throws(OptionProblem) in

@@ -11,7 +11,7 @@ struct LocalCheck {
     /// Reports `file:` sources that cannot be read and `jq` programs that do not compile. Blocks: jq takes about 25 ms to
     /// compile each program, and at most 100 are compiled.
     @Findings func findings(_ sources: [Source], _ transformer: JQTransformer) -> [Finding] {
-        let programs = Set(sources.compactMap(\.kind.shaping))
+        let programs = Set(sources.compactMap(\.kind.jqProgram))
         let problems = Set(programs.sorted().prefix(100).compactMap(transformer.problem)).sorted()
         sources.filter { !isReadable($0.url) }.map {
             .failure("source \($0.name)", "\($0.url) cannot be read", remedy: "check path, owner and mode")
