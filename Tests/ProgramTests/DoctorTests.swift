@@ -147,7 +147,8 @@ struct DoctorTests {
     func troubles() {
         let paused = journal { $0.pending = [.init(sink: "s", pending: 3, pause: "401")] }
         #expect(paused.severities == [.ok, .failure] && paused.text.contains("`vedette outbox retry --sink s`"))
-        #expect(journal { $0.pending = [.init(sink: "s", pending: 1, delay: "refused")] }.severities == [.ok, .warning])
+        #expect(
+            journal { $0.pending = [.init(sink: "s", pending: 1, delay: "refused")] }.severities == [.ok, .warning])
         #expect(journal { $0.pending = [.init(sink: "s", dead: 2)] }.text.contains("2 messages dead"))
         #expect(journal { $0.pending = [.init(sink: "gone", pending: 3, pause: "401")] }.severities == [.ok])
         let failing = journal {

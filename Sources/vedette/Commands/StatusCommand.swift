@@ -76,7 +76,8 @@ struct StatusCommand: AsyncParsableCommand {
             return objects.map { StyledText($0) }
         }
         let watcher = facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs"
-        return [StyledText(watcher)] + table(lines) + [StyledText("")] + table(configuration.sinks.map(\.name), facts.sinks, remarks)
+        return [StyledText(watcher)] + table(lines) + [StyledText("")]
+            + table(configuration.sinks.map(\.name), facts.sinks, remarks)
             + table(facts.timers)
     }
 
