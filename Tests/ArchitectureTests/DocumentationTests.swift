@@ -11,13 +11,13 @@ struct DocumentationTests {
         try String(contentsOf: file, encoding: .utf8)
     }
 
-    /// The rows of a page's tables, without their heads and lines.
+    /// Returns the rows of a page's tables without headings and rules.
     private static func rows(_ page: String) throws -> [String] {
         let lines = try text(pages.appending(path: page)).lines
         return lines.split { !$0.hasPrefix("|") }.flatMap { $0.dropFirst(2) }
     }
 
-    /// The names in double quotes.
+    /// Returns the texts in double quotes.
     private static func names(_ row: String) -> [String] {
         row.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset % 2 == 1 }.map { String($0.element) }
@@ -97,7 +97,7 @@ struct DocumentationTests {
 
 @Suite("Examples")
 struct ExampleTests {
-    @Test("every file under rules/ begins with the line that tells an editor its schema")
+    @Test("every file under rules/ begins with the line that names its schema for an editor")
     func modeline() throws {
         let top = Tree.root.appending(path: "rules")
         let paths = try #require(FileManager.default.enumerator(atPath: top.path())).compactMap { $0 as? String }

@@ -24,7 +24,7 @@ struct NamesTests {
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
-        Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows Place
+        Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows
         """,
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
         "VedetteSources": "KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling",

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Where the sources stand, and what the walls say.
+/// The source files of the package.
 enum Tree {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -14,7 +14,7 @@ enum Tree {
         var lines: [String]
     }
 
-    /// Every Swift file below a top-level folder, with the target that it belongs to.
+    /// Returns every Swift file below a top-level folder, with its target.
     static func swiftFiles(in folder: String) throws -> [File] {
         let top = root.appending(path: folder)
         var files: [File] = []
@@ -58,7 +58,7 @@ struct WallsTests {
         ],
     ]
 
-    /// The module of an import line; nil for any other line.
+    /// Returns the module that a line imports; nil for any other line.
     static func imported(by line: String) -> String? {
         var words = line.split(separator: " ").map(String.init)
         let modifiers: Set<String> = ["public", "package", "internal", "private", "fileprivate", "@preconcurrency"]
