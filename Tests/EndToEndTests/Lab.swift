@@ -8,20 +8,25 @@ final class Lab: Sendable {
     let child: Child
     private let addresses: [String: String]
     private let place: Place
+    /// The lab's temporary folder, removed here since the lab is killed.
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "vedette-lab-\(UUID().uuidString)")
 
     init(_ servers: String, _ options: String...) async throws {
         place = await Place()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         child = try Child(
             "/usr/bin/env",
             [
                 "python3", Program.root.appending(path: "contrib/lab/lab.py").path, "--only", servers, "--password",
                 Lab.password,
             ]
-                + options)
+                + options, environment: ["TMPDIR": folder.path])
         let line = try await child.wait { !$0.isEmpty }[0]
         guard let object = Program.object(line) else { throw Trouble("the lab said: \(line)") }
         addresses = object.compactMapValues { $0 as? String }
     }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     subscript(name: String) -> String { addresses[name] ?? "" }
 

@@ -63,6 +63,7 @@ struct FileTests {
 
     @Test("a path that is not absolute is refused", arguments: ["", "log", "/tmp/", "/a\nb"])
     func wrongPaths(_ path: String) {
+        defer { try? FileManager.default.removeItem(at: directory) }
         #expect(throws: OptionProblem.self) { try sink(path) }
     }
 }
