@@ -77,6 +77,23 @@ struct ConfigurationTests {
         #expect(watcher.text(of: .err).split(separator: "\n").filter { $0.contains("baseline") }.count == 1)
     }
 
+    @Test("a secret that does not exist yet ends run with 75, so that its unit tries again; other errors with 78")
+    func passingErrors() async throws {
+        let home = try Home()
+        func source(_ password: String, every: String = "1h") -> String {
+            "sources: {s: {kind: json, server: lab, path: /x, every: \(every)}}\n"
+                + "servers: {lab: {url: \"http://127.0.0.1:1\", user: u, password: {\(password)}}}"
+        }
+        for (text, code) in [
+            (source("file: /nowhere/secret"), 75), (source("command: [/bin/false]"), 75),
+            (source("env: VEDETTE_NO_SUCH_VARIABLE"), 78), (source("file: /nowhere/secret", every: "never"), 78),
+        ] {
+            try home.write(text)
+            let result = try await home.vedette("run", "--once")
+            #expect(Int(result.code) == code, "\(text): \(result.err)")
+        }
+    }
+
     @Test("a reload changes no snapshot: what changed meanwhile is said with the state before it")
     func reloadKeepsState() async throws {
         let world = try await Appliance(every: "1h")

@@ -79,7 +79,11 @@ struct Daemon {
         _ signals: Signals, to continuation: AsyncStream<Trigger>.Continuation
     ) -> [Task<Void, Never>] {
         let directory = loader.directoryInUse ?? ""
-        let watch = DirectoryWatch([directory, directory + "/rules"])
+        let watch: DirectoryWatch? = DirectoryWatch([directory, directory + "/rules"])
+        if watch == nil {
+            let cause = String(cString: strerror(errno))
+            app.log.log(.warning, "failed to watch the configuration: \(cause); SIGHUP still reloads it")
+        }
         let (clock, stream) = (app.clock, signals.stream)
         return [
             Task {
