@@ -22,11 +22,11 @@ struct TemplateErrorTests {
             ("{{=<% %>=}}", "1:1: delimiters cannot be changed; write '{{' and '}}'"),
             (
                 "{{item name}}",
-                "1:1: 'item name' is not a name; a tag holds one dotted name, without functions or filters"
+                "1:1: 'item name' is not a name; a tag contains one dotted name, without functions or filters"
             ),
             (
                 "{{upper(t)}}",
-                "1:1: 'upper(t)' is not a name; a tag holds one dotted name, without functions or filters"
+                "1:1: 'upper(t)' is not a name; a tag contains one dotted name, without functions or filters"
             ),
             ("{{item..name}}", "1:1: 'item..name' has an empty part; write a dotted name, as in 'item.title'"),
             ("{{item.}}", "1:1: 'item.' has an empty part; write a dotted name, as in 'item.title'"),
