@@ -129,7 +129,9 @@ struct FeedTests {
         #expect(FeedDate.parse(text)?.rfc3339 == expected)
     }
 
-    @Test("a text that is not a date gives no time", arguments: ["", "soon", "31 Feb 2026 00:00:00 GMT", "21 Nov", "2026-13-01"])
+    @Test(
+        "a text that is not a date gives no time",
+        arguments: ["", "soon", "31 Feb 2026 00:00:00 GMT", "21 Nov", "2026-13-01"])
     func noDate(text: String) {
         #expect(FeedDate.parse(text) == nil)
     }

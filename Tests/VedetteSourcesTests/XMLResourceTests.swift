@@ -92,7 +92,9 @@ struct XMLResourceTests {
         #expect(try Fixture.kind("xml", ["mode": .text("window")]).mode == .window)
     }
 
-    @Test("an invalid address of the next page is a failure, because that page would be missed", arguments: ["xml", "html"])
+    @Test(
+        "an invalid address of the next page is a failure, because that page would be missed",
+        arguments: ["xml", "html"])
     func unresolved(_ name: String) throws {
         let options: [String: OptionValue] = ["items": .text("//a"), "next": .text("//b/@href")]
         let root = name == "xml" ? "r" : "html"
