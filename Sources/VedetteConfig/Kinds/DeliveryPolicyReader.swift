@@ -39,10 +39,7 @@ struct DeliveryPolicyReader {
             bound.count = count
         }
         if let bytes = map["size"].flatMap({ scalars.size($0, "'size'") }) { bound.bytes = bytes }
-        let words = QueueBound.Policy.allCases.map(\.rawValue)
-        if let word = map["full"].flatMap({ scalars.choice($0, "'full'", among: words) }) {
-            bound.policy = QueueBound.Policy(rawValue: word) ?? bound.policy
-        }
+        bound.policy = map["full"].flatMap { scalars.choice($0, "'full'") } ?? bound.policy
     }
 
     private func fallbacks(_ node: YAMLNode, of name: String) -> [String]? {

@@ -30,8 +30,8 @@ struct SourceReader {
         let server = server(map)
         let pace = pace(map, default: kind.every)
         let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
-        let first = choice(map, "first", Source.First.allCases) ?? .baseline
-        let empty = choice(map, "empty", Source.Empty.allCases) ?? .suspect
+        let first = map["first"].flatMap { scalars.choice($0, "'first'") } ?? Source.First.baseline
+        let empty = map["empty"].flatMap { scalars.choice($0, "'empty'") } ?? Source.Empty.suspect
         guard let made = make(kind, map), let (server, url) = server else { return nil }
         return Source(
             name: entry.name, kindName: kind.name, kind: made, server: server, url: url, pace: pace, fails: fails,
@@ -47,13 +47,6 @@ struct SourceReader {
             reader.report(error, in: map)
             return nil
         }
-    }
-
-    private func choice<Choice: RawRepresentable<String>>(
-        _ map: MapReader, _ name: String, _ choices: [Choice]
-    ) -> Choice? {
-        map[name].flatMap { scalars.choice($0, "'\(name)'", among: choices.map(\.rawValue)) }
-            .flatMap(Choice.init(rawValue:))
     }
 }
 

@@ -146,8 +146,8 @@ extension ConditionReader {
         case "changes":
             guard let nodes = scalars.oneOrMany(node, "'changes'") else { return nil }
             return .changes(nodes.compactMap { self.name($0, "'changes'", scope) })
-        case "sink_state": return sinkState(node)
-        default: return sourceState(node)
+        case "sink_state": return states(node, "'sink_state'", among: ConditionReader.sinkStates)
+        default: return states(node, "'source_state'", among: ConditionReader.sourceStates)
         }
     }
 
@@ -189,29 +189,14 @@ extension ConditionReader {
         return flag
     }
 
-    /// The words of `source_state`.
-    static let states: [String: Event.Kind] = [
-        "failing": .failing, "recovered": .recovered, "stale": .stale, "suspect": .suspect, "offline": .offline,
-        "online": .online,
-    ]
-    static let stateNames = ["failing", "recovered", "stale", "suspect", "offline", "online"]
+    /// The values of `source_state`.
+    static let sourceStates: [Event.Kind] = [.failing, .recovered, .stale, .suspect, .offline, .online]
+    /// The values of `sink_state`.
+    static let sinkStates: [Event.Kind] = [.paused, .disabled]
 
-    /// The words of `sink_state`.
-    static let sinkStates: [String: Event.Kind] = ["paused": .paused, "disabled": .disabled]
-    static let sinkStateNames = ["paused", "disabled"]
-
-    private func sourceState(_ node: YAMLNode) -> Condition? {
-        kinds(node, "'source_state'", ConditionReader.stateNames, ConditionReader.states)
-    }
-
-    private func sinkState(_ node: YAMLNode) -> Condition? {
-        kinds(node, "'sink_state'", ConditionReader.sinkStateNames, ConditionReader.sinkStates)
-    }
-
-    private func kinds(_ node: YAMLNode, _ what: String, _ names: [String], _ kinds: [String: Event.Kind]) -> Condition?
-    {
-        guard let nodes = scalars.oneOrMany(node, what) else { return nil }
-        let words = nodes.compactMap { scalars.choice($0, what, among: names) }
-        return .sourceState(Set(words.compactMap { kinds[$0] }))
+    private func states(_ node: YAMLNode, _ what: String, among kinds: [Event.Kind]) -> Condition? {
+        scalars.oneOrMany(node, what).map { nodes in
+            .sourceState(Set(nodes.compactMap { scalars.choice($0, what, among: kinds) }))
+        }
     }
 }

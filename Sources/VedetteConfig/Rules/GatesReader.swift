@@ -47,10 +47,7 @@ struct GatesReader {
 
     private func quiet(_ node: YAMLNode) -> Quiet? {
         guard let map = MapReader(node, "'quiet'", keys: ConfigurationKeys.quiet, findings) else { return nil }
-        let action = map["then"].flatMap {
-            scalars.choice($0, "'then'", among: Quiet.Action.allCases.map(\.rawValue)).flatMap(
-                Quiet.Action.init(rawValue:))
-        }
+        let action: Quiet.Action? = map["then"].flatMap { scalars.choice($0, "'then'") }
         guard let node = map["during"], let nodes = scalars.oneOrMany(node, "'during'") else { return nil }
         let during = nodes.flatMap { node -> [CivilWindow] in
             guard let name = scalars.text(node, "'during'") else { return [] }

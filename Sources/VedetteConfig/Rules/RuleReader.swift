@@ -23,9 +23,7 @@ struct RuleReader {
         let name = nameNode.flatMap { Names.check($0, "rule", findings) }
         let when = map["when"].flatMap { ConditionReader(findings: findings).condition($0, scope) }
         let stop = map["stop"].flatMap { scalars.flag($0, "'stop'") } ?? false
-        let priority = map["priority"].flatMap {
-            scalars.choice($0, "'priority'", among: Priority.allCases.map(\.rawValue)).flatMap(Priority.init(rawValue:))
-        }
+        let priority: Priority? = map["priority"].flatMap { scalars.choice($0, "'priority'") }
         let inner = when?.scope ?? scope
         let notices = notices(map, stop: stop, inner)
         let tags = map["tags"].flatMap { scalars.texts($0, "'tags'") } ?? []

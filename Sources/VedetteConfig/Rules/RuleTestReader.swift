@@ -40,15 +40,9 @@ struct RuleTestReader {
 
     /// Reads the event; the expectation is read separately.
     private func test(_ name: String, _ node: YAMLNode) -> RuleTest? {
-        if name == "source_state" {
-            guard let word = scalars.choice(node, "'source_state'", among: ConditionReader.stateNames),
-                let kind = ConditionReader.states[word]
-            else { return nil }
-            return RuleTest(kind: kind)
-        }
-        if name == "sink_state" {
-            let word = scalars.choice(node, "'sink_state'", among: ConditionReader.sinkStateNames)
-            return word.flatMap { ConditionReader.sinkStates[$0] }.map { RuleTest(kind: $0) }
+        let states = ["source_state": ConditionReader.sourceStates, "sink_state": ConditionReader.sinkStates]
+        if let kinds = states[name] {
+            return scalars.choice(node, "'\(name)'", among: kinds).map { RuleTest(kind: $0) }
         }
         guard let (item, changes) = item(node, "'\(name)'", takesChanges: name == "change") else { return nil }
         let kinds: [String: Event.Kind] = ["change": .changed, "appears": .appeared, "disappears": .disappeared]

@@ -3,24 +3,25 @@
 import Foundation
 import Yams
 
-/// Writes a pin into a server of a configuration file: a change of that one value, the rest of the text as it was.
+/// Writes a pin into a server of a configuration file, and changes nothing else in the text.
 public enum PinEdit {
+    /// A file that cannot be changed.
     public struct Problem: Error, Sendable {
-        /// Why it must be done by hand.
+        /// Why it must be changed by hand.
         public var detail: String
     }
 
-    /// Where it was written.
+    /// The result of a change.
     public struct PinRecord: Sendable, Hashable {
         /// `file:line`.
         public var place: String
-        /// What stood there before.
+        /// The pin before; nil for none.
         public var former: String?
     }
 
-    /// Replaces the file by its changed text in one step: whoever reads it sees the old text or the new one.
+    /// Replaces the file by its changed text in one step, so that a reader gets the old text or the new one.
     /// - Parameters:
-    ///   - files: those of the configuration; the server may stand in any.
+    ///   - files: the files of the configuration; the server may be in any of them.
     ///   - pin: `sha256//…`.
     public static func write(_ pin: String, to server: String, in files: [String]) throws(Problem) -> PinRecord {
         for path in files {
@@ -42,8 +43,8 @@ public enum PinEdit {
         throw Problem(detail: "the server '\(server)' is in no file of the configuration")
     }
 
-    /// Whether the new text says what the old one said, and the pin. An anchor, an alias or a comment in the wrong place
-    /// would show here.
+    /// Returns whether the texts differ in meaning by the pin only. An anchor, an alias or a comment can make an edit change
+    /// more.
     static func isOnlyChange(_ text: String, _ root: Node, _ server: String, _ pin: String) -> Bool {
         guard let after = try? Parser(yaml: text, resolver: .basic).singleRoot() else { return false }
         var expected = Tree(root)
@@ -51,7 +52,7 @@ public enum PinEdit {
         return Tree(after) == expected
     }
 
-    /// In the file's own directory, so that the last step is one (rename(2)); a symbolic link goes on to lead there.
+    /// Writes a temporary file in the same directory and renames it (rename(2)). A symbolic link is kept.
     private static func replace(_ path: String, by text: String, mode: UInt32) throws(Problem) {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         var template = Array((target + ".XXXXXX").utf8CString)
@@ -77,7 +78,7 @@ public enum PinEdit {
     }
 }
 
-/// A document without its marks and styles, to compare what two texts mean.
+/// A document without marks and styles, to compare the meaning of two texts.
 private indirect enum Tree: Equatable {
     case text(String)
     case list([Tree])
@@ -110,19 +111,20 @@ private indirect enum Tree: Equatable {
 }
 
 extension Node {
-    /// Nil where it is merged in: then it is no place of its own.
+    /// The value of a key; nil when it comes from a merge.
     fileprivate func member(_ name: String) -> Node? { mapping?.first { $0.key.scalar?.string == name }?.value }
 }
 
-/// The text of a file in lines, and the few places in it where a pin can go.
+/// The lines of a file, and the places where a pin can be written.
 private struct PinText {
     private var lines: [String]
 
-    /// By Unicode scalars: to Swift, CR LF is one character and no line end.
+    /// Splits by Unicode scalars, since CR LF is one Character in Swift.
     init(_ text: String) {
         lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
     }
 
+    /// Writes the pin.
     /// - Returns: the whole text, and the line of the change, from 1.
     mutating func setting(_ pin: String, of server: Node) -> (String, Int)? {
         guard let mapping = server.mapping, let first = mapping.first?.key else { return nil }
@@ -139,7 +141,7 @@ private struct PinText {
 
     private mutating func setPin(_ pin: String, in tls: Node) -> Int? {
         guard let mapping = tls.mapping, let first = mapping.first?.key else { return nil }
-        // Both judge the certificate in another way, and exclude a pin.
+        // Both verify the certificate in another way, and exclude a pin.
         guard !mapping.contains(where: { ["ca", "insecure"].contains($0.key.scalar?.string) }) else { return nil }
         if let old = mapping.first(where: { $0.key.scalar?.string == "pin" })?.value.scalar {
             return replace(old, by: pin)
@@ -177,7 +179,7 @@ private struct PinText {
         return mark.line
     }
 
-    /// A scalar on one line, in quotes or without.
+    /// Replaces a scalar on one line, with or without quotes.
     private mutating func replace(_ old: Node.Scalar, by pin: String) -> Int? {
         guard let mark = old.mark, let tail = tail(mark) else { return nil }
         for written in ["\"\(old.string)\"", "'\(old.string)'", old.string]

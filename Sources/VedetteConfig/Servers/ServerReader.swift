@@ -24,7 +24,7 @@ struct ServerReader {
         server.tls = map["tls"].map(TLSReader(environment: environment, findings: findings).policy) ?? .init()
         server.userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
         server.proxy = map["proxy"].flatMap(ProxyReader(secrets: secrets, findings: findings).proxy) ?? .environment
-        server.cookies = cookies(map)
+        server.cookies = map["cookies"].flatMap { scalars.choice($0, "'cookies'") } ?? .memory
         server.originLimits = originLimits(map)
         server.allowsPrivate = map["allow_private"].flatMap { scalars.flag($0, "'allow_private'") } ?? false
         return server
@@ -50,11 +50,6 @@ struct ServerReader {
         let bytes = Array(text.utf8)
         guard let colon = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) else { return false }
         return bytes[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
-    }
-
-    private func cookies(_ map: MapReader) -> CookiePolicy {
-        map["cookies"].flatMap { scalars.choice($0, "'cookies'", among: CookiePolicy.allCases.map(\.rawValue)) }
-            .flatMap(CookiePolicy.init(rawValue:)) ?? .memory
     }
 
     private func originLimits(_ map: MapReader) -> OriginLimits {

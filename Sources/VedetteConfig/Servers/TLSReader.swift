@@ -17,7 +17,7 @@ struct TLSReader {
         policy.ca = map["ca"].flatMap { file($0, "'ca'", holds: .certificate)?.path }
         policy.pin = map["pin"].flatMap(pin)
         policy.insecure = map["insecure"].flatMap { scalars.flag($0, "'insecure'") } ?? false
-        policy.minimum = minimum(map)
+        policy.minimum = map["minimum"].flatMap { scalars.choice($0, "'minimum'") } ?? policy.minimum
         clientCertificate(map, &policy)
         if policy.pin != nil, map.has("ca") {
             findings.error(
@@ -27,11 +27,6 @@ struct TLSReader {
             findings.error(map.key("insecure"), "'insecure' switches every check off; remove it, or 'ca' and 'pin'")
         }
         return policy
-    }
-
-    private func minimum(_ map: MapReader) -> TLSPolicy.Version {
-        map["minimum"].flatMap { scalars.choice($0, "'minimum'", among: TLSPolicy.Version.allCases.map(\.rawValue)) }
-            .flatMap(TLSPolicy.Version.init(rawValue:)) ?? .v1_2
     }
 
     /// Reads the client certificate, with its key in the same file or in another one.

@@ -3,8 +3,8 @@
 import Yams
 
 extension YAMLNode {
-    /// Where in the file the character stands that is at `offset` (in Unicode scalars) of this scalar's text: a pattern or
-    /// template is at fault there, not at its beginning. The scalar's own place where folding has moved the text.
+    /// Returns the place in the file of the character at `offset` (in Unicode scalars) of this scalar's text, for errors inside
+    /// a pattern or template. For a folded scalar it is the place of the scalar.
     func place(ofScalarAt offset: Int) -> Place {
         guard let scalar = node.scalar, let mark = scalar.mark, mark.line >= 1, mark.line <= source.lines.count
         else { return place }
@@ -17,7 +17,7 @@ extension YAMLNode {
         }
     }
 
-    /// The same for a line and column of the text, both from 1.
+    /// Returns the place of a line and column of the text, both from 1.
     func place(ofLine line: Int, column: Int) -> Place {
         let lines = Array((node.scalar?.string ?? "").unicodeScalars).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -25,7 +25,7 @@ extension YAMLNode {
         return place(ofScalarAt: lines[..<(line - 1)].reduce(0) { $0 + $1.count + 1 } + column - 1)
     }
 
-    /// `|`: the lines below, without their common indentation.
+    /// Returns the place in a `|` scalar: in the lines below, after their common indentation.
     private func literalPlace(_ text: String, _ offset: Int, below line: Int) -> Place? {
         let before = Array(text.unicodeScalars.prefix(offset))
         let row = before.count { $0 == "\n" }

@@ -2,10 +2,11 @@
 
 import VedetteCore
 
-/// The simple values, each read from the text as it is written: YAML's own ideas of `on`, `no` and `1.0` never bite.
+/// Reads scalars from their text as it is written, so that YAML's types of `on`, `no` and `1.0` do not matter.
 struct ScalarReader {
     let findings: Findings
 
+    /// Reads a text.
     func text(_ node: YAMLNode, _ what: String) -> String? {
         if let tag = node.foreignTag {
             findings.error(
@@ -19,12 +20,12 @@ struct ScalarReader {
         return text
     }
 
-    /// One text, or a list of them.
+    /// Reads one text, or a list of them.
     func texts(_ node: YAMLNode, _ what: String) -> [String]? {
         oneOrMany(node, what)?.compactMap { text($0, what) }
     }
 
-    /// The node itself, or the elements of a list, which must not be empty.
+    /// Returns the node itself, or the elements of a list, which must not be empty.
     func oneOrMany(_ node: YAMLNode, _ what: String) -> [YAMLNode]? {
         guard node.isList else { return [node] }
         guard let elements = node.elements(what, findings) else { return nil }
@@ -32,6 +33,7 @@ struct ScalarReader {
         return elements
     }
 
+    /// Reads `true` or `false`.
     func flag(_ node: YAMLNode, _ what: String) -> Bool? {
         guard let text = text(node, what) else { return nil }
         switch text {
@@ -43,6 +45,7 @@ struct ScalarReader {
         }
     }
 
+    /// Reads a whole number in a range.
     func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         guard let text = text(node, what) else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -55,6 +58,7 @@ struct ScalarReader {
         return number
     }
 
+    /// Reads a number.
     func number(_ node: YAMLNode, _ what: String) -> Double? {
         guard let text = text(node, what) else { return nil }
         guard let number = Double(text), number.isFinite else {
@@ -64,10 +68,22 @@ struct ScalarReader {
         return number
     }
 
+    /// Reads a case of an enumeration by its raw value.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ node: YAMLNode, _ what: String) -> Choice? {
+        choice(node, what, among: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
+    }
+
+    /// Reads the kind of an event by the last word of its type.
+    func choice(_ node: YAMLNode, _ what: String, among kinds: [Event.Kind]) -> Event.Kind? {
+        let name = choice(node, what, among: kinds.map(\.word))
+        return kinds.first { $0.word == name }
+    }
+
+    /// Reads one of several words.
     func choice(_ node: YAMLNode, _ what: String, among choices: [String]) -> String? {
         guard let text = text(node, what) else { return nil }
         guard choices.contains(text) else {
-            // Any number is near any other.
+            // Two numbers are always similar as text.
             let word = text.contains(where: \.isLetter) ? suggestion(for: text, among: choices) : nil
             let meant = word.map { "; did you mean '\($0)'?" } ?? ""
             let all = choices.map { "'\($0)'" }.joined(separator: ", ")
@@ -77,7 +93,7 @@ struct ScalarReader {
         return text
     }
 
-    /// `200ms`, `15s`, `5m`, `1h`, `30d`.
+    /// Reads `200ms`, `15s`, `5m`, `1h`, `30d`.
     func duration(_ node: YAMLNode, _ what: String, atLeast least: Duration = .zero) -> Duration? {
         guard let text = text(node, what) else { return nil }
         guard let duration = Duration(configured: text), duration <= .seconds(3650 * 86_400) else {
@@ -97,7 +113,7 @@ struct ScalarReader {
         ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
     ]
 
-    /// `500MB`, `1GB`.
+    /// Reads `500MB` or `1GB` as bytes.
     func size(_ node: YAMLNode, _ what: String) -> Int64? {
         guard let text = text(node, what) else { return nil }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
