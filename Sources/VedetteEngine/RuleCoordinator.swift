@@ -57,8 +57,11 @@ actor RuleCoordinator {
             $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
         }
         let observation = PollObservation(record, source, isGood: poll.isGood)
-        var step = engine.evaluatePoll(
-            of: source.name, events: record.events, observation, at: time.ruleTime(now), identifier: identifier)
+        var evaluation = PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
+        let elapsed = { [clock = dependencies.clock] in Duration.milliseconds(clock.now().boot.milliseconds) }
+        while !evaluation.isFinished { engine.resume(&evaluation, elapsed: elapsed, identifier: identifier) }
+        record.events = EventBurst.fold(record.events, matched: evaluation.matched, identifier: identifier)
+        var step = evaluation.step
         if record.isNewBaseline || poll.isFirst {
             step.add(engine.evaluateExisting(record.writes, of: source, at: time.ruleTime(now), identifier: identifier))
         }

@@ -201,6 +201,7 @@ actor FakeJournal: Journal {
     private(set) var records: [String: SourceRecord] = [:]
     private var stored: [String: [String: StoredItem]] = [:]
     private(set) var events: [Event] = []
+    private var eventIDs = Set<Identifier>()
     private(set) var deliveries: [Int64: (delivery: Delivery, state: DeliveryState)] = [:]
     private(set) var memories: [RuleMemory.Key: RuleMemory] = [:]
     private var quiet: [Silence] = []
@@ -257,7 +258,8 @@ actor FakeJournal: Journal {
         let numbered = poll.events.map { event in
             var event = event
             event.seq = Int64(events.count) + 1
-            #expect(!events.contains { $0.id == event.id }, "an event's id is used twice")
+            let isNew = eventIDs.insert(event.id).inserted
+            #expect(isNew, "an event's id is used twice")
             events.append(event)
             return event
         }

@@ -107,6 +107,21 @@ struct WatcherRuleTests {
         #expect(await world.journal.deliveries.values.map(\.delivery.message.title) == ["1: still Starting"])
     }
 
+    @Test("of a large poll the matched events and the first 10,000 others are stored, the rest as one burst")
+    func burst() async throws {
+        let world = World([source("a")], rules: rule { _ in })
+        world.fetcher.serve(url("a"), "x=up")
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        let lines = ["x=up", "y=down"] + (0..<10_100).map { "\($0)=up" } + ["z=down"]
+        world.fetcher.serve(url("a"), lines.joined(separator: "\n"))
+        _ = await world.watcher.runOnce(force: true)
+        let events = await world.journal.events
+        #expect(events.count == 10_003)
+        #expect(events.last?.kind == .burst && events.last?.summary?.count == 100)
+        #expect(Set(events.compactMap(\.item?.key)).isSuperset(of: ["y", "z"]))
+    }
+
     @Test("a silence that is asked for while it runs holds from then on")
     func silence() async throws {
         let world = World([source("a", every: .seconds(30))], rules: rule { _ in })

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds the events that one poll stores. Events that a rule matched are stored one by one, since messages refer to them;
-/// of the others the first 10,000, and the rest as one `io.vedette.source.burst`. The items are all stored.
+/// Bounds the events that one poll stores. Events that a message can be about are stored one by one; of the others the first 10,000, and the rest as one `io.vedette.source.burst`. The items are all stored.
 public enum EventBurst {
     /// Events without a match that are stored one by one.
     public static let maximumEvents = 10_000
@@ -10,7 +9,7 @@ public enum EventBurst {
 
     /// Returns the events to store, in their order. The burst, if any, is the last one.
     /// - Parameters:
-    ///   - matched: the indices of events that a rule matched.
+    ///   - matched: `PollEvaluation.matched`.
     ///   - identifier: makes the id of the burst.
     public static func fold(
         _ events: [Event], matched: some Sequence<Int>, maximum: Int = maximumEvents, identifier: () -> Identifier

@@ -28,7 +28,7 @@ public struct PollEvaluation: Sendable {
     public let source: String
     /// The poll's events, in the order in which they are committed.
     public let events: [Event]
-    /// The indices of the events that at least one rule matched.
+    /// The indices of the events that a message can be about: a rule matched them, or remembers their subject.
     public private(set) var matched: [Int] = []
     /// Whether every event is evaluated; then `step` is complete.
     public internal(set) var isFinished = false
@@ -73,7 +73,7 @@ public struct PollEvaluation: Sendable {
     /// Adds time that a rule took to make its messages.
     mutating func add(_ time: Duration, to rule: Rule) { spent[rule.name, default: .zero] += time }
 
-    /// Records that a rule matched the event that is being evaluated.
+    /// Records that a message can be about the event that is being evaluated.
     mutating func recordMatch() {
         if let next, matched.last != next { matched.append(next) }
     }

@@ -177,6 +177,8 @@ public struct RuleEngine: Sendable {
     ) {
         trackFailure(event)
         endSilences(event)
+        // A later message about the subject can be about this event.
+        if bySubject[Subject(event)] != nil { evaluation.recordMatch() }
         updateMemories(with: event, at: evaluation.now, identifier)
         let results = rules.evaluate(event) { evaluation.result(of: $0, event, elapsed: elapsed) }
         for result in results where result.result == .matched {
