@@ -97,8 +97,8 @@ struct SinkOptionTests {
                 "\n      a: '{{item.title}} {{nope}}'\n      b: [1, '{{#x}}', !env X, !env 1]",
                 [
                     "5:26: in 'a' of 'it': unknown name 'nope'",
-                    "6:15: in 'b' of 'it': unknown name 'x'", "6:24: the tag '!env' means nothing here",
-                    "6:32: the tag '!env' means nothing here",
+                    "6:15: in 'b' of 'it': unknown name 'x'", "6:24: the tag '!env' has no meaning here",
+                    "6:32: the tag '!env' has no meaning here",
                 ]
             ),
             ("{a: {{item.title}}}", ["4:13: 'a' of 'it' holds '{{' without quotes; write \"{{…}}\""]),
