@@ -56,7 +56,7 @@ let package = Package(
         module(
             "VedetteJournal",
             [
-                "VedetteCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift"),
+                "VedetteCore", "VedetteSystem", "CLinux", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         module(

@@ -45,7 +45,9 @@ struct WallsTests {
         "VedetteSources": ["VedetteCore", "VedetteDocument"],
         "VedetteSinks": ["VedetteCore", "VedetteSystem", "CCrypto", "Glibc", "Synchronization"],
         "VedetteDesktop": ["VedetteCore", "VedetteSystem", "CNotify", "Glibc", "Synchronization"],
-        "VedetteJournal": ["VedetteCore", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization"],
+        "VedetteJournal": [
+            "VedetteCore", "VedetteSystem", "CLinux", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization",
+        ],
         "VedetteConfig": [
             "VedetteCore", "VedetteSystem", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization",
         ],
