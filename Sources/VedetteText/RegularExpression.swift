@@ -83,7 +83,7 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
 /// PCRE2 calls `count` before each item of the pattern. A step is one such call, or one byte that the scan moved forward or
 /// back since the last call, so an item that runs over a long text costs its length.
 struct ScanMeter {
-    /// Steps of one scan. JIT needs about 0.1 s for them, the interpreter about 0.5 s.
+    /// Steps of one scan. With JIT a scan that reaches them takes about 0.1 s.
     static let limit = 5_000_000
 
     private(set) var steps = 0
