@@ -109,7 +109,7 @@ struct JQTransformerTests {
     @Test("hung programs of many sources do not delay another source")
     func manySources() async throws {
         let hung = (0..<12).map { _ in Task { await error("[]", "def f: f; f") } }
-        #expect(try await shape("[7]", ".[0] | [.]") == "[7]")
+        #expect(try await transform("[7]", ".[0] | [.]") == "[7]")
         for task in hung { task.cancel() }
         for task in hung { #expect(await task.value?.failure == .cancelled) }
     }
