@@ -45,7 +45,8 @@ final class LineWriter: Sendable {
             put(bytes)
             let report = state.withLock { state -> String? in
                 state.waiting -= bytes.count
-                guard state.dropped > 0 else { return nil }
+                // Once for many lines: not before there is room for new ones.
+                guard state.dropped > 0, state.waiting <= limit / 2 else { return nil }
                 defer { state.dropped = 0 }
                 return state.report?(state.dropped)
             }
