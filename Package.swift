@@ -85,7 +85,7 @@ let package = Package(
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
         tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP"], data: ["Servers"]),
-        tests("VedetteSourcesTests", ["VedetteCore", "VedetteSources"], data: ["Corpus"]),
+        tests("VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources"], data: ["Corpus"]),
         tests(
             "VedetteSinksTests",
             ["VedetteCore", "VedetteSystem", "VedetteSinks", "VedetteDesktop", "VedetteText", "VedetteHTTP"]),

@@ -8,6 +8,7 @@ public actor Dispatcher {
     static let mostUnwritten = 512
 
     let dependencies: Dependencies
+    private let executor: any SerialExecutor
     let time: SteadyClock
     private(set) var sinks: [String: any Sink]
     private(set) var policy: [String: DeliveryPolicy]
@@ -37,16 +38,22 @@ public actor Dispatcher {
     public private(set) var unsent = 0
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
-        dependencies.executor.asUnownedSerialExecutor()
+        executor.asUnownedSerialExecutor()
     }
 
     /// Called when a sink is paused or disabled until a person acts.
     /// - Parameter reason: why, without a secret.
     public typealias Report = @Sendable (_ sink: String, _ kind: Event.Kind, _ reason: String) async -> Void
 
-    /// - Parameter policy: of the sinks that have one of their own.
-    public init(_ dependencies: Dependencies, sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:]) {
-        (self.dependencies, self.sinks, self.policy) = (dependencies, sinks, policy)
+    /// - Parameters:
+    ///   - executor: the thread that the fetcher sleeps on, so that an unchanged poll crosses no thread.
+    ///   - policy: of the sinks that have one of their own.
+    public init(
+        _ dependencies: Dependencies, on executor: any SerialExecutor, sinks: [String: any Sink],
+        policy: [String: DeliveryPolicy] = [:]
+    ) {
+        (self.dependencies, self.executor) = (dependencies, executor)
+        (self.sinks, self.policy) = (sinks, policy)
         outbox = Outbox(policy: policy)
         time = SteadyClock(dependencies.clock.now())
     }

@@ -10,6 +10,7 @@ public actor Watcher {
     static let oversleep = Duration.seconds(10)
 
     private let dependencies: Dependencies
+    private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
     private let network = NetworkMonitor()
@@ -28,11 +29,15 @@ public actor Watcher {
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
-        dependencies.executor.asUnownedSerialExecutor()
+        executor.asUnownedSerialExecutor()
     }
 
-    public init(_ watch: WatchConfiguration, _ dependencies: Dependencies, dispatcher: Dispatcher) {
-        (self.dependencies, self.dispatcher) = (dependencies, dispatcher)
+    /// - Parameter executor: the thread that the fetcher sleeps on, so that an unchanged poll crosses no thread.
+    public init(
+        _ watch: WatchConfiguration, _ dependencies: Dependencies, on executor: any SerialExecutor,
+        dispatcher: Dispatcher
+    ) {
+        (self.dependencies, self.executor, self.dispatcher) = (dependencies, executor, dispatcher)
         let dispatch: @Sendable ([Delivery]) async -> Void = { await dispatcher.enqueue($0) }
         commits = CommitBatcher(journal: dependencies.journal, log: dependencies.log)
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits, dispatch: dispatch)

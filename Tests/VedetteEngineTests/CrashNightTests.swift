@@ -35,10 +35,11 @@ struct CrashNightTests {
             journal = try SQLiteJournal.open(directory: scratch.path)
             let dependencies = Dependencies(
                 fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: Lines(), userAgent: "test/1",
-                executor: QueueExecutor(), transformer: FakeShaper(), civil: Greenwich())
-            let dispatcher = Dispatcher(dependencies, sinks: ["k": FakeSink()])
+                transformer: FakeShaper(), civil: Greenwich())
+            let executor = QueueExecutor()
+            let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
             let watch = WatchConfiguration(sources: [source("a", every: .seconds(900))], rules: CrashNightTests.rules)
-            watcher = Watcher(watch, dependencies, dispatcher: dispatcher)
+            watcher = Watcher(watch, dependencies, on: executor, dispatcher: dispatcher)
         }
 
         func poll(_ body: String) async {

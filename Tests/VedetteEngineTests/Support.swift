@@ -132,10 +132,11 @@ struct World {
         (self.journal, self.clock) = (journal, clock)
         let dependencies = Dependencies(
             fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: log, userAgent: "test/1",
-            executor: QueueExecutor(), transformer: FakeShaper(), civil: Greenwich())
+            transformer: FakeShaper(), civil: Greenwich())
         let sinks = others.merging(["k": sink]) { other, _ in other }
-        dispatcher = Dispatcher(dependencies, sinks: sinks, policy: policy)
-        watcher = Watcher(WatchConfiguration(sources: sources, rules: rules), dependencies, dispatcher: dispatcher)
+        let executor = QueueExecutor()
+        dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy)
+        watcher = Watcher(WatchConfiguration(sources: sources, rules: rules), dependencies, on: executor, dispatcher: dispatcher)
     }
 
     /// Runs the watcher while `body` does; stops it afterwards.

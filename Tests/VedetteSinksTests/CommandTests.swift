@@ -60,14 +60,15 @@ struct CommandTests {
 
     @Test("it inherits the variables of the list and no secret, and no descriptor; `environment` wins")
     func inherited() async throws {
-        setenv("LAB_PASSWORD", "s3cret", 1)
-        setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 1)
+        // A name of its own: all tests share one process, and what it starts inherits this.
+        setenv("COMMAND_TEST_SECRET", "s3cret", 1)
+        defer { unsetenv("COMMAND_TEST_SECRET") }
         // Not close-on-exec, as a careless parent leaves it.
         let stray = open("/dev/null", O_RDONLY)
         defer { close(stray) }
         let script = """
             import os
-            assert "LAB_PASSWORD" not in os.environ and "CREDENTIALS_DIRECTORY" not in os.environ, "a secret"
+            assert "COMMAND_TEST_SECRET" not in os.environ, "a secret"
             assert os.environ["HOME"] == "/own" and "PATH" in os.environ, "HOME is " + os.environ["HOME"]
             open = [name for name in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + name)]
             assert open == ["0", "1", "2"], open

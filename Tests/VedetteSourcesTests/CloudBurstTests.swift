@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteEngine
 
 @testable import VedetteSources
 
@@ -15,7 +16,7 @@ struct CloudBurstTests {
     ]
 
     /// An event as the expectation file has it: without ids, times and what it does not mention.
-    private func line(_ poll: Int, _ event: DraftEvent) -> JSON {
+    private func line(_ poll: Int, _ event: Event) -> JSON {
         .members([
             "poll": .number(poll), "type": .string(event.kind.word), "key": .string(event.item?.key ?? ""),
             "title": .string(event.item?.title ?? ""), "state": .string(event.item?.state ?? ""),
@@ -32,13 +33,13 @@ struct CloudBurstTests {
     }
 
     @Test("four polls in two languages yield exactly the expected events")
-    func expectedEvents() throws {
+    func expectedEvents() async throws {
         let expected = try Fixture.bytes("expected-events-cloudburst.ndjson").split(separator: 10)
             .map { try JSON(parsing: $0).text }
-        var replay = Replay(try Fixture.source("cloudburst", Self.codes))
+        let replay = Fixture.replay(try Fixture.source("cloudburst", Self.codes))
         var lines: [String] = []
         for poll in 1...4 {
-            let result = replay.poll([try Fixture.page("cloudburst-virtualSystems-\(poll).json")], at: .poll(poll))
+            let result = await replay.poll([try Fixture.page("cloudburst-virtualSystems-\(poll).json")], at: .poll(poll))
             #expect(result.failure == nil)
             lines += result.events.map { line(poll, $0).text }
         }

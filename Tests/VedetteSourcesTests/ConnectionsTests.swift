@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteEngine
 
 @testable import VedetteSources
 
@@ -45,14 +46,14 @@ struct ConnectionsTests {
     }
 
     @Test("three polls of two pages yield every new entry, though a known, edited row stands between new ones")
-    func polls() throws {
-        var replay = Replay(try Fixture.source("connections"))
-        var seen: [[DraftEvent]] = []
+    func polls() async throws {
+        let replay = Fixture.replay(try Fixture.source("connections"))
+        var seen: [[Event]] = []
         for poll in 1...3 {
             let pages = try ["", "-p2"].map { try Fixture.page("connections-public-\(poll)\($0).xml", url: Self.feed) }
-            let (events, failure) = replay.poll(pages, at: .poll(poll))
-            #expect(failure == nil)
-            seen.append(events)
+            let result = await replay.poll(pages, at: .poll(poll))
+            #expect(result.failure == nil)
+            seen.append(result.events)
         }
         let expected = try JSON(parsing: Fixture.bytes("expected-transitions.json"))["connections"]?.array ?? []
         for (transition, events) in zip(expected, seen.dropFirst()) {
@@ -64,7 +65,7 @@ struct ConnectionsTests {
             #expect(times == times.sorted())
         }
         #expect(expected.count == 2 && seen[0].isEmpty)
-        let nothing = replay.poll([try Fixture.page("connections-public-empty.xml", url: Self.feed)], at: .poll(4))
+        let nothing = await replay.poll([try Fixture.page("connections-public-empty.xml", url: Self.feed)], at: .poll(4))
         #expect(nothing.failure == nil && nothing.events.isEmpty)
     }
 

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteEngine
 
 @testable import VedetteSources
 
@@ -14,16 +15,17 @@ struct FeedTests {
     }
 
     @Test("three Connections polls yield every new entry, though a known, edited row stands between new ones")
-    func connections() throws {
-        var replay = Replay(try Fixture.source("feed"))
+    func connections() async throws {
+        let replay = Fixture.replay(try Fixture.source("feed"))
         var appeared: [[String]] = []
         var changed: [[String]] = []
         for poll in 1...3 {
             let pages = try ["connections-public-\(poll).xml", "connections-public-\(poll)-p2.xml"].map {
                 try Fixture.page($0)
             }
-            let (events, failure) = replay.poll(pages, at: .poll(poll))
-            #expect(failure == nil)
+            let result = await replay.poll(pages, at: .poll(poll))
+            let events = result.events
+            #expect(result.failure == nil)
             appeared.append(events.filter { $0.kind == .appeared }.compactMap(\.item?.title))
             changed.append(events.filter { $0.kind == .changed }.compactMap(\.item?.title))
             #expect(!events.contains { $0.kind == .disappeared })
@@ -39,10 +41,10 @@ struct FeedTests {
     }
 
     @Test("new entries come oldest first")
-    func order() throws {
-        var replay = Replay(try Fixture.source("feed"))
-        _ = replay.poll([try Fixture.page("connections-public-1.xml")], at: .poll(1))
-        let (events, _) = replay.poll([try Fixture.page("connections-public-2.xml")], at: .poll(2))
+    func order() async throws {
+        let replay = Fixture.replay(try Fixture.source("feed"))
+        _ = await replay.poll([try Fixture.page("connections-public-1.xml")], at: .poll(1))
+        let events = await replay.poll([try Fixture.page("connections-public-2.xml")], at: .poll(2)).events
         let times = events.compactMap(\.item?.time)
         #expect(times == times.sorted())
         #expect(times.count == 5)

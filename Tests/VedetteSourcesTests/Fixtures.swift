@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import VedetteCore
+import VedetteEngine
 
 @testable import VedetteSources
 
@@ -29,6 +31,26 @@ enum Fixture {
             name: name, kindName: name, kind: try kind(name, options), server: Server(name: ""),
             url: "https://appliance.example.org", pace: PollInterval(every: .seconds(60)))
     }
+
+    /// The pipeline over bodies, without rules.
+    static func replay(_ source: Source) -> Replay {
+        Replay(source, civil: Greenwich(), random: Counter(), log: NoLog())
+    }
+}
+
+private struct Greenwich: CivilTime {
+    func offset(at time: Timestamp, in zone: String?) -> Int { 0 }
+}
+
+private struct NoLog: Log {
+    func log(_ level: LogLevel, _ message: @autoclosure () -> String) {}
+}
+
+/// Different numbers at each call.
+private final class Counter: RandomGenerator {
+    private let number = Atomic<UInt64>(0)
+
+    func next() -> UInt64 { number.add(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue }
 }
 
 extension Timestamp {

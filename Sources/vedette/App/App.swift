@@ -32,11 +32,11 @@ struct App: Sendable {
         let dependencies = Dependencies(
             fetcher: FileFetcher(web: client), journal: journal, clock: clock, random: SystemRandomGenerator(),
             log: log,
-            userAgent: KindRegistry.userAgent, executor: client.executor, transformer: JQTransformer(),
+            userAgent: KindRegistry.userAgent, transformer: JQTransformer(),
             civil: ZoneTime())
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
-        dispatcher = Dispatcher(dependencies, sinks: sinks.sinks, policy: sinks.policy)
-        watcher = Watcher(App.watch(configuration), dependencies, dispatcher: dispatcher)
+        dispatcher = Dispatcher(dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy)
+        watcher = Watcher(App.watch(configuration), dependencies, on: client.executor, dispatcher: dispatcher)
         // Rules first: a sink that refuses messages makes an event, which the restored rules must see.
         try await watcher.restore()
         try await dispatcher.restore()

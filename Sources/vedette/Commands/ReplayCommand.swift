@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import VedetteConfig
 import VedetteCore
+import VedetteEngine
 import VedetteSinks
 import VedetteText
 
@@ -38,27 +39,24 @@ struct ReplayCommand: AsyncParsableCommand {
         let (source, rules, files) = try subject()
         var time = try start()
         let step = try every.map(duration) ?? source.pace.every
-        var replay = Replay(source, thresholds: ThresholdIndex(rules.rules).thresholds(for: source.name))
-        var simulation = RuleSimulation(rules, civil: ZoneTime())
-        var seq: Int64 = 0
+        let replay = Replay(
+            source, rules: rules, civil: ZoneTime(), random: SystemRandomGenerator(), log: StderrLog(level: .error),
+            transformer: JQTransformer())
         var problem: Exit?
         for (number, file) in files.enumerated() {
-            let (events, failure) = replay.poll(
-                try await shaped(pages(file, url: source.url), by: source.kind), at: time)
-            if let failure {
-                Output.diagnose("poll \(number + 1): \(failure.failure.rawValue): \(failure.detail)")
+            let poll = await replay.poll(try pages(file, url: source.url), at: time)
+            if let failure = poll.failure {
+                Output.diagnose("poll \(number + 1): \(failure.failure): \(failure.detail)")
                 problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
             }
-            try show(simulation.advance(to: time))
-            for sketch in events {
-                seq += 1
-                var event = sketch.event(
-                    id: SystemRandomGenerator().identifier(at: time), source: source, poll: "p-\(number + 1)", at: time)
-                event.seq = seq
+            try show(poll.earlier)
+            for var event in poll.events {
+                event.poll = "p-\(number + 1)"
                 try Output.print(json ? StyledText(event.json.text) : colour.palette.line(of: event))
-                try show(simulation.evaluate(event))
+                try show(poll.deliveries.filter { $0.message.event.id == event.id })
             }
-            if failure == nil { try show(simulation.evaluatePoll(of: source.name, at: time)) }
+            let known = Set(poll.events.map(\.id))
+            try show(poll.deliveries.filter { !known.contains($0.message.event.id) })
             time = time.advanced(by: step)
         }
         if let problem { throw problem }
@@ -103,15 +101,6 @@ struct ReplayCommand: AsyncParsableCommand {
             }
             return PageBody(bytes: Array(data), url: url)
         }
-    }
-
-    private func shaped(_ pages: [PageBody], by kind: any SourceKind) async throws -> [PageBody] {
-        guard let program = kind.jqProgram else { return pages }
-        var shaped = pages
-        for i in shaped.indices {
-            shaped[i].bytes = try await JQTransformer().transform(shaped[i].bytes, with: program)
-        }
-        return shaped
     }
 
     private func show(_ deliveries: [Delivery]) throws {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+public import VedetteCore
+
+/// Runs successive bodies as successive polls of one source: the pipeline of the watcher over bodies on disk and a journal
+/// in memory. Nothing is fetched, stored or sent.
+public actor Replay {
+    /// What one poll brought.
+    public struct Poll: Sendable {
+        /// Deliveries of deadlines that were due before the poll, suppressed ones too.
+        public var earlier: [Delivery] = []
+        public var events: [Event] = []
+        /// Deliveries of the poll, suppressed ones too, in the order of their release.
+        public var deliveries: [Delivery] = []
+        /// Why the poll failed; its snapshot stands.
+        public var failure: Event.Problem?
+    }
+
+    private let journal = MemoryJournal()
+    private let clock: ReplayClock
+    private let bodies = ReplayFetcher()
+    private let rules: RuleCoordinator
+    private let pipeline: PollPipeline
+    private let source: WatchedSource
+    private var lastDelivery: Int64 = 0
+
+    /// - Parameter transformer: runs the programs of kinds that have one.
+    public init(
+        _ source: Source, rules: RuleSet = RuleSet([]), civil: any CivilTime, random: any RandomGenerator,
+        log: any Log, transformer: (any BodyTransformer)? = nil
+    ) {
+        let clock = ReplayClock()
+        self.clock = clock
+        let dependencies = Dependencies(
+            fetcher: bodies, journal: journal, clock: clock, random: random, log: log, userAgent: "",
+            transformer: transformer, civil: civil)
+        let commits = CommitBatcher(journal: journal, log: log)
+        self.rules = RuleCoordinator(rules, dependencies, commits: commits) { _ in }
+        pipeline = PollPipeline(
+            dependencies, network: NetworkMonitor(), rules: self.rules, deferredWrites: DeferredWrites()
+        ) { _ in }
+        self.source = WatchedSource(source, number: 0)
+    }
+
+    /// Polls once: the pages are the answers, in order. Pages that the poll does not ask for are not read.
+    public func poll(_ pages: [PageBody], at time: Timestamp) async -> Poll {
+        var poll = Poll(earlier: await passTime(until: time))
+        clock.set(time)
+        bodies.serve(pages)
+        pipeline.limits.pages = max(1, pages.count)
+        poll.events = await pipeline.run(source, lane: .polls)?.events ?? []
+        poll.deliveries = newDeliveries()
+        poll.failure = source.record.health.problem
+        return poll
+    }
+
+    private func passTime(until end: Timestamp) async -> [Delivery] {
+        while let next = await rules.nextDeadline(), next > clock.now().wall, next <= end {
+            clock.set(next)
+            await rules.evaluateDeadlines()
+        }
+        return newDeliveries()
+    }
+
+    private func newDeliveries() -> [Delivery] {
+        let new = journal.deliveries(DeliveryFilter(), after: lastDelivery, limit: .max).map(\.delivery)
+        lastDelivery = new.last?.id ?? lastDelivery
+        return new
+    }
+}
+
+/// Shows the time of the poll that is replayed. Wall and boot time are the same.
+private final class ReplayClock: Clock {
+    private let time = Mutex(Timestamp(milliseconds: 0))
+
+    func set(_ now: Timestamp) { time.withLock { $0 = now } }
+
+    func now() -> Moment {
+        let now = time.withLock { $0 }
+        return Moment(wall: now, boot: BootTime(milliseconds: now.milliseconds))
+    }
+
+    /// Nothing waits in a replay: its timer is not started.
+    func sleep(until deadline: BootTime) async throws(CancellationError) { throw CancellationError() }
+}
+
+/// Answers each request with the next body.
+private final class ReplayFetcher: Fetcher {
+    private let pages = Mutex<[PageBody]>([])
+
+    func serve(_ bodies: [PageBody]) { pages.withLock { $0 = bodies } }
+
+    func fetch(_ request: Request) async throws(FetchError) -> Response {
+        let next = pages.withLock { pages in pages.isEmpty ? nil : pages.removeFirst() }
+        guard let page = next else { throw FetchError(.notFound, "no body is given for this page") }
+        let digest = Digest.of(page.bytes)
+        let isUnchanged = digest == request.knownDigest
+        var response = Response(
+            status: 200, headers: page.headers, body: isUnchanged ? [] : page.bytes, digest: digest,
+            isUnchanged: isUnchanged, url: page.url, received: page.bytes.count)
+        response.isFromPrivate = true
+        return response
+    }
+}
