@@ -47,9 +47,9 @@ final class PollPipeline {
 
     // MARK: Begin
 
-    private func begin(_ source: WatchedSource, _ lane: Lane) -> Poll {
+    private func begin(_ source: WatchedSource, _ lane: Lane) -> PollStages {
         let (journal, name) = (dependencies.journal, source.source.name)
-        return Poll(
+        return PollStages(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,
             snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
             fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
@@ -73,7 +73,7 @@ final class PollPipeline {
     /// Applies the result to the source's record.
     /// - Returns: nil when nothing needs a commit: the poll is void, or its record is written later.
     private func transition(
-        _ source: WatchedSource, _ result: PollResult, _ poll: Poll
+        _ source: WatchedSource, _ result: PollResult, _ poll: PollStages
     ) async throws(JournalError) -> Transition? {
         guard !source.isRemoved, !source.mustRestart else { return nil }
         if case .cancelled = result.outcome {
@@ -108,7 +108,7 @@ final class PollPipeline {
     }
 
     private func apply(
-        _ result: PollResult, to transition: inout PollTransition, of source: WatchedSource, _ poll: Poll
+        _ result: PollResult, to transition: inout PollTransition, of source: WatchedSource, _ poll: PollStages
     ) async throws(JournalError) {
         let name = source.source.name
         for warning in result.warnings { dependencies.log.log(.info, "\(name): \(warning) (\(poll.id))") }

@@ -25,8 +25,7 @@ private enum HungMount {
         process.arguments = arguments(["/mnt"])
         process.standardError = FileHandle.nullDevice
         guard (try? process.runUnblocked()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        return process.waitForEnd() == 0
     }()
 }
 
@@ -113,6 +112,7 @@ struct HungFileTests {
                   - {name: any, when: {field: state}, notify: [out]}
                 """
         }
+        try await world.begin()
         for state in ["b", "c", "d"] { try await world.change(to: state) }
         #expect(await world.watcher.stop() == 0)
     }

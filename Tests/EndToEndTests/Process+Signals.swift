@@ -13,3 +13,20 @@ extension Process {
         try run()
     }
 }
+
+extension Process {
+    /// Waits until the process has ended, and returns its exit status or signal. Foundation notices an end through a
+    /// descriptor, and in a process with thousands of descriptors sometimes never does.
+    @discardableResult
+    func waitForEnd() -> Int32 {
+        var info = siginfo_t()
+        repeat {
+            if waitid(P_PID, id_t(processIdentifier), &info, WEXITED | WNOWAIT) == 0 {
+                return info._sifields._sigchld.si_status
+            }
+        } while errno == EINTR
+        // Foundation has reaped it, so it knows the status.
+        waitUntilExit()
+        return terminationStatus
+    }
+}

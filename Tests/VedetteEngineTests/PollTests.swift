@@ -240,7 +240,7 @@ struct PollTests {
             let source = source("a", mode: mode)
             let known = SnapshotHead(
                 identity: source.identity, fingerprints: [:], goodAt: Timestamp(milliseconds: 0))
-            var poll = Poll(
+            var poll = PollStages(
                 source: source, snapshot: known, fetcher: fetcher, clock: ManualClock(), userAgent: "test/1",
                 storedItems: { [:] })
             poll.limits.bytes = 15

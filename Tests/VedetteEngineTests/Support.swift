@@ -64,6 +64,7 @@ func source(
 
 /// Observes the response: its status is the state, none is `down`, and the latency a measure.
 struct StatusKind: ObservingKind {
+    let bodyFields: Set<String> = []
     let mode = ReadingMode.list
     let identity: UInt64 = 1
     let fingerprints: [String: UInt64] = [:]
@@ -136,7 +137,8 @@ struct World {
         let sinks = others.merging(["k": sink]) { other, _ in other }
         let executor = QueueExecutor()
         dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy)
-        watcher = Watcher(WatchConfiguration(sources: sources, rules: rules), dependencies, on: executor, dispatcher: dispatcher)
+        watcher = Watcher(
+            WatchConfiguration(sources: sources, rules: rules), dependencies, on: executor, dispatcher: dispatcher)
     }
 
     /// Runs the watcher while `body` does; stops it afterwards.

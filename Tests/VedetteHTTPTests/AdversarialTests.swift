@@ -228,7 +228,7 @@ private enum Memory {
         process.standardOutput = output
         try process.runUnblocked()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        process.waitForEnd()
         return Array(bytes)
     }
 }

@@ -68,8 +68,7 @@ struct Certificates: Sendable {
         process.arguments = ["openssl"] + arguments
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
         try process.runUnblocked()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Trouble("openssl \(arguments[0]) failed for \(arguments)") }
+        guard process.waitForEnd() == 0 else { throw Trouble("openssl \(arguments[0]) failed for \(arguments)") }
     }
 }
 
@@ -106,7 +105,7 @@ final class ScriptServer: Sendable {
 
     deinit {
         try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 
     var origin: String { "https://127.0.0.1:\(port)" }
@@ -119,8 +118,7 @@ final class ScriptServer: Sendable {
             process.arguments = [python, "-c", "import \(module)"]
             (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
             guard (try? process.runUnblocked()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
+            return process.waitForEnd() == 0
         }
     }
 }

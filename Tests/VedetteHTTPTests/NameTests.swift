@@ -99,7 +99,6 @@ private enum Namespace {
         process.standardInput = FileHandle.nullDevice
         try process.runUnblocked()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+        return (process.waitForEnd(), text)
     }
 }

@@ -118,7 +118,6 @@ enum Python {
         try into.fileHandleForWriting.write(contentsOf: input)
         try into.fileHandleForWriting.close()
         let output = try out.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (String(decoding: output, as: UTF8.self), process.terminationStatus)
+        return (String(decoding: output, as: UTF8.self), process.waitForEnd())
     }
 }

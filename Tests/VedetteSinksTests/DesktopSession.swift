@@ -187,8 +187,7 @@ final class DesktopSession {
     func run(_ program: String, _ arguments: String...) throws -> String {
         let (process, output) = try spawn(program, arguments)
         let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(program) \(arguments): \(text)")
+        try #require(process.waitForEnd() == 0, "\(program) \(arguments): \(text)")
         return text.trimmed()
     }
 
@@ -219,7 +218,7 @@ final class DesktopSession {
     private static func end(_ process: Process?) {
         guard let process, process.isRunning else { return }
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 
     private static func find(_ program: String) -> URL? {

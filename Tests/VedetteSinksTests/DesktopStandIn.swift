@@ -14,8 +14,7 @@ final class DesktopStandIn {
         process.arguments = ["-c", "from gi.repository import Gio, GLib"]
         process.standardError = FileHandle.nullDevice
         guard (try? process.runUnblocked()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        return process.waitForEnd() == 0
     }
 
     private let process = Process()
@@ -34,7 +33,7 @@ final class DesktopStandIn {
     func end() {
         guard process.isRunning else { return }
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 
     func freeze() { kill(process.processIdentifier, SIGSTOP) }

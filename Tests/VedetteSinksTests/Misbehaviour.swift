@@ -22,7 +22,7 @@ final class MisbehavingReceiver: Sendable {
 
     deinit {
         try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process.waitForEnd()
     }
 
     /// What came to any path for that behaviour: the path, and the bytes of the answer that were sent.

@@ -39,7 +39,8 @@ struct CloudBurstTests {
         let replay = Fixture.replay(try Fixture.source("cloudburst", Self.codes))
         var lines: [String] = []
         for poll in 1...4 {
-            let result = await replay.poll([try Fixture.page("cloudburst-virtualSystems-\(poll).json")], at: .poll(poll))
+            let result = await replay.poll(
+                [try Fixture.page("cloudburst-virtualSystems-\(poll).json")], at: .poll(poll))
             #expect(result.failure == nil)
             lines += result.events.map { line(poll, $0).text }
         }

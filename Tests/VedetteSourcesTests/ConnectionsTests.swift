@@ -65,7 +65,8 @@ struct ConnectionsTests {
             #expect(times == times.sorted())
         }
         #expect(expected.count == 2 && seen[0].isEmpty)
-        let nothing = await replay.poll([try Fixture.page("connections-public-empty.xml", url: Self.feed)], at: .poll(4))
+        let nothing = await replay.poll(
+            [try Fixture.page("connections-public-empty.xml", url: Self.feed)], at: .poll(4))
         #expect(nothing.failure == nil && nothing.events.isEmpty)
     }
 

@@ -50,7 +50,7 @@ private struct NoLog: Log {
 private final class Counter: RandomGenerator {
     private let number = Atomic<UInt64>(0)
 
-    func next() -> UInt64 { number.add(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue }
+    func next() -> UInt64 { number.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue }
 }
 
 extension Timestamp {

@@ -12,11 +12,8 @@ extension ObservingKind {
         }
     }
 
-    public var bodyFields: Set<String> { [] }
-
-    /// What is down has no latency and no certificate: the last measures stand, or each outage would make them cross
-    /// every bound anew. So do the fields that only the page itself tells, or its outage and its recovery would each be
-    /// a change of the page.
+    /// Returns the items with the last measures and body fields of those that are down: without them each outage would make
+    /// measures cross every threshold again, and outage and recovery would each be a change of the page.
     public func keepingMeasures(_ items: [Item], stored: [String: StoredItem]) -> [Item] {
         items.map { item in
             guard isDown(item), let last = stored[item.key]?.item else { return item }

@@ -101,7 +101,7 @@ struct HTTPResource: ObservingKind {
 
     func isDown(_ item: Item) -> Bool { item.state == "down" }
 
-    var ofPageAlone: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
+    var bodyFields: Set<String> { Set(["redirect", "body"] + headers.map(\.field)) }
 
     func observe(_ seen: Observed, _ context: ObservationContext) -> Page {
         var item = Item(key: context.url, title: context.url, state: "down", url: context.url)

@@ -6,17 +6,17 @@ import VedetteCore
 import VedetteHTTP
 import VedetteSystem
 
-/// Reads `file:///…` beside http, for work without a network. Only a configured address can be a file: a redirect or a next
-/// page that leads to one is no web address and is refused before it comes here.
+/// Reads `file:` URLs and passes all others to the HTTP client. Only a configured URL can be a file: redirects and next
+/// pages must be http or https, which is checked before.
 final class FileFetcher: Fetcher {
     private let web: HTTPClient
-    /// A file system that hangs holds the queue of one path, however often that is polled.
+    /// One queue per path, so that a file system that hangs delays no other file.
     private let queues = Mutex<[String: BlockingQueue]>([:])
 
     init(web: HTTPClient) { self.web = web }
 
     func fetch(_ request: Request) async throws(FetchError) -> Response {
-        // This is asked first: to take every address apart would be a twentieth of what a poll costs.
+        // The prefix first: parsing each URL would cost a twentieth of a poll.
         guard request.url.hasPrefix("file:"), let url = URL(string: request.url), url.isFileURL else {
             return try await web.fetch(request)
         }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-extension Poll {
+extension PollStages {
     /// Reads the first body and every page that the paginator asks for, then what the items link to.
     func read(_ fetched: FetchedSource) async throws(JournalError) -> ReadSource {
         switch fetched {
@@ -56,7 +56,7 @@ extension Poll {
             paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
             deadline: first.startedAt.advanced(by: limits.time))
         if let failed = await readAll(&reading, from: first) { return .ended(failed) }
-        let gap = Poll.problem(of: reading.step)
+        let gap = PollStages.problem(of: reading.step)
         // An incomplete list would make absences of what was not read.
         if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
         var observation = reading.paginator.observation
@@ -87,7 +87,7 @@ extension Poll {
                 bytes: response.body, headers: response.headers, url: response.url,
                 number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
             response.body = []
-            switch await Poll.read(body, with: source, transformer) {
+            switch await PollStages.read(body, with: source, transformer) {
             case .failure(let error): return PollResult(error)
             case .success(let page): reading.take(page)
             }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-extension Poll {
+extension PollStages {
     /// Sends the first request, with the validators and the digest of the last good response.
     func fetch() async -> FetchedSource {
         let snapshot = comparableSnapshot
@@ -76,7 +76,7 @@ extension Poll {
             return PollResult(.failed(.protocol, detail: detail), retryAfter: retryAfter)
         }
         if let failure = Failure(status: response.status) {
-            let detail = Poll.sentence(status: response.status, failure)
+            let detail = PollStages.sentence(status: response.status, failure)
             return PollResult(.failed(failure, detail: detail), retryAfter: retryAfter)
         }
         guard response.body.isEmpty else { return nil }

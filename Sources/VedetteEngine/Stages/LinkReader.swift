@@ -98,7 +98,7 @@ struct LinkReader: Sendable {
             return await LinkReader.read(
                 links, response, with: kind, requestBuilder.source.server.redactor, at: clock.now().wall)
         }
-        let sentence = Poll.sentence(status: response.status, failure)
+        let sentence = PollStages.sentence(status: response.status, failure)
         let asked = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
         let silence = asked.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
         return .failed(links, "\(link.name) was not read: \(sentence)", silence: silence)
@@ -125,7 +125,7 @@ struct LinkReader: Sendable {
     }
 }
 
-extension Poll {
+extension PollStages {
     /// Adds the notes of linked resources to the items.
     func readLinks(
         of items: inout [Item], _ ask: RequestTemplate, isPublic: Bool

@@ -15,7 +15,7 @@ public struct OneShotPoll: Sendable {
 
     /// Returns the items of the source: every page of a list, the first page of a window.
     public func items(of source: Source) async throws(ReadError) -> [Item] {
-        let poll = Poll(
+        let poll = PollStages(
             source: source, snapshot: nil, fetcher: fetcher, clock: clock, userAgent: userAgent,
             transformer: transformer, storedItems: { [:] })
         let result: PollResult

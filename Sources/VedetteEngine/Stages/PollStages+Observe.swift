@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// Kinds that observe the response itself: a refusal or a 500 is a state of their item, not a failed poll.
-extension Poll {
+extension PollStages {
     func observe(_ template: RequestTemplate) async -> FetchedSource {
         let result = await fetch(requests.first(template))
         // A cancelled request or a wrong configuration is no state of the server's.

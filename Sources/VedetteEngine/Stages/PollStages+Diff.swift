@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-extension Poll {
+extension PollStages {
     /// Compares what was read with the snapshot.
     func diff(_ read: ReadSource) async -> PollResult {
         switch read {

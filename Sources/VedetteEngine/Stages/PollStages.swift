@@ -2,10 +2,11 @@
 
 import VedetteCore
 
-/// One poll of one source: what it asks with, what it compares with, and the edges that it reaches through.
+/// The stages of one poll that change nothing: what it asks with, what it compares with, and the edges that it reaches
+/// through. `PollPipeline` has the whole order.
 ///
-/// Its stages are `fetch`, `read` and `diff`, one file each; none of them changes anything.
-struct Poll: Sendable {
+/// They are `fetch`, `read` and `diff`, one file each.
+struct PollStages: Sendable {
     /// In logs, `status` and events.
     var id = ""
     let source: Source
