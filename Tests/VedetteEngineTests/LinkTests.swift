@@ -45,12 +45,12 @@ struct LinkTests {
         world.fetcher.serve(url("a"), "1=@\(ann)\n2=@\(bob)")
         try await world.watcher.restore()
         #expect(await world.watcher.runOnce(force: true) == [.good(items: 2, isBaseline: true, events: 0)])
-        #expect(world.log.all.contains { $0.contains("a: owner was not read: nothing is served at \(bob)") })
+        #expect(world.log.all.contains { $0.contains("a: failed to read owner: nothing is served at \(bob)") })
         world.clock.advance(.seconds(400))
         world.fetcher.serve(ann, "", status: 500)
         world.fetcher.serve(url("a"), "1=@\(ann)")
         _ = await world.watcher.runOnce(force: true)
-        #expect(world.log.all.contains { $0.contains("owner was not read: the server answered 500") })
+        #expect(world.log.all.contains { $0.contains("failed to read owner: the server answered 500") })
         #expect(await note("1", world) == "Ann")
     }
 
@@ -151,7 +151,7 @@ struct LinkTests {
         let reading = OneShotPoll(fetcher: fetcher, clock: ManualClock(), userAgent: "test/1")
         let (notes, warnings) = await reading.links(of: Item(key: "1", state: "@" + ann), in: source("a"))
         #expect(notes == ["owner": "Ann"])
-        #expect(warnings == ["more was not read: nothing is served at https://a.example/more"])
+        #expect(warnings == ["failed to read more: nothing is served at https://a.example/more"])
     }
 }
 

@@ -323,10 +323,10 @@ def outward(options, bench, rows):
 
 def drain(parts):
     drained = parts.drain()
-    figures = Figures("Row 11  %d owed deliveries go out beside 50 sources polled every second" % drained.count,
+    figures = Figures("Row 11  %d pending deliveries go out beside 50 sources polled every second" % drained.count,
                       "ms of lateness, p99 of %d polls" % len(drained.late), 1000)
     figures.add("vedette, draining", drained.late[int(len(drained.late) * 0.99)])
-    figures.add("vedette, nothing owed", drained.calm[int(len(drained.calm) * 0.99)])
+    figures.add("vedette, nothing pending", drained.calm[int(len(drained.calm) * 0.99)])
     figures.series["(target)"] = [1000.0]
     figures.notes = ["%.0f deliveries per second; resident: %.1f MB afterwards, at most %.1f MB meanwhile; ready after %.2f s" % (
         drained.count / drained.seconds, drained.after / 1e6, drained.most / 1e6, drained.start)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows 8 to 11: from a response's last byte to the sink, deliveries by the thousand, idling, and what a sink was owed."""
+"""Rows 8 to 11: from a response's last byte to the sink, deliveries by the thousand, idling, and a full queue."""
 from __future__ import annotations
 
 import http.server
@@ -152,7 +152,7 @@ class Outward:
             wait_until(lambda: len(server.sent) >= count, 30, "the baselines")
             for n in range(count):
                 server.rows["/list/%d" % n] = each + 1
-            wait_until(lambda: self.owed("drain") >= each * count, 120, "the messages", 0.5)
+            wait_until(lambda: self.pending("drain") >= each * count, 120, "the messages", 0.5)
         finally:
             end(process)
             server.close()
@@ -162,11 +162,11 @@ class Outward:
         try:
             ready(30)
             drained.start = time.monotonic() - begin
-            while self.owed("drain") > 0:
+            while self.pending("drain") > 0:
                 drained.most = max(drained.most, resident(process.pid))
                 time.sleep(0.5)
                 if time.monotonic() - begin > 300:
-                    raise Trouble("%d deliveries are still owed after 300 s" % self.owed("drain"))
+                    raise Trouble("%d deliveries are still pending after 300 s" % self.pending("drain"))
             times = self.nginx.times(offset)
             posts = sorted(times.pop("/hook"))
             drained.seconds, drained.late = posts[-1] - posts[0], lateness(times, 1.0)
@@ -177,7 +177,7 @@ class Outward:
             end(process)
         return drained
 
-    def owed(self, name):
+    def pending(self, name):
         """Read beside the watcher."""
         path = os.path.join(self.work, name, "state", "journal.db")
         with sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10) as journal:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-in for an IBM WebSphere CloudBurst appliance: the REST resources, their manners, and faults on request."""
+"""Stand-in for an IBM WebSphere CloudBurst appliance: the REST resources, their behaviour, and faults on request."""
 from __future__ import annotations
 
 import base64

@@ -132,7 +132,7 @@ public struct Differ: Sendable {
                 mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
                 wasWhole: old.isWhole || source.kind.mode == .list,
                 shown: new.since.map { shown(before: $0, stored, room: Differ.mostShown - new.items.count) } ?? [])
-            judge(absence, stored: stored, present: Set(new.items.lazy.map(\.key)), into: &difference)
+            classify(absence, stored: stored, present: Set(new.items.lazy.map(\.key)), into: &difference)
         }
         difference.events = ordered(difference.events)
         return difference
@@ -236,7 +236,7 @@ public struct Differ: Sendable {
         return changes
     }
 
-    /// How what is absent is judged.
+    /// What absence means in an observation.
     private struct Absence {
         var mode: ReadingMode
         /// The list is empty and enough polls agreed, so one more is not waited for.
@@ -255,7 +255,8 @@ public struct Differ: Sendable {
         return Set(newestFirst.prefix(max(0, room)).map(\.key))
     }
 
-    private func judge(
+    /// Sorts the stored rows that were not observed into deletions, pending absences and remembered keys.
+    private func classify(
         _ absence: Absence, stored: [String: StoredItem], present: Set<String>, into difference: inout Difference
     ) {
         var remembered: [StoredItem] = []

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether this machine can reach anything at all. When it cannot, every source would fail at once, and saying so of
-/// each would be a storm of wrong news: the machine is offline, which is said once.
+/// Decides whether this machine can reach anything at all. When it cannot, every source fails at once: instead of a
+/// failure per source, the machine is offline, which is announced once.
 ///
-/// Offline means: every witness is silent, and there are two of them at least. A witness is a host that answered before
-/// and was not already silent when somebody else answered after it; one that has long been dead is none, nor is one that
-/// never answered. With one witness nobody can tell a dead server from a dead network, so nothing is concluded. Ports do
-/// not count apart, for one machine has many. Machines on loopback and files say nothing about the network.
+/// It is offline when every reference host is silent, and there are at least two. A reference host answered before, and was
+/// not already silent when another host answered after it; so a host that has long been down, or never answered, is none.
+/// With one reference host a dead server cannot be told from a dead network. All ports of a host count as one. Loopback
+/// addresses and files tell nothing about the network.
 public struct Reachability: Sendable {
     public private(set) var isOffline: Bool
     /// Every host beyond this machine that is watched.
@@ -50,7 +50,7 @@ public struct Reachability: Sendable {
         isOffline = false
     }
 
-    /// - Returns: true when the other witnesses should be asked soon, for the silence of two may be that of all.
+    /// - Returns: true when the other reference hosts should be polled soon, since two silent ones may mean all.
     @discardableResult
     public mutating func fellSilent(_ origin: String) -> Bool {
         guard let host = Reachability.host(origin), hosts.contains(host) else { return false }

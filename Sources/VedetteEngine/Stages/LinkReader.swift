@@ -92,7 +92,7 @@ struct LinkReader: Sendable {
             response = try await fetcher.fetch(try requestBuilder.link(link.url, ask, isPublic: isPublic))
         } catch {
             if error.failure == .cancelled { return .cancelled }
-            return .failed(links, "\(link.name) was not read: \(error.detail)", silence: nil)
+            return .failed(links, "failed to read \(link.name): \(error.detail)", silence: nil)
         }
         guard let failure = Failure(status: response.status) else {
             return await LinkReader.read(
@@ -101,7 +101,7 @@ struct LinkReader: Sendable {
         let sentence = PollStages.sentence(status: response.status, failure)
         let asked = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
         let silence = asked.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
-        return .failed(links, "\(link.name) was not read: \(sentence)", silence: silence)
+        return .failed(links, "failed to read \(link.name): \(sentence)", silence: silence)
     }
 
     @concurrent
@@ -118,7 +118,7 @@ struct LinkReader: Sendable {
                 said.append((link, redactor?.redacted(notes) ?? notes))
             } catch {
                 let detail = redactor?.redacted(error.detail) ?? error.detail
-                return .failed(links, "\(link.name) was not read: \(detail)", silence: nil)
+                return .failed(links, "failed to read \(link.name): \(detail)", silence: nil)
             }
         }
         return .said(said)
