@@ -199,10 +199,8 @@ public actor Watcher {
 
     // MARK: Polls
 
-    /// Origins whose last attempt timed out.
     var slowOrigins: Set<String> { network.slowOrigins }
 
-    /// Whether no poll is under way.
     var isIdle: Bool { slots.isIdle }
 
     private func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }
