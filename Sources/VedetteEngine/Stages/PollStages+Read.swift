@@ -57,7 +57,7 @@ extension PollStages {
             deadline: first.startedAt.advanced(by: limits.time))
         if let failed = await readAll(&reading, from: first) { return .ended(failed) }
         let gap = PollStages.problem(of: reading.step)
-        // An incomplete list would make absences of what was not read.
+        // In an incomplete list, items on unread pages would count as absent.
         if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
         var observation = reading.paginator.observation
         let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)

@@ -75,9 +75,8 @@ enum ReadSource: Sendable {
 struct ReadItems: Sendable {
     var observation: Observation
     var stored: [String: StoredItem]
-    /// A window was not read back to what is known.
+    /// Why the reading of a window stopped before it reached known entries; nil when it did reach them.
     var gap: Event.Problem?
-    /// A result without a difference yet: its notes apply to whatever the comparison finds.
     var warnings: [String] = []
     var freshFor: Duration?
     var retryAfter: Duration?

@@ -2,8 +2,7 @@
 
 import VedetteCore
 
-/// The options that the kinds `json`, `xml` and `html` share, with the word of each kind for what names a place: a path or an
-/// XPath.
+/// The options that the kinds `json`, `xml` and `html` share. Their summaries say "path" for `json` and "XPath" for the others.
 enum ItemOptions {
     /// What is read of an item.
     static func item(_ word: String, _ words: String, title: String) -> [OptionSpec] {
