@@ -12,7 +12,7 @@ public actor Dispatcher {
     let time: SteadyClock
     private(set) var sinks: [String: any Sink]
     private(set) var policy: [String: DeliveryPolicy]
-    var outbox: Outbox
+    var schedule: DeliverySchedule
     private var unwritten: [Attempt] = []
     private var isWriting = false
     private(set) var isStopping = false
@@ -54,7 +54,7 @@ public actor Dispatcher {
     ) {
         (self.dependencies, self.executor) = (dependencies, executor)
         (self.sinks, self.policy) = (sinks, policy)
-        outbox = Outbox(policy: policy)
+        schedule = DeliverySchedule(policy: policy)
         time = SteadyClock(dependencies.clock.now())
     }
 
@@ -63,7 +63,7 @@ public actor Dispatcher {
     /// Finds the deliveries that earlier runs left pending.
     public func restore() async throws(JournalError) {
         let lanes = try await dependencies.journal.pendingLanes()
-        for lane in lanes { outbox.laneFound(lane) }
+        for lane in lanes { schedule.laneFound(lane) }
         // A receiver that was not there in an earlier run may be there now.
         for sink in Set(lanes.map(\.sink)) { probeRecovery(sink) }
         if !lanes.isEmpty { queueLimiter.pending(0, at: dependencies.clock.now().boot) }
@@ -74,7 +74,7 @@ public actor Dispatcher {
     public func enqueue(_ deliveries: [Delivery]) {
         let now = dependencies.clock.now()
         let fresh = deliveries.filter { delivery in !expired.contains { $0.contains(delivery.id) } }
-        outbox.committed(fresh.map { time.steady($0, now) })
+        schedule.committed(fresh.map { time.steady($0, now) })
         queueLimiter.pending(deliveries.count, at: now.boot)
         work()
     }
@@ -87,7 +87,7 @@ public actor Dispatcher {
 
     private func apply(_ policy: [String: DeliveryPolicy]) {
         self.policy = policy
-        outbox.apply(policy)
+        schedule.apply(policy)
     }
 
     /// Takes another set of sinks. Pending deliveries of a removed one end with that reason; a changed one that was paused
@@ -102,7 +102,7 @@ public actor Dispatcher {
         apply(policy)
         for name in changed {
             generations[name, default: 0] += 1
-            outbox.resumed(sink: name)
+            schedule.resumed(sink: name)
             recoveryProbes.removeValue(forKey: name)?.cancel()
         }
         work()
@@ -112,14 +112,14 @@ public actor Dispatcher {
         }
     }
 
-    /// Carries out `outbox retry`: a paused sink is tried again, and its pending deliveries are read again, revived ones too.
+    /// Carries out `schedule retry`: a paused sink is tried again, and its pending deliveries are read again, revived ones too.
     public func retry(sink: String) {
-        outbox.resumed(sink: sink)
+        schedule.resumed(sink: sink)
         work()
         Task {
             do throws(JournalError) {
                 for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink {
-                    outbox.laneFound(lane)
+                    schedule.laneFound(lane)
                 }
                 queueLimiter.pending(1, at: dependencies.clock.now().boot)
             } catch {
@@ -129,9 +129,9 @@ public actor Dispatcher {
         }
     }
 
-    /// Carries out `outbox drop`: the sink's pending deliveries are read again.
+    /// Carries out `schedule drop`: the sink's pending deliveries are read again.
     public func reread(sink: String) {
-        outbox.reread(sink: sink)
+        schedule.reread(sink: sink)
         work()
     }
 
@@ -139,11 +139,11 @@ public actor Dispatcher {
     public func drainOnce() async {
         repeat { queueLimiter.began() } while await expireExcess()
         isOnce = true
-        outbox.drainOnce()
+        schedule.drainOnce()
         work()
         await wait {
             let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Dispatcher.mostUnwritten
-            return ($0.outbox.isDrained || isStuck) && !$0.isWriting && $0.reports == 0
+            return ($0.schedule.isDrained || isStuck) && !$0.isWriting && $0.reports == 0
         }
     }
 
@@ -180,7 +180,7 @@ public actor Dispatcher {
     func work() {
         guard !isStopping, unwritten.count < Dispatcher.mostUnwritten else { return }
         let now = time.moment(dependencies.clock.now())
-        let (actions, wake) = outbox.actions(at: now.wall)
+        let (actions, wake) = schedule.actions(at: now.wall)
         for order in actions {
             switch order {
             case .attempt(let delivery): attempt(delivery)
@@ -210,22 +210,23 @@ public actor Dispatcher {
         // A delivery that ends while its lane is read makes it read once more.
         let ended = unwrittenEnds
         do throws(JournalError) {
-            var deliveries = try await dependencies.journal.pending(in: lane, after: after, limit: Outbox.ahead)
+            var deliveries = try await dependencies.journal.pending(
+                in: lane, after: after, limit: DeliverySchedule.ahead)
             let now = dependencies.clock.now()
             for i in deliveries.indices {
                 deliveries[i] = time.restored(deliveries[i], now)
                 if isOnce { deliveries[i].due = time.moment(now).wall }
             }
-            outbox.loaded(deliveries, in: lane, ended: ended)
+            schedule.loaded(deliveries, in: lane, ended: ended)
         } catch {
             dependencies.log.log(.error, "failed to read pending deliveries of '\(lane.sink)': \(error.detail)")
             if isOnce {
                 unsent += 1
-                outbox.loaded([], in: lane)
+                schedule.loaded([], in: lane)
                 return work()
             }
             try? await dependencies.clock.sleep(until: dependencies.clock.now().boot.advanced(by: .seconds(5)))
-            outbox.loadFailed(in: lane)
+            schedule.loadFailed(in: lane)
         }
         work()
     }
@@ -254,7 +255,7 @@ public actor Dispatcher {
         let attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
         reportRefusal(outcome, of: delivery.message.sink)
-        outbox.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
+        schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
         if attempt.state == .retry { probeRecovery(delivery.message.sink) }
         store(attempt, of: delivery)
@@ -271,7 +272,7 @@ public actor Dispatcher {
             guard !Task.isCancelled else { return }
             self.recoveryProbes[name] = nil
             guard isBack else { return }
-            self.outbox.recovered(sink: name)
+            self.schedule.recovered(sink: name)
             self.work()
         }
     }
@@ -280,7 +281,7 @@ public actor Dispatcher {
 
     /// Reports the first refusal of a sink; those of messages that were in flight beside it add nothing.
     private func reportRefusal(_ outcome: Outcome, of sink: String) {
-        guard let report, !outbox.isPaused(sink) else { return }
+        guard let report, !schedule.isPaused(sink) else { return }
         let (kind, reason): (Event.Kind, String)
         switch outcome {
         case .paused(let text): (kind, reason) = (.paused, text)
@@ -348,7 +349,7 @@ public actor Dispatcher {
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
     private func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
-        for lane in Set(successors.map(\.lane)) { outbox.moreCommitted(lane) }
+        for lane in Set(successors.map(\.lane)) { schedule.moreCommitted(lane) }
         queueLimiter.pending(successors.count, at: dependencies.clock.now().boot)
         work()
     }

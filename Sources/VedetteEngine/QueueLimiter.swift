@@ -84,14 +84,14 @@ extension Dispatcher {
         return hasMore
     }
 
-    private func limits() -> [OutboxLimit] {
+    private func limits() -> [QueueLimit] {
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
-        let resting = outbox.unavailableSinks
+        let resting = schedule.unavailableSinks
         return sinks.keys.map { sink in
             let policy = policy(of: sink)
-            return OutboxLimit(
+            return QueueLimit(
                 sink: sink, bound: policy.queue,
                 oldest: resting.contains(sink) ? now.advanced(by: .zero - policy.giveUp) : nil)
         }
@@ -106,7 +106,7 @@ extension Dispatcher {
         for (delivery, cause) in excess.sorted(by: { $0.delivery.id < $1.delivery.id })
         where attempts[delivery.id] == nil && !done.contains(delivery.id) {
             let reason = policy(of: delivery.message.sink).reason(cause, delivery)
-            outbox.ended(delivery)
+            schedule.ended(delivery)
             var end = Attempt(
                 delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
                 reason: reason)

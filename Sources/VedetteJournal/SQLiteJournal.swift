@@ -127,7 +127,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         return successors
     }
 
-    public func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow {
+    public func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow {
         try await store.read { try OverflowRows.of(limits, most: limit, $0) }
     }
 

@@ -13,13 +13,15 @@ struct NamesTests {
         """,
         "VedetteCore": """
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
-        SinkManners Asking Shaper Sighting Persistence Rehearsal Pace Ask Chance Notice Manners
+        SinkManners Outbox OutboxLane OutboxSink OutboxLimit Asking Shaper Sighting \
+        Persistence Rehearsal Pace Ask Chance Notice Manners
         """,
         "VedetteEngine": """
         Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch
         """,
         "VedetteHTTP": """
-        Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification
+        Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
+        PinRegistry PeerCertificate
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
@@ -27,7 +29,8 @@ struct NamesTests {
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows
         """,
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
-        "VedetteSources": "KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling",
+        "VedetteSources":
+            "KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords",
         "VedetteDocument": "XMLIllness XMLHealer XMLRepair XMLStart XPathMeter",
     ]
 

@@ -305,7 +305,7 @@ actor FakeJournal: Journal {
         return successors
     }
 
-    func overflow(_ limits: [OutboxLimit], most limit: Int) -> Overflow {
+    func overflow(_ limits: [QueueLimit], most limit: Int) -> Overflow {
         let all = pending
         var overflow = Overflow(pending: all.count)
         for bound in limits {

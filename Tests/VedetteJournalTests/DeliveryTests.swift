@@ -149,10 +149,10 @@ struct DeliveryTests {
         try await again.close()
     }
 
-    private func overflow(_ journal: any Journal, most: Int = 99, _ change: (inout OutboxLimit) -> Void) async throws
+    private func overflow(_ journal: any Journal, most: Int = 99, _ change: (inout QueueLimit) -> Void) async throws
         -> [Int64]
     {
-        var limit = OutboxLimit(sink: "team", bound: QueueBound())
+        var limit = QueueLimit(sink: "team", bound: QueueBound())
         change(&limit)
         return try await journal.overflow([limit], most: most).excess.map(\.delivery.id)
     }

@@ -142,7 +142,7 @@ struct QueryPlanTests {
         attempt.successor = pending[0].fallback(among: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
         try await journal.record([attempt])
         for policy in QueueBound.Policy.allCases {
-            var limit = OutboxLimit(sink: "sink1", bound: QueueBound())
+            var limit = QueueLimit(sink: "sink1", bound: QueueBound())
             limit.bound.policy = policy
             (limit.bound.count, limit.bound.bytes) = (10, 10)
             _ = try await journal.overflow([limit], most: 100)

@@ -66,7 +66,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
-    public func overflow(_ limits: [OutboxLimit], most limit: Int) -> Overflow { read { $0.overflow(limits, limit) } }
+    public func overflow(_ limits: [QueueLimit], most limit: Int) -> Overflow { read { $0.overflow(limits, limit) } }
 
     // MARK: Readers
 
@@ -362,7 +362,7 @@ private struct MemoryJournalState: Sendable {
         return deliveries.contains { $0.delivery.message.rule == rule && $0.delivery.message.event.seq == event.seq }
     }
 
-    func overflow(_ limits: [OutboxLimit], _ most: Int) -> Overflow {
+    func overflow(_ limits: [QueueLimit], _ most: Int) -> Overflow {
         var overflow = Overflow(pending: pending.count)
         for limit in limits {
             let queue = pending.filter { $0.message.sink == limit.sink }

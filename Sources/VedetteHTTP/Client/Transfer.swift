@@ -352,7 +352,7 @@ final class Transfer {
             setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
             isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,
-            certificateExpires: hop?.request.inspectsConnection == true ? PeerCertificate.expiry(easy) : nil,
+            certificateExpires: hop?.request.inspectsConnection == true ? CertificateExpiry.expiry(easy) : nil,
             memory: isKnown ? nil : memory)
         // The response takes the buffer: the body is not copied.
         if !isKnown { body = [] }

@@ -24,7 +24,7 @@ enum QueueTotalRows {
 
 /// Finds pending deliveries that exceed the bounds of their sinks.
 enum OverflowRows {
-    static func of(_ limits: [OutboxLimit], most: Int, _ db: Database) throws -> Overflow {
+    static func of(_ limits: [QueueLimit], most: Int, _ db: Database) throws -> Overflow {
         var overflow = Overflow()
         let limits = Dictionary(limits.map { ($0.sink, $0) }) { first, _ in first }
         for count in try QueueTotalRows.counts(db) {
@@ -39,7 +39,7 @@ enum OverflowRows {
 
     /// Finds the excess of one bound at a time: the next step finds the others.
     private static func excess(
-        _ limit: OutboxLimit, _ count: SinkCount, most: Int, _ db: Database
+        _ limit: QueueLimit, _ count: SinkCount, most: Int, _ db: Database
     ) throws -> [(delivery: Delivery, by: Overflow.Excess)] {
         let order = limit.bound.policy == .dropOldest ? "d.id" : "d.id desc"
         func select(_ number: Int, order: String, before: Timestamp? = nil) throws -> [Delivery] {

@@ -106,9 +106,9 @@ struct FeedDate {
         case 14 where year == nil:
             (year, month, day) = (value / 10_000_000_000, value / 100_000_000 % 100, value / 1_000_000 % 100)
             clock = Clock(hour: value / 10_000 % 100, minute: value / 100 % 100, second: value % 100)
-        case 2 where day != nil && clock == nil && lastWord == FeedDateWords.t: clock = Clock(hour: value)
-        case 4 where day != nil && clock == nil && lastWord == FeedDateWords.t: compactTime(value, count)
-        case 6 where day != nil && clock == nil && lastWord == FeedDateWords.t: compactTime(value, count)
+        case 2 where day != nil && clock == nil && lastWord == FeedDateNames.t: clock = Clock(hour: value)
+        case 4 where day != nil && clock == nil && lastWord == FeedDateNames.t: compactTime(value, count)
+        case 6 where day != nil && clock == nil && lastWord == FeedDateNames.t: compactTime(value, count)
         case 1...2 where (next(".") || next("/") || next("-")) && nextIsDigit(1) && day == nil && month == nil:
             return numericDate(value)
         case 1...2 where day == nil: day = value
@@ -218,25 +218,25 @@ struct FeedDate {
         }
         let name = isShort ? word : 0
         lastWord = name
-        if let half = FeedDateWords.halves[name], let hour = clock?.hour, (1...12).contains(hour) {
+        if let half = FeedDateNames.halves[name], let hour = clock?.hour, (1...12).contains(hour) {
             clock?.hour = hour % 12 + half
-        } else if clock != nil, zone == nil, let minutes = FeedDateWords.zones[name] {
+        } else if clock != nil, zone == nil, let minutes = FeedDateNames.zones[name] {
             zone = minutes
         } else if ideographs(name) {
             return
-        } else if year == nil || month == nil, let number = FeedDateWords.month(bytes[start..<at]) {
+        } else if year == nil || month == nil, let number = FeedDateNames.month(bytes[start..<at]) {
             // A weekday of one language is a month of another (`mar, 24 nov`): the last one before the year counts.
             month = number
             // `21-Nov-2026`: the dash is no sign.
             if next("-") || next("/") { at += 1 }
-        } else if name != FeedDateWords.t {
+        } else if name != FeedDateNames.t {
             hasOtherWords = true
         }
     }
 
     /// Reads `2026年11月21日`, where each word names the number before it.
     private mutating func ideographs(_ name: UInt64) -> Bool {
-        guard month == nil, name == FeedDateWords.monthSign || name == FeedDateWords.monthSignKorean else {
+        guard month == nil, name == FeedDateNames.monthSign || name == FeedDateNames.monthSignKorean else {
             return false
         }
         (month, day) = (day, nil)

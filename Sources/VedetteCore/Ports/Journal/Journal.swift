@@ -35,7 +35,7 @@ public protocol Journal: Sendable {
     func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery]
 
     /// Finds pending deliveries that exceed the bounds of their sinks, at most `limit` per sink.
-    func overflow(_ limits: [OutboxLimit], most limit: Int) async throws(JournalError) -> Overflow
+    func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow
 }
 
 public struct JournalError: Error, Sendable, Hashable {

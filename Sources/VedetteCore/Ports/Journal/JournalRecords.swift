@@ -43,7 +43,7 @@ public struct Committed: Sendable {
 }
 
 /// The bounds of one sink's pending deliveries.
-public struct OutboxLimit: Sendable, Hashable {
+public struct QueueLimit: Sendable, Hashable {
     public var sink: String
     public var bound: QueueBound
     /// Deliveries created before this time have expired; nil while the sink accepts messages.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The outbox's state of one lane: its first deliveries, and whether the journal has more.
-struct OutboxLane: Sendable {
+/// The schedule's state of one lane: its first deliveries, and whether the journal has more.
+struct ScheduledLane: Sendable {
     private(set) var waiting: [Delivery] = []
     /// Whether the journal has more than `waiting`.
     private(set) var hasMore = false
@@ -17,7 +17,7 @@ struct OutboxLane: Sendable {
     /// Ids of `waiting` that have a Retry-After of the receiver.
     private var postponed = Set<Int64>()
     var isLoading = false
-    /// Whether it is in the outbox's list of lanes to look at.
+    /// Whether it is in the schedule's list of lanes to look at.
     var isReady = false
     /// Whether it is in its sink's queue.
     var isQueued = false
@@ -44,7 +44,7 @@ struct OutboxLane: Sendable {
     }
 
     mutating func committed(_ delivery: Delivery) {
-        if hasMore || isLoading || waiting.count >= Outbox.ahead {
+        if hasMore || isLoading || waiting.count >= DeliverySchedule.ahead {
             setHasMore()
         } else if delivery.id > lastSeen {
             waiting.append(delivery)

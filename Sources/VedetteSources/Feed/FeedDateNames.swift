@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The words of dates: months, zones, halves of the day. A short word is packed into a number, so that most need no string.
-enum FeedDateWords {
+enum FeedDateNames {
     static let t = packed("t")
     static let monthSign = packed("月")
     static let monthSignKorean = packed("월")

@@ -2,7 +2,7 @@
 
 /// Decides which delivery is attempted next: in order per lane, within the policy of each sink. It holds the lanes and
 /// their first deliveries; the rest is in the journal. A step costs time for the lanes that it touches, not for all.
-public struct Outbox: Sendable {
+public struct DeliverySchedule: Sendable {
     /// Deliveries read ahead per lane.
     public static let ahead = 64
 
@@ -14,8 +14,8 @@ public struct Outbox: Sendable {
         case load(DeliveryLane, after: Int64)
     }
 
-    private var lanes: [DeliveryLane: OutboxLane] = [:]
-    private var sinks: [String: OutboxSink] = [:]
+    private var lanes: [DeliveryLane: ScheduledLane] = [:]
+    private var sinks: [String: ScheduledSink] = [:]
     /// Lanes to look at.
     private var ready: [DeliveryLane] = []
     /// Sinks that got a lane or capacity since the last actions.
@@ -34,7 +34,7 @@ public struct Outbox: Sendable {
         static func < (a: Later, b: Later) -> Bool { a.due < b.due }
     }
 
-    /// Creates an outbox without deliveries.
+    /// Creates a schedule without deliveries.
     /// - Parameter policy: the policies of sinks that do not have the usual one.
     public init(policy: [String: DeliveryPolicy] = [:]) { apply(policy) }
 
@@ -56,7 +56,7 @@ public struct Outbox: Sendable {
     /// Returns whether the sink waits for a person.
     public func isPaused(_ sink: String) -> Bool { sinks[sink]?.isPaused == true }
 
-    private func isHeld(_ lane: OutboxLane, _ sink: String) -> Bool {
+    private func isHeld(_ lane: ScheduledLane, _ sink: String) -> Bool {
         let sink = sinks[sink]
         return lane.waitsUntil != nil || sink?.isPaused == true || isOnce && sink?.circuit.isOpen == true
     }
@@ -66,27 +66,27 @@ public struct Outbox: Sendable {
     /// Replaces the policies; a sink that is not named has the usual one.
     public mutating func apply(_ policy: [String: DeliveryPolicy]) {
         for name in Set(sinks.keys).union(policy.keys) {
-            sinks[name, default: OutboxSink()].policy = policy[name] ?? DeliveryPolicy()
+            sinks[name, default: ScheduledSink()].policy = policy[name] ?? DeliveryPolicy()
             touched.insert(name)
         }
     }
 
     /// Adds a lane with pending deliveries in the journal, at a start or when a person revived a delivery.
     public mutating func laneFound(_ name: DeliveryLane) {
-        lanes[name, default: OutboxLane()].reread()
+        lanes[name, default: ScheduledLane()].reread()
         markReady(name)
     }
 
     /// Records that the journal has more deliveries in that lane than were announced.
     public mutating func moreCommitted(_ name: DeliveryLane) {
-        lanes[name, default: OutboxLane()].setHasMore()
+        lanes[name, default: ScheduledLane()].setHasMore()
         markReady(name)
     }
 
     /// Adds deliveries that were committed, in their order.
     public mutating func committed(_ deliveries: [Delivery]) {
         for delivery in deliveries {
-            lanes[delivery.lane, default: OutboxLane()].committed(delivery)
+            lanes[delivery.lane, default: ScheduledLane()].committed(delivery)
             markReady(delivery.lane)
         }
     }
@@ -217,7 +217,7 @@ public struct Outbox: Sendable {
             if !lane.isQueued { queue(name) }
             return nil
         }
-        if lane.hasMore, inOrder ? lane.waiting.isEmpty : lane.waiting.count < Outbox.ahead {
+        if lane.hasMore, inOrder ? lane.waiting.isEmpty : lane.waiting.count < DeliverySchedule.ahead {
             lanes[name]?.isLoading = true
             return .load(name, after: lane.lastSeen)
         }
@@ -234,7 +234,7 @@ public struct Outbox: Sendable {
     private mutating func queue(_ name: DeliveryLane) {
         lanes[name]?.isQueued = true
         lanes[name]?.waitsUntil = nil
-        sinks[name.sink, default: OutboxSink()].enqueue(name)
+        sinks[name.sink, default: ScheduledSink()].enqueue(name)
         touched.insert(name.sink)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The outbox's state of one sink: attempts in flight, rate, circuit, and the lanes that wait for it.
-struct OutboxSink: Sendable {
+/// The schedule's state of one sink: attempts in flight, rate, circuit, and the lanes that wait for it.
+struct ScheduledSink: Sendable {
     var policy = DeliveryPolicy()
     /// Attempts in flight.
     var inFlight = 0
@@ -12,7 +12,7 @@ struct OutboxSink: Sendable {
     private var head = 0
     var circuit = CircuitBreaker()
     private var lastStart: Timestamp?
-    /// When the outbox looks at it again.
+    /// When the schedule looks at it again.
     var wakesAt: Timestamp?
 
     var hasCapacity: Bool { !isPaused && inFlight < (circuit.isOpen ? 1 : policy.concurrency) }

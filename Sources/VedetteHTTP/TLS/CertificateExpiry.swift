@@ -4,7 +4,7 @@ import CCurl
 import VedetteCore
 
 /// Reads the server's certificate chain as libcurl reports it (CURLINFO_CERTINFO(3)).
-enum PeerCertificate {
+enum CertificateExpiry {
     private static let label = "Expire date:"
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",

@@ -10,7 +10,7 @@ func delivery(_ id: Int64, source: String = "s", sink: String = "k", created: Ti
     return Delivery(id: id, message: message, created: created, due: created)
 }
 
-extension Outbox {
+extension DeliverySchedule {
     /// The outcome that leads to the attempt's state.
     mutating func attempted(_ attempt: Attempt, in lane: DeliveryLane) {
         let outcome: Outcome =
@@ -66,8 +66,8 @@ struct RetryPolicyTests {
     }
 }
 
-@Suite("Outbox")
-struct OutboxTests {
+@Suite("Delivery schedule")
+struct DeliveryScheduleTests {
     private let lane = DeliveryLane(source: "s", sink: "k")
 
     private func sent(_ id: Int64) -> Attempt {
@@ -80,13 +80,13 @@ struct OutboxTests {
 
     @Test("a retry blocks its own lane and no other")
     func retryBlocksItsLane() {
-        var outbox = Outbox()
-        outbox.committed([delivery(1), delivery(2), delivery(3, source: "other")])
-        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(1)), .attempt(delivery(3, source: "other"))])
-        outbox.attempted(retry(1, due: at(10)), in: lane)
-        let waiting = outbox.actions(at: at(5))
+        var schedule = DeliverySchedule()
+        schedule.committed([delivery(1), delivery(2), delivery(3, source: "other")])
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(1)), .attempt(delivery(3, source: "other"))])
+        schedule.attempted(retry(1, due: at(10)), in: lane)
+        let waiting = schedule.actions(at: at(5))
         #expect(waiting.actions.isEmpty && waiting.wake == at(10))
-        guard case .attempt(let again)? = outbox.actions(at: at(10)).actions.first else {
+        guard case .attempt(let again)? = schedule.actions(at: at(10)).actions.first else {
             Issue.record("not tried again")
             return
         }
@@ -95,104 +95,104 @@ struct OutboxTests {
 
     @Test("at most four of one sink are in flight, and every waiting lane gets its turn")
     func perSink() {
-        var outbox = Outbox()
-        for id in 1...6 { outbox.committed([delivery(Int64(id), source: "s\(id)")]) }
-        #expect(outbox.actions(at: at(0)).actions.count == 4)
+        var schedule = DeliverySchedule()
+        for id in 1...6 { schedule.committed([delivery(Int64(id), source: "s\(id)")]) }
+        #expect(schedule.actions(at: at(0)).actions.count == 4)
         // More for a lane that already waits must not take another lane's turn.
-        outbox.committed([delivery(7, source: "s5"), delivery(8, source: "s5")])
-        #expect(outbox.actions(at: at(0)).actions.isEmpty)
-        outbox.attempted(sent(1), in: DeliveryLane(source: "s1", sink: "k"))
-        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(5, source: "s5"))])
-        outbox.attempted(sent(2), in: DeliveryLane(source: "s2", sink: "k"))
-        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(6, source: "s6"))])
+        schedule.committed([delivery(7, source: "s5"), delivery(8, source: "s5")])
+        #expect(schedule.actions(at: at(0)).actions.isEmpty)
+        schedule.attempted(sent(1), in: DeliveryLane(source: "s1", sink: "k"))
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(5, source: "s5"))])
+        schedule.attempted(sent(2), in: DeliveryLane(source: "s2", sink: "k"))
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(6, source: "s6"))])
     }
 
     @Test("what is committed while the journal is read is neither lost nor repeated")
     func growsWhileLoading() {
-        var outbox = Outbox()
-        outbox.laneFound(lane)
-        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
-        outbox.committed([delivery(5)])
-        outbox.loaded([], in: lane)
-        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
-        outbox.loaded([delivery(5)], in: lane)
-        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(5))])
+        var schedule = DeliverySchedule()
+        schedule.laneFound(lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 0)])
+        schedule.committed([delivery(5)])
+        schedule.loaded([], in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 0)])
+        schedule.loaded([delivery(5)], in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(5))])
     }
 
     @Test("a delivery that was read from the journal before it was announced is not repeated")
     func announcedLate() {
-        var outbox = Outbox()
-        outbox.laneFound(lane)
-        _ = outbox.actions(at: at(0))
-        outbox.loaded([delivery(5)], in: lane)
-        _ = outbox.actions(at: at(0))
-        outbox.attempted(sent(5), in: lane)
-        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 5)])
-        outbox.loaded([], in: lane)
-        _ = outbox.actions(at: at(0))
-        outbox.committed([delivery(5)])
-        #expect(outbox.actions(at: at(0)).actions.isEmpty && outbox.isDrained)
+        var schedule = DeliverySchedule()
+        schedule.laneFound(lane)
+        _ = schedule.actions(at: at(0))
+        schedule.loaded([delivery(5)], in: lane)
+        _ = schedule.actions(at: at(0))
+        schedule.attempted(sent(5), in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 5)])
+        schedule.loaded([], in: lane)
+        _ = schedule.actions(at: at(0))
+        schedule.committed([delivery(5)])
+        #expect(schedule.actions(at: at(0)).actions.isEmpty && schedule.isDrained)
     }
 
     @Test("a sink that is resumed while its lane is read or attempted repeats no delivery")
     func resumedWhileLoading() {
-        var outbox = Outbox()
-        outbox.laneFound(lane)
-        _ = outbox.actions(at: at(0))
-        outbox.resumed(sink: "k")
-        #expect(outbox.actions(at: at(0)).actions.isEmpty)
-        outbox.loaded([delivery(5)], in: lane)
-        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
-        outbox.loaded([delivery(5)], in: lane)
-        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(5))])
-        outbox.resumed(sink: "k")
-        #expect(outbox.actions(at: at(0)).actions.isEmpty)
-        outbox.attempted(sent(5), in: lane)
-        #expect(outbox.actions(at: at(0)).actions == [.load(lane, after: 0)])
-        outbox.loaded([delivery(5), delivery(6)], in: lane, ended: [5])
-        #expect(outbox.actions(at: at(0)).actions == [.attempt(delivery(6))])
+        var schedule = DeliverySchedule()
+        schedule.laneFound(lane)
+        _ = schedule.actions(at: at(0))
+        schedule.resumed(sink: "k")
+        #expect(schedule.actions(at: at(0)).actions.isEmpty)
+        schedule.loaded([delivery(5)], in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 0)])
+        schedule.loaded([delivery(5)], in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(5))])
+        schedule.resumed(sink: "k")
+        #expect(schedule.actions(at: at(0)).actions.isEmpty)
+        schedule.attempted(sent(5), in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 0)])
+        schedule.loaded([delivery(5), delivery(6)], in: lane, ended: [5])
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(6))])
     }
 
     @Test("a paused sink gets no attempts, others do; when resumed, it starts with the delivery that it refused")
     func paused() {
-        var outbox = Outbox()
-        outbox.committed([delivery(1), delivery(2), delivery(3, sink: "other")])
-        #expect(outbox.actions(at: at(0)).actions.count == 2)
-        outbox.attempted(
+        var schedule = DeliverySchedule()
+        schedule.committed([delivery(1), delivery(2), delivery(3, sink: "other")])
+        #expect(schedule.actions(at: at(0)).actions.count == 2)
+        schedule.attempted(
             Attempt(delivery: 1, state: .paused, attempts: 1, due: at(0), at: at(0), reason: "401"), in: lane)
-        #expect(outbox.actions(at: at(9)).actions.isEmpty)
-        outbox.attempted(sent(3), in: DeliveryLane(source: "s", sink: "other"))
-        _ = outbox.actions(at: at(9))
-        #expect(outbox.isDrained)
-        outbox.resumed(sink: "k")
-        #expect(outbox.actions(at: at(9)).actions == [.load(lane, after: 0)])
-        outbox.loaded([delivery(1), delivery(2)], in: lane)
-        #expect(outbox.actions(at: at(9)).actions == [.attempt(delivery(1))])
+        #expect(schedule.actions(at: at(9)).actions.isEmpty)
+        schedule.attempted(sent(3), in: DeliveryLane(source: "s", sink: "other"))
+        _ = schedule.actions(at: at(9))
+        #expect(schedule.isDrained)
+        schedule.resumed(sink: "k")
+        #expect(schedule.actions(at: at(9)).actions == [.load(lane, after: 0)])
+        schedule.loaded([delivery(1), delivery(2)], in: lane)
+        #expect(schedule.actions(at: at(9)).actions == [.attempt(delivery(1))])
     }
 
     @Test("drainOnce makes every delivery due, except those that have just failed")
     func hurried() {
-        var outbox = Outbox()
-        outbox.laneFound(lane)
-        _ = outbox.actions(at: at(0))
-        outbox.loaded([delivery(1, created: at(50))], in: lane)
-        #expect(outbox.actions(at: at(0)).actions.isEmpty && outbox.isDrained)
-        outbox.drainOnce()
-        #expect(!outbox.isDrained && outbox.actions(at: at(0)).actions.count == 1)
-        outbox.attempted(retry(1, due: at(90)), in: lane)
-        _ = outbox.actions(at: at(0))
-        outbox.drainOnce()
-        #expect(outbox.actions(at: at(0)).actions.isEmpty)
+        var schedule = DeliverySchedule()
+        schedule.laneFound(lane)
+        _ = schedule.actions(at: at(0))
+        schedule.loaded([delivery(1, created: at(50))], in: lane)
+        #expect(schedule.actions(at: at(0)).actions.isEmpty && schedule.isDrained)
+        schedule.drainOnce()
+        #expect(!schedule.isDrained && schedule.actions(at: at(0)).actions.count == 1)
+        schedule.attempted(retry(1, due: at(90)), in: lane)
+        _ = schedule.actions(at: at(0))
+        schedule.drainOnce()
+        #expect(schedule.actions(at: at(0)).actions.isEmpty)
     }
 }
 
 /// Random commits, outcomes, loads, restarts of sinks, ends without an attempt, against what must hold at every step. `k1`
 /// gives up the order in odd runs, and has a rate in every third.
-@Suite("Outbox: property")
+@Suite("Delivery schedule: property")
 struct OutboxPropertyTests {
     private struct World {
         var dice: Dice
-        var outbox: Outbox
+        var schedule: DeliverySchedule
         let isParallel: Bool
         var journal: [DeliveryLane: [Delivery]] = [:]
         var announced: [Delivery] = []
@@ -209,7 +209,7 @@ struct OutboxPropertyTests {
             var policy = DeliveryPolicy()
             policy.isParallel = isParallel
             if seed % 3 == 0 { policy.interval = .seconds(1) }
-            outbox = Outbox(policy: ["k1": policy])
+            schedule = DeliverySchedule(policy: ["k1": policy])
         }
 
         func isOrdered(_ lane: DeliveryLane) -> Bool { !(isParallel && lane.sink == "k1") }
@@ -227,12 +227,12 @@ struct OutboxPropertyTests {
         }
 
         mutating func announce() {
-            outbox.committed(announced)
+            schedule.committed(announced)
             announced = []
         }
 
         mutating func obey() {
-            for order in outbox.actions(at: at(now)).actions {
+            for order in schedule.actions(at: at(now)).actions {
                 switch order {
                 case .attempt(let delivery):
                     #expect(!inFlight.contains { $0.id == delivery.id }, "twice at once")
@@ -245,8 +245,8 @@ struct OutboxPropertyTests {
                     let ofSink = inFlight.count { $0.lane.sink == delivery.lane.sink }
                     #expect(ofSink <= DeliveryPolicy.maximumConcurrency)
                 case .load(let lane, let after):
-                    // The journal is read now; the outbox hears of it later.
-                    let page = (journal[lane] ?? []).filter { $0.id > after }.prefix(Outbox.ahead)
+                    // The journal is read now; the schedule is told of it later.
+                    let page = (journal[lane] ?? []).filter { $0.id > after }.prefix(DeliverySchedule.ahead)
                     reading.append((lane, Array(page)))
                 }
             }
@@ -256,9 +256,9 @@ struct OutboxPropertyTests {
             guard !reading.isEmpty else { return }
             let read = reading.remove(at: Int.random(in: 0..<reading.count, using: &dice))
             if Int.random(in: 0..<5, using: &dice) == 0 {
-                outbox.loadFailed(in: read.lane)
+                schedule.loadFailed(in: read.lane)
             } else {
-                outbox.loaded(read.result, in: read.lane)
+                schedule.loaded(read.result, in: read.lane)
             }
         }
 
@@ -269,7 +269,7 @@ struct OutboxPropertyTests {
             let state: DeliveryState = die < 6 ? .sent : die < 8 ? .retry : die < 9 ? .dead : .paused
             if !state.isPending { end(delivery) }
             let due = at(now + Int64.random(in: 1...9, using: &dice))
-            outbox.attempted(
+            schedule.attempted(
                 Attempt(delivery: delivery.id, state: state, attempts: 1, due: due, at: at(now), reason: nil),
                 in: delivery.lane)
         }
@@ -286,7 +286,7 @@ struct OutboxPropertyTests {
             }
             guard let victim = pending.min(by: { $0.id < $1.id }) else { return }
             end(victim)
-            outbox.ended(victim)
+            schedule.ended(victim)
         }
     }
 
@@ -303,7 +303,7 @@ struct OutboxPropertyTests {
             case 4, 5: world.endAttempt(alwaysSent: false)
             case 6: world.now += 1
             case 7: world.trim()
-            default: world.outbox.resumed(sink: "k\(Int.random(in: 0..<2, using: &world.dice))")
+            default: world.schedule.resumed(sink: "k\(Int.random(in: 0..<2, using: &world.dice))")
             }
             world.obey()
         }
@@ -312,7 +312,7 @@ struct OutboxPropertyTests {
             world.now += 1
             if world.now % 50 == 0 {
                 for sink in ["k0", "k1"] where !world.inFlight.isEmpty || world.now % 500 == 0 {
-                    world.outbox.resumed(sink: sink)
+                    world.schedule.resumed(sink: sink)
                 }
             }
             world.endReading()
