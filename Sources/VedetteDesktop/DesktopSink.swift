@@ -20,7 +20,7 @@ public enum DesktopKind {
 }
 
 /// Shows messages through libnotify. Without a session bus or daemon a delivery is retried, and no other sink waits.
-/// Closing it does nothing: bubbles stay, and their thread sleeps until the process ends.
+/// Closing it does nothing: notifications stay, and their thread sleeps until the process ends.
 public final class DesktopSink: Sink {
     private let clock: any VedetteCore.Clock
     private let icon: String?
@@ -39,7 +39,7 @@ public final class DesktopSink: Sink {
 
     public func deliver(_ message: Message) async -> Outcome {
         // A stopped daemon blocks the notifier's thread for seconds. Waiting for a stream ends at once when this task is
-        // cancelled; the bubble may then still appear.
+        // cancelled; the notification may then still appear.
         let (outcomes, outcome) = AsyncStream<Outcome>.makeStream()
         Task {
             let problem = await show(message)
@@ -47,11 +47,11 @@ public final class DesktopSink: Sink {
             outcome.finish()
         }
         var iterator = outcomes.makeAsyncIterator()
-        return await iterator.next() ?? .retry(reason: "stopped before the bubble was shown", after: nil)
+        return await iterator.next() ?? .retry(reason: "stopped before the notification was shown", after: nil)
     }
 
-    /// Returns true once a bubble can be shown, for instance after log-in; false when the task was cancelled before.
-    /// It waits before the first probe: a daemon that answers but refuses bubbles would be asked without end.
+    /// Returns true once a notification can be shown, for instance after log-in; false when the task was cancelled before.
+    /// It waits before the first probe: a daemon that answers but refuses notifications would be asked without end.
     public func waitForReceiver() async -> Bool {
         repeat {
             do throws(CancellationError) {
@@ -67,12 +67,12 @@ public final class DesktopSink: Sink {
         guard !message.isMissed(at: clock.now().wall) else {
             return await notifier.show(missed: message.title, icon: icon)
         }
-        var bubble = DesktopNotification(message)
-        bubble.icon = icon
-        if silencer == nil { bubble.subject = nil }
-        return await notifier.show(bubble) { [bubble, clock, silencer] button in
-            if button == .open, let link = bubble.link { Browser.open(link) }
-            if let silence = bubble.silence(by: button, at: clock.now().wall) { silencer?.silence(silence) }
+        var notification = DesktopNotification(message)
+        notification.icon = icon
+        if silencer == nil { notification.subject = nil }
+        return await notifier.show(notification) { [notification, clock, silencer] button in
+            if button == .open, let link = notification.link { Browser.open(link) }
+            if let silence = notification.silence(by: button, at: clock.now().wall) { silencer?.silence(silence) }
         }
     }
 }

@@ -10,42 +10,42 @@ final class DisplayedNotification {
     var pressed: @Sendable (DesktopNotification.Button) -> Void = { _ in }
     /// Grows with every use, to find the least recently used one.
     var lastUse = 0
-    private let notification: UnsafeMutablePointer<NotifyNotification>
+    private let handle: UnsafeMutablePointer<NotifyNotification>
 
     init(_ key: DesktopNotification.Key, of notifier: Notifier) {
         (self.key, self.notifier) = (key, notifier)
-        notification = notify_notification_new("Vedette", nil, nil)
-        // The callbacks of `notification` hold no reference to this object: it owns the notification, whose only
+        handle = notify_notification_new("Vedette", nil, nil)
+        // The callbacks of `handle` hold no reference to this object: it owns the notification, whose only
         // reference it is, so they end with it.
-        cn_on_closed(notification, { _, shown in DisplayedNotification.with(shown) { $0.closed($1) } }, context)
-        notify_notification_set_hint(notification, "desktop-entry", g_variant_new_string("vedette"))
+        cn_on_closed(handle, { _, shown in DisplayedNotification.with(shown) { $0.closed($1) } }, context)
+        notify_notification_set_hint(handle, "desktop-entry", g_variant_new_string("vedette"))
     }
 
-    /// Leaves the bubble itself on the screen.
-    deinit { g_object_unref(notification) }
+    /// Leaves the notification itself on the screen.
+    deinit { g_object_unref(handle) }
 
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     /// Blocks until the daemon has answered, up to 25 s.
     /// - Returns: the error; nil when the daemon accepted it.
-    func show(_ bubble: DesktopNotification, capabilities: Set<String>) -> GLibError? {
-        let body = NotificationMarkup.body(bubble.body, isMarkup: capabilities.contains("body-markup"))
+    func show(_ notification: DesktopNotification, capabilities: Set<String>) -> GLibError? {
+        let body = NotificationMarkup.body(notification.body, isMarkup: capabilities.contains("body-markup"))
         notify_notification_update(
-            notification, NotificationMarkup.title(bubble.title), body, bubble.icon ?? Icon.standard)
-        notify_notification_set_urgency(notification, NotifyUrgency(UInt32(bubble.urgency.rawValue)))
-        notify_notification_set_category(notification, bubble.category)
-        notify_notification_clear_actions(notification)
+            handle, NotificationMarkup.title(notification.title), body, notification.icon ?? Icon.standard)
+        notify_notification_set_urgency(handle, NotifyUrgency(UInt32(notification.urgency.rawValue)))
+        notify_notification_set_category(handle, notification.category)
+        notify_notification_clear_actions(handle)
         if capabilities.contains("actions") {
-            // A click on the bubble itself.
-            if bubble.link != nil { addAction("default", .open) }
-            for button in bubble.buttons { addAction(button.rawValue, button) }
+            // A click on the notification itself.
+            if notification.link != nil { addAction("default", .open) }
+            for button in notification.buttons { addAction(button.rawValue, button) }
         }
-        return callingGLib { notify_notification_show(notification, $0) }.error
+        return callingGLib { notify_notification_show(handle, $0) }.error
     }
 
     private func addAction(_ name: String, _ button: DesktopNotification.Button) {
         notify_notification_add_action(
-            notification, name, button.label,
+            handle, name, button.label,
             { _, name, shown in
                 let button = name.flatMap { DesktopNotification.Button(rawValue: String(cString: $0)) } ?? .open
                 DisplayedNotification.with(shown) { $0.pressed(button, on: $1) }

@@ -2,8 +2,8 @@
 
 import VedetteCore
 
-/// Counts messages that could not be shown for more than an hour, for instance overnight without a desktop: one bubble
-/// summarises them, since a bubble for each would be a stack of old news.
+/// Counts messages that could not be shown for more than an hour, for instance overnight without a desktop: one notification
+/// summarises them, since a notification for each would be a stack of old news.
 struct MissedSummary: Sendable, Hashable {
     /// Older messages go into the summary.
     static let ageLimit = Duration.seconds(3600)
@@ -17,7 +17,7 @@ struct MissedSummary: Sendable, Hashable {
         names = (names + [title]).suffix(MissedSummary.namesShown)
     }
 
-    var bubble: DesktopNotification {
+    var notification: DesktopNotification {
         let more = count - names.count
         return DesktopNotification(
             key: .missed, title: "\(count) older message\(count == 1 ? "" : "s")",

@@ -2,21 +2,21 @@
 
 import CNotify
 
-/// Calls libnotify, on one thread of its own: to show a bubble is a call over the bus that blocks for up to 25 s when the
+/// Calls libnotify, on one thread of its own: to show a notification is a call over the bus that blocks for up to 25 s when the
 /// daemon is stopped. There is one per process, because libnotify keeps its state in global variables.
 actor Notifier {
     static let shared = Notifier()
 
-    /// A daemon may keep bubbles for ever; beyond this many, the least recently used one can no longer be replaced.
-    private static let keptBubbles = 256
+    /// A daemon may keep notifications for ever; beyond this many, the least recently used one can no longer be replaced.
+    private static let displayedLimit = 256
 
     private let executor: GLibExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var bus: SessionBus?
-    /// The unique name of the daemon that `bubbles` belong to.
+    /// The unique name of the daemon that `displayed` belong to.
     private var daemon: String?
-    private var bubbles: [DesktopNotification.Key: DisplayedNotification] = [:]
+    private var displayed: [DesktopNotification.Key: DisplayedNotification] = [:]
     private var uses = 0
     private var missed = MissedSummary()
 
@@ -25,16 +25,17 @@ actor Notifier {
         executor.start()
     }
 
-    /// - Parameter pressed: called on the notifier's thread, while the bubble is on the screen.
+    /// - Parameter pressed: called on the notifier's thread, while the notification is on the screen.
     /// - Returns: why it could not be shown; nil when the daemon accepted it.
     func show(
-        _ bubble: DesktopNotification, pressed: @escaping @Sendable (DesktopNotification.Button) -> Void = { _ in }
+        _ notification: DesktopNotification,
+        pressed: @escaping @Sendable (DesktopNotification.Button) -> Void = { _ in }
     ) -> DesktopProblem? {
         do throws(DesktopProblem) {
             let capabilities = try capabilitiesOfDaemon()
-            let shown = bubbles[bubble.key] ?? DisplayedNotification(bubble.key, of: self)
+            let shown = displayed[notification.key] ?? DisplayedNotification(notification.key, of: self)
             shown.pressed = pressed
-            if let error = shown.show(bubble, capabilities: capabilities) { throw .noDaemon(error.message) }
+            if let error = shown.show(notification, capabilities: capabilities) { throw .noDaemon(error.message) }
             keep(shown)
             return nil
         } catch {
@@ -48,7 +49,7 @@ actor Notifier {
         return (try connected().information(), capabilities)
     }
 
-    /// Returns whether a bubble could be shown now.
+    /// Returns whether a notification could be shown now.
     func isReady() -> Bool { (try? capabilitiesOfDaemon()) != nil }
 
     /// Adds a title to the summary of missed messages and shows it.
@@ -56,37 +57,37 @@ actor Notifier {
         // The title is counted only when the daemon accepted it, so that a retry does not count it twice.
         var missed = missed
         missed.add(title)
-        var bubble = missed.bubble
-        bubble.icon = icon
-        if let problem = show(bubble) { return problem }
+        var notification = missed.notification
+        notification.icon = icon
+        if let problem = show(notification) { return problem }
         self.missed = missed
         return nil
     }
 
-    /// Forgets a bubble that the user, the daemon or its timer closed: the next one gets a new id.
+    /// Forgets a notification that the user, the daemon or its timer closed: the next one gets a new id.
     func closed(_ key: DesktopNotification.Key) {
-        bubbles[key] = nil
+        displayed[key] = nil
         if key == .missed { missed = MissedSummary() }
     }
 
     func pressed(_ button: DesktopNotification.Button, on key: DesktopNotification.Key) {
-        bubbles[key]?.pressed(button)
+        displayed[key]?.pressed(button)
     }
 
-    /// Forgets the bubbles of a daemon that left the bus. The signal may be late: then another daemon is known already.
+    /// Forgets the notifications of a daemon that left the bus. The signal may be late: then another daemon is known already.
     func gone(_ name: String) {
         if name == daemon { forget(for: nil) }
     }
 
-    /// Forgets all bubbles. A new daemon knows none of the old ids, and its signals about them belong to other programs.
+    /// Forgets all notifications. A new daemon knows none of the old ids, and its signals about them belong to other programs.
     private func forget(for name: String?) {
-        bubbles = [:]
+        displayed = [:]
         daemon = name
     }
 
-    /// Returns the daemon's capabilities, and notices a new daemon. It asks before each bubble: some daemons replace any id
+    /// Returns the daemon's capabilities, and notices a new daemon. It asks before each notification: some daemons replace any id
     /// that they get, and the signal about a new daemon may still be on its way. It asks the daemon itself: one that is
-    /// stopped is found by that sooner than by a bubble, which it would show when it continues, so that there were two.
+    /// stopped is found by that sooner than by a notification, which it would show when it continues, so that there were two.
     private func capabilitiesOfDaemon() throws(DesktopProblem) -> Set<String> {
         let bus = try connected()
         let capabilities = try bus.capabilities()
@@ -115,9 +116,9 @@ actor Notifier {
     private func keep(_ shown: DisplayedNotification) {
         uses += 1
         shown.lastUse = uses
-        bubbles[shown.key] = shown
-        if bubbles.count > Notifier.keptBubbles,
-            let oldest = bubbles.values.min(by: { $0.lastUse < $1.lastUse })
+        displayed[shown.key] = shown
+        if displayed.count > Notifier.displayedLimit,
+            let oldest = displayed.values.min(by: { $0.lastUse < $1.lastUse })
         {
             closed(oldest.key)
         }

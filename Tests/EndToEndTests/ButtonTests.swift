@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-/// A watcher whose bubbles have buttons, and a person who presses them.
+/// A watcher whose notifications have buttons, and a person who presses them.
 @Suite(
-    "Buttons of a running watcher's bubbles", .timeLimit(.minutes(2)),
+    "Buttons of a running watcher's notifications", .timeLimit(.minutes(2)),
     .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
 struct ButtonTests {
     private struct Scene {
@@ -16,7 +16,7 @@ struct ButtonTests {
         init(_ desktop: Desktop) async throws {
             self.desktop = desktop
             world = try await Appliance()
-            try world.configure(extra: "  - {name: bubble, when: {source: systems, field: state}, notify: [desk]}\n")
+            try world.configure(extra: "  - {name: notice, when: {source: systems, field: state}, notify: [desk]}\n")
             let place = world.home.config.appending(path: "desk.yaml")
             try "sinks: {desk: {kind: desktop}}\n".write(to: place, atomically: true, encoding: .utf8)
             try await world.set(59, "starting")
@@ -71,12 +71,12 @@ struct ButtonTests {
         _ = try await scene.explained(scene.change(59, "ready", to: "Ready for use"))
         try await scene.desktop.choose("Snooze 1 h")
         let silence = try await scene.silenced(1)[0]
-        #expect(silence["rule"] as? String == "bubble" && silence["source"] as? String == "systems")
+        #expect(silence["rule"] as? String == "notice" && silence["source"] as? String == "systems")
         #expect(silence["item"] as? String == "59" && silence["until"] != nil)
         let number = try #require(silence["id"] as? Int)
         let said = try await scene.explained(scene.change(59, "stopping", to: "Stopping"))
         #expect(said.contains("suppressed") && said.contains("silenced: "), "\(said)")
-        // Another item's bubble comes.
+        // Another item's notification comes.
         let other = try await scene.explained(scene.change(56, "stopping", to: "Stopping"))
         #expect(other.contains("sent") && !other.contains("suppressed"), "\(other)")
         #expect(try await scene.world.home.vedette("silences", "end", "\(number)").code == 0)
@@ -92,7 +92,7 @@ struct ButtonTests {
         _ = try await scene.explained(scene.change(59, "ready", to: "Ready for use"))
         try await scene.desktop.choose("Mute rule")
         let silence = try await scene.silenced(1)[0]
-        #expect(silence["rule"] as? String == "bubble" && silence["item"] == nil && silence["until"] == nil)
+        #expect(silence["rule"] as? String == "notice" && silence["item"] == nil && silence["until"] == nil)
         // The rule `state` speaks to stdout: that is where `change` hears of it.
         let said = try await scene.explained(scene.change(56, "stopping", to: "Stopping"))
         #expect(said.contains("suppressed"), "\(said)")

@@ -94,7 +94,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a reload changes no snapshot: what changed meanwhile is said with the state before it")
+    @Test("a reload changes no snapshot: what changed meanwhile is announced with the state before it")
     func reloadKeepsState() async throws {
         let world = try await Appliance(every: "1h")
         try await world.set(59, "starting")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Servers that are not there, or say nothing", .timeLimit(.minutes(2)))
 struct DeadlineTests {
-    @Test("timeout: a server that hangs, and one that never says a byte, are failed polls when their deadline passes")
+    @Test("timeout: a server that hangs, and one that never sends a byte, are failed polls when their deadline passes")
     func hanging() async throws {
         let lab = try await Lab("faults")
         let home = try Home(lab)

@@ -102,7 +102,7 @@ final class Desktop: Sendable {
         return child.text(of: .out).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Chooses a button of the latest bubble from dunst's menu.
+    /// Chooses a button of the latest notification from dunst's menu.
     func choose(_ label: String) async throws {
         try label.write(to: directory.appending(path: "wanted"), atomically: false, encoding: .utf8)
         try await run("dunstctl", "context")
@@ -125,7 +125,7 @@ final class Desktop: Sendable {
     /// Bubbles on the screen.
     func displayed() async throws -> Int { Int(try await run("dunstctl", "count", "displayed")) ?? -1 }
 
-    /// Closes every bubble and returns their titles and texts, latest first.
+    /// Closes every notification and returns their titles and texts, latest first.
     func shown() async throws -> [(title: String, text: String)] {
         try await run("dunstctl", "close-all")
         let history = Program.object(try await run("dunstctl", "history"))

@@ -12,7 +12,7 @@ struct FailureTests {
     ]
 
     @Test(
-        "I2 and I3: a failed poll has its class, says failing and recovered, and never touches the snapshot",
+        "I2 and I3: a failed poll has its class, leads to failing and recovered, and never touches the snapshot",
         arguments: faults)
     func fault(_ fault: String, _ failure: String) async throws {
         let world = try await Appliance()

@@ -93,7 +93,7 @@ struct RuleTests {
         #expect(try await world.run("outbox", "retry").code == 64)
     }
 
-    @Test("kill -9 in the middle of a for and of a limit: the next run says what the first would have said, once")
+    @Test("kill -9 in the middle of a for and of a limit: the next run sends what the first would have sent, once")
     func killed() async throws {
         let world = try World(
             """

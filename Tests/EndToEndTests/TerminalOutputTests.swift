@@ -16,7 +16,7 @@ struct TerminalOutputTests {
         }
     }
 
-    @Test("no control character of a stranger comes out of any command, as a line, a template, JSON or an error")
+    @Test("no control character of a source comes out of any command, as a line, a template, JSON or an error")
     func hostile() async throws {
         let home = try Home()
         let file = home.directory.appending(path: "list.json")

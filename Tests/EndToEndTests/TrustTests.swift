@@ -45,7 +45,7 @@ struct TrustTests {
         #expect(try await world.home.vedette("list", "systems", "--fresh").code == 0)
     }
 
-    @Test("another key than the pinned one is said loudly, and --write says what stood there before")
+    @Test("another key than the pinned one is an error that stands out, and --write prints what it replaced")
     func changed() async throws {
         let old = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         let world = try await Appliance(pin: old)
@@ -74,7 +74,7 @@ struct TrustTests {
         }
     }
 
-    @Test("an expired certificate is said to be that")
+    @Test("an expired certificate is reported as expired")
     func expired() async throws {
         let lab = try await Lab("appliance", "--expired")
         let result = try await Program.run(["trust", lab["appliance"]])

@@ -143,7 +143,7 @@ struct DoctorTests {
         #expect(opened(.newer) == [.failure("journal", "words")] && opened(.corrupt).severities == [.failure])
     }
 
-    @Test("what rests, waits, died or fails is told with the command that mends it; what is not configured is not")
+    @Test("paused sinks, waiting and dead deliveries and failing sources are reported with the command that helps")
     func troubles() {
         let paused = journal { $0.pending = [.init(sink: "s", pending: 3, pause: "401")] }
         #expect(paused.severities == [.ok, .failure] && paused.text.contains("`vedette outbox retry --sink s`"))

@@ -9,7 +9,7 @@ import VedetteCore
 
 @Suite("Terminal")
 struct TerminalTests {
-    @Test("text of strangers holds no character that a terminal obeys, painted or not")
+    @Test("text of sources holds no character that a terminal obeys, coloured or not")
     func escapes() {
         let hostile = "a\u{9B}31m\u{7F}\r\u{202E}b\u{1B}[2J"
         let safe = #"a\x9b31m\x7f\r\u202eb\x1b[2J"#

@@ -171,7 +171,7 @@ struct DifferTests {
         #expect(memory.poll(source(), [english], at: at(15)).isEmpty)
     }
 
-    @Test("a row of the journal that cannot be read is written anew and is no event")
+    @Test("a row of the journal that cannot be read is written again and is no event")
     func corruptRow() {
         var memory = Memory()
         memory.poll(source(), [one], at: at(0))

@@ -37,7 +37,7 @@ struct RekeyingTests {
         #expect(memory.stored["new3"]?.item?.url == "https://b/3" && memory.stored.count == 5)
     }
 
-    @Test("case 31: what is really new or gone among them is said as ever")
+    @Test("case 31: items that are really new or gone among them are announced as usual")
     func amongThem() {
         var memory = Memory()
         memory.poll(source(), entries("old", 1...6), at: at(200))
@@ -46,7 +46,7 @@ struct RekeyingTests {
         #expect(memory.poll(source(), now, at: at(230)).map(\.short) == ["disappeared old1"])
     }
 
-    @Test("case 31: what changed of an item that has another key is said")
+    @Test("case 31: a change of an item that has another key is announced")
     func changed() {
         var memory = Memory()
         memory.poll(window, entries("old", 1...5), at: at(200))
@@ -93,7 +93,9 @@ struct RekeyingTests {
         #expect(events.map(\.short) == (1...3).map { "appeared no answer\($0)" })
     }
 
-    @Test("case 31: nothing is found again and nothing is newer: one new baseline, said once, however often it happens")
+    @Test(
+        "case 31: nothing is found again and nothing is newer: one new baseline, announced once, however often it happens"
+    )
     func anew() {
         var memory = Memory()
         memory.poll(window, entries("old", 1...5), at: at(200))

@@ -159,7 +159,7 @@ struct DoubtTests {
         #expect(!kind.isUnconfirmed([down], stored: [:], polls: 1, fails: 3))
     }
 
-    @Test("while it is down its last measures stand, so that no outage makes them cross a bound anew")
+    @Test("while it is down its last measures are kept, so that no outage makes them cross a bound again")
     func measures() {
         let kind = HostKind()
         #expect(kind.keepingMeasures([down], stored: stored(up))[0].measures == ["ms": "5"])

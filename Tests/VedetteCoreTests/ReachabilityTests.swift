@@ -147,7 +147,7 @@ struct ChorusTests {
 
     private func boot(_ seconds: Int64) -> BootTime { BootTime(milliseconds: seconds * 1000) }
 
-    @Test("within a minute one message speaks for the failures of a server, and the others say which one")
+    @Test("within a minute one message covers the failures of a server, and the others name it")
     func oneMessage() {
         var failureGrouping = FailureGrouping()
         #expect(failureGrouping.grouped(delivery("1"), server: "lab", at: boot(0)).state == .pending)
@@ -170,7 +170,7 @@ struct ChorusTests {
         #expect(failureGrouping.grouped(delivery("a"), server: "other", at: boot(0)).state == .pending)
     }
 
-    @Test("the last word is the truth: after a recovery a new failure is said, and after a failure a recovery")
+    @Test("after a recovery a new failure is announced, and after a failure a recovery")
     func lastWord() {
         var failureGrouping = FailureGrouping()
         let kinds: [Event.Kind] = [.failing, .recovered, .failing, .recovered, .stale, .recovered, .stale]
@@ -183,7 +183,7 @@ struct ChorusTests {
         #expect(failureGrouping.grouped(delivery("9", .stale), server: "lab", at: boot(9)).state == .suppressed)
     }
 
-    @Test("a message that was not committed speaks for nobody")
+    @Test("a message that was not committed covers no other failure")
     func unsaid() {
         var failureGrouping = FailureGrouping()
         let first = failureGrouping.grouped(delivery("1"), server: "lab", at: boot(0))

@@ -122,7 +122,9 @@ struct SchedulingTests {
         #expect(health.becameStale(every: .seconds(60), at: at(13_601))?.kind == .stale)
     }
 
-    @Test("what only a person can mend is failing at once", arguments: [Failure.unauthorized, .forbidden, .tlsPin])
+    @Test(
+        "a failure that only a person can repair is failing at once",
+        arguments: [Failure.unauthorized, .forbidden, .tlsPin])
     func needsPerson(failure: Failure) {
         var health = Health()
         #expect(health.pollFailed(failure, detail: "", fails: 3, at: at(1))?.kind == .failing)

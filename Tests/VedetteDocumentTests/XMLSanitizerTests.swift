@@ -20,7 +20,7 @@ struct XMLHealingTests {
         #expect(page.warnings == [.htmlEntity])
     }
 
-    @Test("control characters are removed, raw or by reference, and the rest stays whole")
+    @Test("control characters are removed, raw or by reference, and all else stays")
     func controls() throws {
         let page = try xml("<feed><title>a\u{0}b\u{1B}[1m&#8;&#x1F;c\td&#9;e</title><id>\u{8}x</id></feed>")
         #expect(page.recorder.titles == ["ab[1mc\td\te"])

@@ -72,7 +72,7 @@ struct XMLRepairTests {
         }
     }
 
-    @Test("limits apply to a mended document too")
+    @Test("limits apply to a repaired document too")
     func limits() {
         let deep = "<feed><title>1 < 2" + String(repeating: "<b>", count: 5000) + "</title></feed>"
         #expect(failure { _ = try read(deep) } == .syntax)

@@ -97,7 +97,7 @@ struct CrashNightTests {
         return try await said(night)
     }
 
-    @Test("at whatever poll it comes, the next run says what the first would have said, at the same times")
+    @Test("at whatever poll the crash comes, the next run sends what the first would have sent, at the same times")
     func anywhere() async throws {
         let (scratch, clock) = (Scratch(), ManualClock())
         let world = try Night(scratch, clock)

@@ -100,7 +100,7 @@ struct CourierMannersTests {
         #expect(await world.journal.deliveries.count == 2 && mail.attempts == 1)
     }
 
-    @Test("more than a sink may be owed: the oldest are dead letters with the reason, passed on, and the rest waits")
+    @Test("beyond a sink's queue the oldest are dead with the reason, passed on, and the others wait")
     func overflow() async throws {
         let clock = ManualClock()
         let mail = Receiver(clock)
@@ -182,7 +182,7 @@ struct CourierMannersTests {
         try await until { await world.journal.state(1) == .sent }
     }
 
-    @Test("what a paused sink is owed dies of age; one that takes messages is never cut short")
+    @Test("pending deliveries of a paused sink die of age; those of a working sink do not")
     func age() async throws {
         let clock = ManualClock()
         let world = World(clock: clock, policy: ["k": policy { $0.giveUp = .seconds(600) }])

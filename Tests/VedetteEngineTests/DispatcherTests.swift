@@ -47,7 +47,7 @@ struct CourierTests {
         try await until { await world.journal.state(2) == .sent }
     }
 
-    @Test("what an earlier run left owed is delivered, more than is read ahead, in order, once")
+    @Test("deliveries that an earlier run left pending are delivered, more than is read ahead, in order, once")
     func restored() async throws {
         let world = World()
         for number in 0..<200 { _ = await pending("\(number)", in: world) }
@@ -70,7 +70,7 @@ struct CourierTests {
         #expect(world.sink.most == 4)
     }
 
-    @Test("a paused sink rests until a person retries it")
+    @Test("a paused sink is not called until a person retries it")
     func paused() async throws {
         let world = World()
         world.sink.answer(.paused(reason: "401"))
@@ -84,7 +84,7 @@ struct CourierTests {
         #expect(world.sink.seen == ["1", "1", "2"])
     }
 
-    @Test("what a removed sink is owed dies with that reason; the old sink is closed after its last attempt")
+    @Test("pending deliveries of a removed sink die with that reason; the old sink is closed after its last attempt")
     func removed() async throws {
         let world = World()
         world.sink.hang()
@@ -99,7 +99,7 @@ struct CourierTests {
         try await until { world.sink.closed == 1 }
     }
 
-    @Test("once: everything owed is attempted one time, whatever its time, and it returns")
+    @Test("once: every pending delivery is attempted one time, whatever its time, and it returns")
     func drainOnce() async throws {
         let world = World()
         world.sink.answer(.retry(reason: "503", after: nil), .delivered)
@@ -114,7 +114,7 @@ struct CourierTests {
         #expect(await world.dispatcher.unsent == 1)
     }
 
-    @Test("stop leaves what hangs owed and writes what was delivered")
+    @Test("stop leaves hanging deliveries pending and writes what was delivered")
     func stop() async throws {
         let world = World()
         world.sink.hang()

@@ -13,7 +13,9 @@ struct LinkTests {
         await world.journal.items(of: "a")[key]?.item?.notes["owner"]
     }
 
-    @Test("each address is asked once, kept for its time, and asked anew after it; an unchanged body asks nothing")
+    @Test(
+        "each address is requested once, cached for its time, and requested again after it; an unchanged body requests nothing"
+    )
     func cached() async throws {
         let world = World([source("a", every: .seconds(1))])
         world.fetcher.serve(ann, "Ann")
@@ -76,7 +78,7 @@ struct LinkTests {
         #expect(await note("3", world) == nil)
     }
 
-    @Test("at most 200 are asked for in one poll; the rest waits for the next")
+    @Test("at most 200 are requested in one poll; the others wait for the next")
     func bounded() async throws {
         let world = World([source("a")])
         let places = (0..<250).map { "https://a.example/users/\($0)" }
@@ -108,7 +110,7 @@ struct LinkTests {
         #expect(Set(places.map(world.fetcher.count)) == [4])
     }
 
-    @Test("a link that failed rests for five minutes")
+    @Test("a link that failed is not requested again for five minutes")
     func rests() async throws {
         let world = World([source("a")])
         world.fetcher.serve(ann, "", status: 500)
@@ -144,7 +146,7 @@ struct LinkTests {
         #expect(await note("49", world) == "x")
     }
 
-    @Test("for a person who looks at an item every link is read, and what fails is said")
+    @Test("for a person who looks at an item every link is read, and failures are reported")
     func live() async {
         let fetcher = FakeFetcher()
         fetcher.serve(ann, "Ann")

@@ -18,7 +18,7 @@ struct NetworkTests {
         for name in names { world.fetcher.fail(url(name), FetchError(.resolve, "no name server")) }
     }
 
-    @Test("offline is said once, freezes every counter, and online is said at the first answer")
+    @Test("offline is announced once, freezes every counter, and online is announced at the first answer")
     func offline() async throws {
         let world = World(names.map { source($0, every: .seconds(1)) })
         serve(world)
@@ -79,7 +79,7 @@ struct NetworkTests {
         #expect(await kinds(again) == ["offline"])
     }
 
-    @Test("offline survives a restart: it is not said again, and online is still said")
+    @Test("offline survives a restart: it is not announced again, and online still is")
     func restart() async throws {
         let world = World(names.map { source($0) })
         serve(world)
@@ -97,7 +97,7 @@ struct NetworkTests {
         #expect(await kinds(again) == ["offline", "online"])
     }
 
-    @Test("a word that could not be committed is said with the next poll")
+    @Test("an event that could not be committed is announced with the next poll")
     func failedCommit() async throws {
         let world = World(names.map { source($0) })
         serve(world)

@@ -229,7 +229,7 @@ struct PollTests {
         #expect(await world.journal.records["a"]?.health.problem?.failure == "redirect")
     }
 
-    @Test("the bodies of all pages together are bounded: a list's poll fails, a window's has a gap that is said")
+    @Test("the bodies of all pages together are bounded: a list's poll fails, a window's has a gap that is reported")
     func bytes() async throws {
         for mode in [ReadingMode.list, .window] {
             let fetcher = FakeFetcher()

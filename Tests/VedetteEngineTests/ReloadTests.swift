@@ -64,7 +64,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("a source that asks for something else is polled anew, and what was under way is dropped")
+    @Test("a source with another request is polled again at once, and the poll in flight is dropped")
     func asksForSomethingElse() async throws {
         let world = World([source("a", every: .seconds(3600))])
         world.fetcher.serve(url("a"), "1=Ready")

@@ -35,7 +35,7 @@ struct WatcherRuleTests {
         }
     }
 
-    @Test("what was held is said by the next run, at its first good poll after the time")
+    @Test("a held message is sent by the next run, at its first good poll after the time")
     func restart() async throws {
         let set = rule { $0.pendingFor = .seconds(60) }
         let (journal, clock) = (FakeJournal(), ManualClock())
@@ -71,7 +71,7 @@ struct WatcherRuleTests {
         #expect(await world.journal.deliveries.count >= 3)
     }
 
-    @Test("a commit that fails leaves no memory; the poll that is made again makes it anew")
+    @Test("a commit that fails leaves no memory; the repeated poll makes it again")
     func failedCommit() async throws {
         let world = World(
             [source("a", every: .seconds(30))], rules: rule { $0.limit = Limit(count: 1, per: .seconds(3600)) })

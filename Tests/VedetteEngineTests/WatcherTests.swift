@@ -185,7 +185,7 @@ struct WatcherTests {
         #expect(requests.map { $0.session } == ["a", nil, "a"])
     }
 
-    @Test("a list with a gap is a failed poll; a window with a gap is said and taken")
+    @Test("a list with a gap is a failed poll; a window with a gap is reported and stored")
     func gaps() async throws {
         let world = World([source("list"), source("window", mode: .window)])
         for name in ["list", "window"] { world.fetcher.serve(url(name), "old=1") }

@@ -153,7 +153,7 @@ struct WatcherWaitTests {
         #expect(await titles(world.journal) == ["1: up → down", "1: still down"])
     }
 
-    @Test("a source that went away rests, and what its rules wait for goes with its snapshot")
+    @Test("a source that was removed is not polled, and what its rules wait for goes with its snapshot")
     func removed() async throws {
         let set = rules { $0.remind = Reminder(every: .seconds(60)) }
         let world = World([source("a"), source("b")], rules: set)

@@ -54,7 +54,7 @@ struct FaultTests {
         }
     }
 
-    @Test("each deadline has its own words")
+    @Test("each deadline has its own error text")
     func deadlines() async throws {
         let lab = try await Lab.sound.value
         let silent = try WireServer { _ in .silence }

@@ -102,7 +102,7 @@ struct ReachTests {
         }
     }
 
-    @Test("case 20: behind a proxy an address is judged as far as it is written")
+    @Test("case 20: behind a proxy a literal address is checked, and a name is not resolved")
     func proxied() async throws {
         let proxy = try WireServer(.ok("through the proxy"))
         defer { proxy.close() }

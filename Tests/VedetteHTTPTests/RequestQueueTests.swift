@@ -69,7 +69,7 @@ struct RequestQueueTests {
         #expect(started(&queue).count == 64)
     }
 
-    @Test("who is cancelled in the queue never starts")
+    @Test("a request cancelled in the queue never starts")
     func cancelled() {
         var queue = RequestQueue()
         for id in 0..<20 { queue.add(UInt64(id), lane: .polls, origin: "http://a:80", group: nil) }

@@ -75,7 +75,7 @@ struct FollowerTests {
         try journal.close()
     }
 
-    @Test("a journal that never gave the last seq is another one: it begins anew")
+    @Test("a journal that never gave the last seq is another one: it is followed from its start")
     func otherJournal() async throws {
         let journal = try scratch.open()
         _ = try await journal.commit(polls(1...2))

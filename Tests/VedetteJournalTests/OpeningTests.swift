@@ -53,7 +53,7 @@ struct OpeningTests {
         try scratch.files.requireLocal()
     }
 
-    @Test("a second writer is told who holds the lock; after close it may have it")
+    @Test("a second writer gets the pid of the lock's holder; after close it gets the lock")
     func locked() throws {
         let journal = try scratch.open()
         #expect(reason { _ = try scratch.open() } == .locked(pid: getpid()))

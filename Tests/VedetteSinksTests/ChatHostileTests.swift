@@ -76,7 +76,7 @@ struct ChatHostileTests {
         ("matrix", "<b>", ["formatted_body"]), ("telegram", "@e", ["text"]), ("telegram", "@c", ["text"]),
     ]
 
-    @Test("no mention, link or markup of a stranger is left", arguments: ChatSample.all)
+    @Test("no mention, link or markup of a source is left", arguments: ChatSample.all)
     func markup(_ sample: ChatSample) async throws {
         for text in Self.texts {
             for (path, text) in Self.strings(try await Self.body(sample, Self.message(text))) {

@@ -31,7 +31,7 @@ struct ChatSinkTests {
         #expect(clock.seconds == 40)
     }
 
-    @Test("a rest beyond a minute gives the place back and sends nothing")
+    @Test("a pause of over a minute gives the slot back and sends nothing")
     func longRest() async throws {
         let (clock, fetcher) = (SteppingClock(), ScriptedFetcher(status: 429, headers: [("Retry-After", "900")]))
         let sink = try ChatSample.of("telegram").sink(fetcher, clock: clock)
@@ -87,7 +87,7 @@ struct ChatSinkTests {
         }
     }
 
-    @Test("a refusal reads the secret anew: another one is tried, the same one rests the sink")
+    @Test("a refusal reads the secret again: a new one is tried, the same one pauses the sink")
     func renewed() async throws {
         for (now, isRetry) in [("syt_newSecretToken", true), ("syt_old", false)] {
             let secret = Secret("syt_old") { now }
@@ -101,7 +101,7 @@ struct ChatSinkTests {
         }
     }
 
-    @Test("a token that turns bad later rests the sink", arguments: ["matrix", "gotify", "telegram", "ntfy"])
+    @Test("a token that turns bad later pauses the sink", arguments: ["matrix", "gotify", "telegram", "ntfy"])
     func rotatedToken(_ kind: String) async throws {
         let good = kind == "telegram" ? "1:AAtelegramS3cretTelegramS3cret" : "good"
         let secret = Secret(good) { "bad\r\nX: y" }

@@ -10,7 +10,7 @@ extension DesktopTests {
     private static let snooze = ["snooze", "Snooze 1 h", "mute", "Mute rule"]
     private static let url = "https://lab.example/59"
 
-    /// What `Snooze 1 h` on the bubble of `Message.of()` asks for.
+    /// What `Snooze 1 h` on the notification of `Message.of()` asks for.
     private var snoozed: Silence {
         let now = clock.now().wall
         return Silence(
@@ -31,7 +31,9 @@ extension DesktopTests {
         #expect(try session.opened { try session.choose("Open") }.arguments == [DesktopTests.url])
     }
 
-    @Test("a daemon with all capabilities gets all parts of a bubble, and its buttons work", .enabled(if: hasStandIn))
+    @Test(
+        "a daemon with all capabilities gets all parts of a notification, and its buttons work",
+        .enabled(if: hasStandIn))
     func standIn() async throws {
         try session.startBus()
         let daemon = try session.startStandIn("actions", "body", "body-markup", "body-hyperlinks", "persistence")
@@ -52,7 +54,7 @@ extension DesktopTests {
             let browser = try session.opened { try daemon.press(action, on: call.id) }
             #expect(browser.arguments == [DesktopTests.url])
         }
-        // A press leaves it to the daemon whether the bubble goes: it is still ours, and is replaced.
+        // A press leaves it to the daemon whether the notification goes: it is still ours, and is replaced.
         #expect(await sink.deliver(.of()) == .delivered)
         let next = try daemon.notified()
         #expect(next.replaces == call.id && next.actions == DesktopTests.snooze)
@@ -86,7 +88,7 @@ extension DesktopTests {
     }
 
     @Test(
-        "a stopped daemon is detected before the bubble is sent, so it shows one bubble when it continues",
+        "a stopped daemon is detected before the notification is sent, so it shows one notification when it continues",
         .enabled(if: hasStandIn))
     func stopped() async throws {
         try session.startBus()
@@ -112,7 +114,7 @@ extension DesktopTests {
         let waiting = Task { [sink] in await sink.deliver(.of()) }
         _ = try daemon.notified()
         waiting.cancel()
-        #expect(await waiting.value == .retry(reason: "stopped before the bubble was shown", after: nil))
+        #expect(await waiting.value == .retry(reason: "stopped before the notification was shown", after: nil))
         // Its end frees the thread that waits for it.
         daemon.end()
         let next = try session.startStandIn("actions")
@@ -121,7 +123,7 @@ extension DesktopTests {
     }
 
     @Test(
-        "a call to a daemon that stops in the middle of a bubble ends after 25 s, and the message stays pending",
+        "a call to a daemon that stops in the middle of a notification ends after 25 s, and the message stays pending",
         .enabled(if: hasStandIn))
     func stoppedInTheMiddle() async throws {
         try session.startBus()
@@ -135,7 +137,7 @@ extension DesktopTests {
         #expect(try next.notified().replaces == 0)
     }
 
-    @Test("a new daemon's signals about an old id belong to another program's bubble", .enabled(if: hasStandIn))
+    @Test("a new daemon's signals about an old id belong to another program's notification", .enabled(if: hasStandIn))
     func stale() async throws {
         try session.startBus()
         let old = try session.startStandIn("actions")

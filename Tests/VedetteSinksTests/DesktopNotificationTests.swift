@@ -7,8 +7,8 @@ import VedetteCore
 @testable import VedetteDesktop
 
 @Suite("The content of a notification")
-struct BubbleTests {
-    @Test("an item has one bubble, whatever happens to it; a source has its own")
+struct DesktopNotificationTests {
+    @Test("an item has one notification, whatever happens to it; a source has its own")
     func keys() {
         let first = DesktopNotification(.of(.changed(key: "59"), id: "msg_1"))
         let second = DesktopNotification(.of(.about(.disappeared, item: Item(key: "59")), id: "msg_2"))
@@ -165,9 +165,11 @@ struct MissedTests {
     func summary() {
         var missed = MissedSummary()
         missed.add("1")
-        #expect(missed.bubble.title == "1 older message" && missed.bubble.body == "1")
+        #expect(missed.notification.title == "1 older message" && missed.notification.body == "1")
         for i in 2...7 { missed.add("\(i)") }
-        #expect(missed.bubble.key == .missed && missed.bubble.buttons.isEmpty)
-        #expect(missed.bubble.title == "7 older messages" && missed.bubble.body == "3\n4\n5\n6\n7\nand 2 before")
+        #expect(missed.notification.key == .missed && missed.notification.buttons.isEmpty)
+        #expect(
+            missed.notification.title == "7 older messages" && missed.notification.body == "3\n4\n5\n6\n7\nand 2 before"
+        )
     }
 }

@@ -40,7 +40,7 @@ final class DesktopSession {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
     }
 
-    /// The id that dunst gives its first bubble.
+    /// The id that dunst gives its first notification.
     let firstID: Int64 = 2
 
     private var bus: Process?
@@ -59,7 +59,7 @@ final class DesktopSession {
         <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
         <allow own="*"/></policy></busconfig>
         """.write(toFile: DesktopSession.directory.path + "/bus.conf", atomically: false, encoding: .utf8)
-        // The history names no urgency, but each bubble's timeout.
+        // The history names no urgency, but each notification's timeout.
         try """
         [global]
         markup = full
@@ -109,7 +109,7 @@ final class DesktopSession {
     /// Bubbles on the screen.
     func displayed() throws -> String { try run("dunstctl", "count", "displayed") }
 
-    /// Closes every bubble and returns what they were, latest first.
+    /// Closes every notification and returns what they were, latest first.
     func shown() throws -> [DesktopNotification] {
         try run("dunstctl", "close-all")
         let text = try run("dunstctl", "history")
@@ -132,7 +132,7 @@ final class DesktopSession {
         var category: String
     }
 
-    /// Chooses a button of the latest bubble from dunst's menu.
+    /// Chooses a button of the latest notification from dunst's menu.
     func choose(_ label: String) throws {
         try label.write(toFile: DesktopSession.directory.path + "/wanted", atomically: false, encoding: .utf8)
         try run("dunstctl", "context")

@@ -49,7 +49,7 @@ final class DesktopStandIn {
         return try #require(Int(line()))
     }
 
-    /// From now on it accepts bubbles and answers nothing.
+    /// From now on it accepts notifications and answers nothing.
     func hush() throws {
         try tell("hush")
         try #require(try line() == "hushed")

@@ -108,7 +108,7 @@ struct DesktopTests {
         #expect(try session.displayed() == "0")
     }
 
-    @Test("an item's bubble is replaced in place, and another item has its own")
+    @Test("an item's notification is replaced in place, and another item has its own")
     func replaced() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -125,7 +125,7 @@ struct DesktopTests {
         #expect(shown.map(\.category) == ["x-vedette.changed", "x-vedette.changed"])
     }
 
-    @Test("a bubble that was closed is followed by a new one")
+    @Test("a notification that was closed is followed by a new one")
     func closed() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -142,9 +142,9 @@ struct DesktopTests {
         try session.startDaemon()
         let text = "<b>bold</b> & <a href=\"file:///etc/passwd\">x</a>"
         #expect(await deliver(.of(title: "<i>t</i>", text: text)) == .delivered)
-        let bubble = try #require(try session.shown().first)
-        #expect(bubble.title == "<i>t</i>")
-        #expect(bubble.body == "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href=\"file:///etc/passwd\"&gt;x&lt;/a&gt;")
+        let notification = try #require(try session.shown().first)
+        #expect(notification.title == "<i>t</i>")
+        #expect(notification.body == "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href=\"file:///etc/passwd\"&gt;x&lt;/a&gt;")
         for title in hostileTitles {
             #expect(await sink.deliver(.of(.changed(title: title), title: title, text: title)) == .delivered)
         }
@@ -162,7 +162,7 @@ struct DesktopTests {
         #expect(browser.isCollected)
     }
 
-    @Test("a restarted daemon gets new bubbles: no id of the old one is used")
+    @Test("a restarted daemon gets new notifications: no id of the old one is used")
     func restarted() async throws {
         try session.startBus()
         try session.startDaemon()
@@ -180,11 +180,11 @@ struct DesktopTests {
         try session.freezeDaemon()
         let waiting = Task { [sink] in await sink.deliver(.of()) }
         waiting.cancel()
-        #expect(await waiting.value == .retry(reason: "stopped before the bubble was shown", after: nil))
+        #expect(await waiting.value == .retry(reason: "stopped before the notification was shown", after: nil))
         session.killDaemon()
     }
 
-    @Test("of very many bubbles the least recently used one is forgotten, and all can be closed at once")
+    @Test("of very many notifications the least recently used one is forgotten, and all can be closed at once")
     func many() async throws {
         try session.startBus()
         try session.startDaemon()

@@ -103,7 +103,7 @@ struct MailMessageTests {
         return message
     }
 
-    @Test("no text of a stranger breaks a mail, adds to its header or is obeyed in it")
+    @Test("no text of a source breaks a mail, adds to its header or is obeyed in it")
     func hostileTexts() throws {
         let texts =
             ChatHostileTests.texts + [

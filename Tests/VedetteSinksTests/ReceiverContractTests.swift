@@ -107,7 +107,7 @@ struct ReceiverContractTests {
         #expect(seen.count == words.count)
     }
 
-    @Test("an answer of 10 GB is read to 64 KiB; buffers hold the rest that was sent", arguments: all)
+    @Test("an answer of 10 GB is read to 64 KiB; buffers hold what else was sent", arguments: all)
     func floods(_ sample: ChatSample) async throws {
         let (outcomes, seen) = try await Self.outcomes(sample, ["huge", "endless"])
         #expect(outcomes["huge"] == .delivered && outcomes["endless"]?.isRetry == true, "\(outcomes)")

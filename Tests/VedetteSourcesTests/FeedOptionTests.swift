@@ -26,7 +26,7 @@ struct FeedOptionTests {
         #expect(Set(item.notes.map(\.name)) == ["author", "categories", "published"])
     }
 
-    @Test("the user chooses what is compared, and the rest is still shown")
+    @Test("the user chooses what is compared, and the other fields are still shown")
     func compare() throws {
         let chosen = try item(["compare": list("link", "author", "published")])
         #expect(chosen.fields.map(\.name) == ["author", "link", "published"])

@@ -33,7 +33,7 @@ public struct Difference: Sendable {
     /// Rows of which only measures are others: they are no reason to write at once.
     public var refreshes: [StoredItem] = []
     public var deletions: [String] = []
-    /// The snapshot starts anew: what was stored is dropped.
+    /// Replaces the whole snapshot: what was stored is dropped.
     public var isNewBaseline = false
     /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
     public var isSuspect = false
@@ -96,7 +96,7 @@ public struct Differ: Sendable {
             difference.writes += rekeyed.moved.filter { !written.contains($0.key) }
             return difference
         }
-        return isOldNews(new, old, stored) ? anew(new, old) : compare(old, stored, new)
+        return isOldNews(new, old, stored) ? newBaseline(new, old) : compare(old, stored, new)
     }
 
     private func compare(

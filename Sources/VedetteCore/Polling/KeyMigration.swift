@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every key is another than before: a site moved, or a server numbers its answers anew. Hundreds of items that nobody
+/// Every key is another than before: a site moved, or a server renumbers its answers. Hundreds of items that nobody
 /// touched are no news.
 extension Differ {
     /// Fewer than these say nothing: they may well have come and gone.
@@ -84,8 +84,8 @@ extension Differ {
         return new.items.count { $0.title.map(known.contains) ?? false } * 2 >= new.items.count
     }
 
-    /// A new baseline, and that is said once: where keys differ at every poll, the next ones are silent.
-    func anew(_ new: Observation, _ old: SnapshotHead) -> Difference {
+    /// A new baseline, announced once: where keys differ at every poll, the next ones are silent.
+    func newBaseline(_ new: Observation, _ old: SnapshotHead) -> Difference {
         var difference = baseline(new, replaces: true)
         difference.head.newest = [old.newest, difference.head.newest].compactMap { $0 }.max()
         difference.head.hasOtherKeys = true

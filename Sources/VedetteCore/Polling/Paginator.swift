@@ -3,7 +3,7 @@
 /// Decides, page by page, whether a reading is complete. Known rows stand between new ones when entries are edited in
 /// place, and rows move between pages while they are read, so a window is read until a *whole page* brings nothing new.
 public struct Paginator: Sendable {
-    /// A reading longer than this has a gap that must be said.
+    /// A reading longer than this has a gap that must be reported.
     public static let mostPages = 50
     /// So has one of more items than these on all its pages.
     public static let mostItems = 1_000_000
@@ -33,7 +33,7 @@ public struct Paginator: Sendable {
     public private(set) var since: Timestamp?
     /// The last page was read: nothing that was asked for lies beyond.
     public private(set) var isAtEnd = false
-    /// The one page said that it is all there is.
+    /// The one page declares that it is complete.
     public private(set) var isWhole = false
 
     /// - Parameters:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 64-bit multiply-mix hash that is the same on every run and machine, so it may be stored (`Hasher` is seeded anew in
+/// A 64-bit multiply-mix hash that is the same on every run and machine, so it may be stored (`Hasher` is seeded again in
 /// each process). It tells bytes apart; it does not resist an adversary who wants two bodies to collide.
 public struct Digest: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15

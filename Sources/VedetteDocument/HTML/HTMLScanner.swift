@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the tags of a page and writes them anew, in one pass.
+/// Reads the tags of a page and writes them again, in one pass.
 struct HTMLScanner {
     private let bytes: [UInt8]
     private var at: Int

@@ -27,7 +27,7 @@ class XMLParserRun {
     /// Parses an XML document.
     ///
     /// - Parameters:
-    ///   - chunk: bytes handed over at once. In each chunk libxml2 searches anew for an end that it had not found; a chunk that
+    ///   - chunk: bytes handed over at once. In each chunk libxml2 searches again for an end that it had not found; a chunk that
     ///     is much larger than the processor's cache costs more.
     ///   - options: sets the parser's options.
     /// - Returns: the tree, to be freed by the caller; nil when the callbacks built none.

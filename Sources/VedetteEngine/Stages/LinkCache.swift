@@ -2,16 +2,16 @@
 
 import VedetteCore
 
-/// What the linked resources of one source said, as long as each is believed.
+/// The answers of the linked resources of one source, each for as long as it is fresh.
 struct LinkCache: Sendable {
     /// However many links a list names, no more answers are kept (I8).
     static let most = 10_000
 
-    /// A link that failed is asked anew after this.
+    /// A link that failed is requested again after this.
     static let rest = Duration.seconds(300)
 
     private struct Answer: Sendable {
-        /// Nil when it never said anything.
+        /// Nil when it never answered.
         var notes: Fields?
         var until: BootTime
     }
@@ -23,7 +23,7 @@ struct LinkCache: Sendable {
     /// Origins that asked for silence (Retry-After).
     private var silences: [String: BootTime] = [:]
 
-    /// What it said last, also when that is no longer fresh.
+    /// Its last answer, fresh or not.
     func notes(of link: ItemLink) -> Fields? { answers[link]?.notes }
 
     /// Whether it need not or must not be asked.

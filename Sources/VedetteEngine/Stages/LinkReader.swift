@@ -17,7 +17,7 @@ struct LinkReader: Sendable {
     let isPublic: Bool?
 
     private enum Answer: Sendable {
-        case said([(link: ItemLink, notes: Fields)])
+        case read([(link: ItemLink, notes: Fields)])
         case failed([ItemLink], String, silence: (origin: String, time: Duration)?)
         case cancelled
     }
@@ -35,7 +35,7 @@ struct LinkReader: Sendable {
         for link in batch.joined() { cache.ask(link) }
         for answer in await answers(to: batch) {
             switch answer {
-            case .said(let notes): for note in notes { cache.keep(note.notes, of: note.link, at: now) }
+            case .read(let notes): for note in notes { cache.keep(note.notes, of: note.link, at: now) }
             case .failed(let links, let warning, let silence):
                 for link in links { cache.failed(link, at: now) }
                 if let silence { cache.silence(silence.origin, for: silence.time, at: now) }
@@ -86,7 +86,7 @@ struct LinkReader: Sendable {
 
     /// - Parameter links: of one address.
     private func answer(to links: [ItemLink]) async -> Answer {
-        guard let link = links.first else { return .said([]) }
+        guard let link = links.first else { return .read([]) }
         let response: Response
         do throws(FetchError) {
             response = try await fetcher.fetch(try requestBuilder.link(link.url, ask, isPublic: isPublic))
@@ -109,19 +109,19 @@ struct LinkReader: Sendable {
         _ links: [ItemLink], _ response: Response, with kind: any SourceKind, _ redactor: SecretRedactor?,
         at now: Timestamp
     ) async -> Answer {
-        var said: [(link: ItemLink, notes: Fields)] = []
+        var answers: [(link: ItemLink, notes: Fields)] = []
         for link in links {
             var body = PageBody(
                 bytes: response.body, headers: response.headers, url: response.url, receivedAt: now)
             do throws(ReadError) {
                 let notes = try kind.read(link, &body)
-                said.append((link, redactor?.redacted(notes) ?? notes))
+                answers.append((link, redactor?.redacted(notes) ?? notes))
             } catch {
                 let detail = redactor?.redacted(error.detail) ?? error.detail
                 return .failed(links, "failed to read \(link.name): \(detail)", silence: nil)
             }
         }
-        return .said(said)
+        return .read(answers)
     }
 }
 

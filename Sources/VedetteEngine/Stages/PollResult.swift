@@ -22,7 +22,7 @@ struct PollResult: Sendable {
     var silence: FetchError?
     /// An earlier page was answered.
     var wasAnswered = false
-    /// What the links of its items said, for the next poll; nil when none were looked at.
+    /// The answers of its items' links, for the next poll; nil when no link was followed.
     var links: LinkCache?
 
     init(_ outcome: Outcome, freshFor: Duration? = nil, retryAfter: Duration? = nil) {

@@ -32,7 +32,7 @@ struct PollStages: Sendable {
 
     /// The snapshot's head, unless the source reads other items now.
     var comparableSnapshot: SnapshotHead? {
-        // A field that is read with other options must be read anew, even from an unchanged body.
+        // A field that is read with other options must be read again, even from an unchanged body.
         guard let snapshot, snapshot.identity == source.identity, snapshot.fingerprints == source.kind.fingerprints
         else { return nil }
         return snapshot

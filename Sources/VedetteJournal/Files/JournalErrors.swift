@@ -32,7 +32,7 @@ extension JournalError {
         JournalError(
             .corrupt,
             "the journal \(files.database) is damaged (\(what)): copy the directory, then try "
-                + "'sqlite3 journal.db .recover', restore a backup, or move the file away to begin anew")
+                + "'sqlite3 journal.db .recover', restore a backup, or move the file away to start with an empty one")
     }
 
     /// Translates an error of SQLite into a sentence with a remedy.

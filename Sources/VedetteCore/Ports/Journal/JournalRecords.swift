@@ -4,7 +4,7 @@
 public struct PollRecord: Sendable {
     /// Nil when there was no poll.
     public var record: SourceRecord?
-    /// True when the snapshot starts anew: every stored item of the source is deleted first.
+    /// True when the snapshot is replaced: every stored item of the source is deleted first.
     public var isNewBaseline: Bool
     public var writes: [StoredItem]
     public var deletions: [String]

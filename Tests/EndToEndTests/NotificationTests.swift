@@ -4,9 +4,9 @@ import Foundation
 import Testing
 
 @Suite("Bubbles on a desktop", .timeLimit(.minutes(2)))
-struct BubbleTests {
+struct NotificationTests {
     private func configure(_ world: Appliance) throws {
-        try world.configure(extra: "  - {name: bubble, when: {source: systems, field: state}, notify: [desk]}\n")
+        try world.configure(extra: "  - {name: notice, when: {source: systems, field: state}, notify: [desk]}\n")
         let place = world.home.config.appending(path: "desk.yaml")
         try "sinks: {desk: {kind: desktop}}\n".write(to: place, atomically: true, encoding: .utf8)
     }
@@ -17,11 +17,11 @@ struct BubbleTests {
             if try await world.home.sink("desk")["pending"] as? Int == 0 { return }
             try await world.polled(1)
         }
-        throw Trouble("a bubble is still pending")
+        throw Trouble("a notification is still pending")
     }
 
     @Test(
-        "a watcher's bubbles are replaced in place, not stacked: one for each item, with its latest state",
+        "a watcher's notifications are replaced in place, not stacked: one for each item, with its latest state",
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
     func replaced() async throws {
         let desktop = try await Desktop()
@@ -38,21 +38,23 @@ struct BubbleTests {
             try await shown(world)
         }
         #expect(try await desktop.displayed() == 2)
-        let bubbles = try await desktop.shown()
-        #expect(bubbles.count == 2, "\(bubbles)")
+        let notifications = try await desktop.shown()
+        #expect(notifications.count == 2, "\(notifications)")
         #expect(
-            bubbles.contains {
+            notifications.contains {
                 ($0.title + $0.text).contains("WAS lab clone 05") && ($0.title + $0.text).contains("Stopped")
             })
         #expect(
-            bubbles.contains { ($0.title + $0.text).contains("Portal QA") && ($0.title + $0.text).contains("Stopping") }
+            notifications.contains {
+                ($0.title + $0.text).contains("Portal QA") && ($0.title + $0.text).contains("Stopping")
+            }
         )
         #expect(await watcher.stop() == 0)
         await desktop.end()
     }
 
     @Test(
-        "a bubble waits for log-in, and comes when there is a desktop; a daemon that starts anew gets the next one",
+        "a notification waits for log-in, and comes when there is a desktop; a daemon that starts anew gets the next one",
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
     func login() async throws {
         let place = Desktop.place()
@@ -79,7 +81,7 @@ struct BubbleTests {
     }
 
     @Test(
-        "send says that a bubble was shown, and without a bus what is missing",
+        "send says that a notification was shown, and without a bus what is missing",
         .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
     func send() async throws {
         let home = try Home()
