@@ -8,10 +8,17 @@ import VedetteSources
 
 /// Finds the items that a command shows: in the journal, over the network, or in a file.
 enum ItemLookup {
-    /// Reads the present items of a source's snapshot and its time; nil when there is none.
-    static func snapshot(of source: String, in journal: any JournalAccess) async throws(JournalError) -> (
-        items: [Item], at: Timestamp
-    )? {
+    /// The items of a source's snapshot.
+    struct Snapshot {
+        var items: [Item]
+        /// Items that the last poll did not show, and that are not gone yet.
+        var absent: [Item]
+        /// When the source was last read.
+        var at: Timestamp
+    }
+
+    /// Reads the snapshot of a source; nil when there is none.
+    static func snapshot(of source: String, in journal: any JournalAccess) async throws(JournalError) -> Snapshot? {
         let reader: any JournalReader
         do throws(JournalError) {
             reader = try await journal.reader()
@@ -21,7 +28,9 @@ enum ItemLookup {
         }
         guard let head = try await reader.sourceRecord(of: source)?.snapshot else { return nil }
         let stored = try await reader.items(of: source)
-        return (stored.values.filter { $0.absentSince == nil }.compactMap(\.item), head.goodAt)
+        return Snapshot(
+            items: stored.values.filter { $0.absentSince == nil }.compactMap(\.item),
+            absent: stored.values.filter { $0.absentSince != nil }.compactMap(\.item), at: head.goodAt)
     }
 
     /// Polls a source now.
@@ -97,17 +106,29 @@ enum ItemLookup {
         throw Exit(.usage, "no kind is called '\(name)'" + guess)
     }
 
-    /// Finds the item with that key, or with that title when it is unique.
+    /// Returns the item with that key, or with that title when it is unique.
+    /// - Throws: `Exit` with the candidates or the nearest name.
     static func item(_ wanted: String, among items: [Item], of source: String) throws -> Item {
+        guard let item = try find(wanted, among: items, of: source) else {
+            throw unknown(wanted, among: items, of: source)
+        }
+        return item
+    }
+
+    /// Returns the item with that key, or with that title; nil when there is none.
+    /// - Throws: `Exit` with their keys when several items have that title.
+    static func find(_ wanted: String, among items: [Item], of source: String) throws -> Item? {
         if let item = items.first(where: { $0.key == wanted }) { return item }
         let titled = items.filter { $0.title == wanted }
-        if titled.count == 1 { return titled[0] }
-        if titled.count > 1 {
-            let keys = titled.map(\.key).sorted().joined(separator: ", ")
-            throw Exit(
-                .data, "\(titled.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)")
-        }
+        guard titled.count > 1 else { return titled.first }
+        let keys = titled.map(\.key).sorted().joined(separator: ", ")
+        throw Exit(
+            .data, "\(titled.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)")
+    }
+
+    /// Returns the error for a name that no item has.
+    static func unknown(_ wanted: String, among items: [Item], of source: String) -> Exit {
         let near = suggestion(for: wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
-        throw Exit(.data, "\(source) has no item '\(wanted)'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
+        return Exit(.data, "\(source) has no item '\(wanted)'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
     }
 }

@@ -42,11 +42,11 @@ struct ListCommand: AsyncParsableCommand {
             try show(try await ItemLookup.live(source))
             return
         }
-        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
+        guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or use --fresh")
         }
-        try show(items)
-        if !json { Output.diagnose("read \(at.relative(to: SystemClock().now().wall))") }
+        try show(snapshot.items)
+        if !json { Output.diagnose("read \(snapshot.at.relative(to: SystemClock().now().wall))") }
     }
 
     private func show(_ items: [Item]) throws {

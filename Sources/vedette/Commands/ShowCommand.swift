@@ -28,10 +28,10 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
-        guard let (items, at) = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
+        guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run` first")
         }
-        let item = try ItemLookup.item(key, among: items, of: source.name)
+        let item = try ItemLookup.item(key, among: snapshot.items, of: source.name)
         let reader = try await places.journal.reader()
         let history = try await reader.history(source: source.name, key: item.key, limit: 20)
         let details = try await details(of: item, in: source)
@@ -50,7 +50,7 @@ struct ShowCommand: AsyncParsableCommand {
             table.add([field.name, field.value.description])
         }
         for line in table.lines { try Output.print(line) }
-        try Output.print("read \(at.relative(to: SystemClock().now().wall))")
+        try Output.print("read \(snapshot.at.relative(to: SystemClock().now().wall))")
         if !history.isEmpty { try Output.print("") }
         for event in history { try Output.print(colour.palette.line(of: event)) }
     }

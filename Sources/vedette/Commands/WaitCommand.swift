@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import VedetteCore
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until an item is in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
+        abstract: "Wait until items are in a state: exit 0 reached, 1 gone or failed, 124 timeout.",
         discussion: """
             It checks the state, not the changes: an item that is in the state already ends it at once. Where a watcher runs \
             it reads its journal, else it polls the source itself.
+
+            Examples:
+              vedette wait lab-systems Billing --to 'Ready for use' --fail Failed --timeout 20m && ./deploy
+              vedette wait ci-runs 'nightly-*' --to success --any
             """)
 
     @OptionGroup var places: Paths
@@ -17,20 +22,38 @@ struct WaitCommand: AsyncParsableCommand {
     @Argument(help: "The source.")
     var source: String
 
-    @Argument(help: "The item's key, or its title when it is unique.")
-    var key: String
+    @Argument(
+        help:
+            "The item's key, or its title when it is unique; several, or a glob such as 'web-*', wait for all of them.")
+    var key: [String]
 
     @Option(name: .long, help: ArgumentHelp("The state to wait for; may be repeated.", valueName: "state"))
-    var to: [String]
+    var to: [String] = []
 
     @Option(help: ArgumentHelp("A state that ends the waiting with exit 1; may be repeated.", valueName: "state"))
     var fail: [String] = []
+
+    @Flag(help: "Wait until the items exist, in whatever state.")
+    var appears = false
+
+    @Flag(help: "Wait until the items are gone from the list.")
+    var gone = false
+
+    @Flag(help: "End when one of the items is there; the default is all.")
+    var any = false
 
     @Option(help: ArgumentHelp("Give up after this long, with exit 124.", valueName: "duration"))
     var timeout: String?
 
     func validate() throws {
-        if to.isEmpty { throw ValidationError("--to STATE is missing") }
+        switch (to.isEmpty, appears, gone) {
+        case (true, false, false): throw ValidationError("--to STATE is missing; or wait with --appears or --gone")
+        case (false, false, false), (true, true, false), (true, false, true): break
+        default: throw ValidationError("--to, --appears and --gone exclude each other")
+        }
+        if to.isEmpty, !fail.isEmpty { throw ValidationError("--fail needs --to") }
+        if let both = to.first(where: fail.contains) { throw ValidationError("'\(both)' is in --to and in --fail") }
+        if key.isEmpty { throw ValidationError("KEY is missing: the key or the title of an item") }
         if let timeout, Duration(configured: timeout) == nil {
             throw ValidationError("'\(timeout)' is not a duration; write it as 90s, 20m or 1h")
         }
@@ -38,9 +61,14 @@ struct WaitCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
+        if gone, source.kind.mode == .window {
+            throw Exit(
+                .usage, "\(source.name) is a window: an entry that leaves it is not gone, so --gone would never end")
+        }
         let limit = timeout.flatMap { Duration(configured: $0) }
-        let verdict = try await withThrowingTaskGroup(of: Verdict.self) { group in
-            group.addTask { try await self.wait(for: source) }
+        let progress = Progress(isShown: isatty(STDERR_FILENO) == 1)
+        let end = try await withThrowingTaskGroup(of: End.self) { group in
+            group.addTask { .decided(try await wait(for: source, progress)) }
             if let limit {
                 group.addTask {
                     let clock = SystemClock()
@@ -51,72 +79,91 @@ struct WaitCommand: AsyncParsableCommand {
             defer { group.cancelAll() }
             return try await group.next() ?? .timedOut
         }
-        switch verdict {
-        case .reached(let state): Output.diagnose("\(key): \(state)")
-        case .failed(let reason):
-            Output.diagnose("\(key): \(reason)")
+        await progress.clear()
+        switch end {
+        case .decided(.reached(let lines)): for line in lines { Output.diagnose(line) }
+        case .decided(.failed(let reason)):
+            Output.diagnose(reason)
             throw ExitCode(1)
-        case .timedOut:
-            Output.diagnose("\(key): not \(to.joined(separator: " or ")) within \(timeout ?? "")")
+        case .decided(.pending), .timedOut:
+            let wanted = appears ? "there" : gone ? "gone" : to.joined(separator: " or ")
+            Output.diagnose("not \(wanted) within \(timeout ?? "")")
+            for line in await progress.lines { Output.diagnose("  \(line)") }
             throw ExitCode(124)
         }
     }
 
-    private enum Verdict: Sendable {
-        case reached(String)
-        case failed(String)
+    private enum End: Sendable {
+        case decided(WaitGoal.Verdict)
         case timedOut
     }
 
-    private func wait(for source: Source) async throws -> Verdict {
+    /// What the items are now, shown on the last line of a terminal.
+    private actor Progress {
+        private let isShown: Bool
+        private(set) var lines: [String] = []
+
+        init(isShown: Bool) { self.isShown = isShown }
+
+        func show(_ pending: [String]) {
+            guard pending != lines else { return }
+            lines = pending
+            guard isShown, let first = pending.first else { return }
+            let more = pending.count > 1 ? ", and \(pending.count - 1) more" : ""
+            Output.Progress.clear()
+            Output.Progress.show(StyledText("waiting: \(first)\(more)").text)
+        }
+
+        func clear() { if isShown { Output.Progress.clear() } }
+    }
+
+    private var goal: WaitGoal {
+        WaitGoal(key, appears ? .appears : gone ? .gone : .state(to: to, fail: fail), isAny: any)
+    }
+
+    private func wait(for source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
         let journal = places.journal
-        return await journal.watcher() != nil ? try await follow(source, journal) : try await poll(source)
+        return await journal.watcher() != nil
+            ? try await follow(source, journal, progress) : try await poll(source, progress)
     }
 
     /// Checks the snapshot of the watcher after each change of the journal: the state, not the events, so nothing can be
-    /// missed. The item may still appear with the first snapshot.
-    private func follow(_ source: Source, _ journal: any JournalAccess) async throws -> Verdict {
-        var known: String?
+    /// missed. The first snapshot may still be to come.
+    private func follow(
+        _ source: Source, _ journal: any JournalAccess, _ progress: Progress
+    ) async throws -> WaitGoal.Verdict {
+        var goal = goal
         var changes = try journal.changes().makeAsyncIterator()
         while await journal.watcher() != nil {
-            if let (items, _) = try await ItemLookup.snapshot(of: source.name, in: journal) {
-                let isPresent = items.contains { $0.key == known ?? key }
-                if !isPresent, try await isGone(known ?? key, source, journal) { return .failed("gone") }
-                // Absent from one poll only: the next one decides.
-                if isPresent || known == nil {
-                    let item = try ItemLookup.item(known ?? key, among: items, of: source.name)
-                    known = item.key
-                    if let verdict = verdict(item.state) { return verdict }
+            if let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal) {
+                let verdict = try await goal.evaluate(snapshot.items, absent: snapshot.absent, of: source.name) { key in
+                    let reader = try await journal.reader()
+                    return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
                 }
+                guard case .pending(let lines) = verdict else { return verdict }
+                await progress.show(lines)
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }
-        return try await poll(source)
+        return try await poll(source, progress)
     }
 
-    /// True when the last event of the item is that it disappeared.
-    private func isGone(_ key: String, _ source: Source, _ journal: any JournalAccess) async throws -> Bool {
-        let reader = try await journal.reader()
-        return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
-    }
-
-    private func poll(_ source: Source) async throws -> Verdict {
+    private func poll(_ source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
         let clock = SystemClock()
-        var known: String?
-        var absences = 0
+        var goal = goal
+        var before: [Item]?
         while true {
             var states: [String: Int] = [:]
-            if let items = try await items(of: source, isFirst: known == nil) {
+            if let items = try await items(of: source, isFirst: before == nil) {
                 // As the watcher does: an item absent from two good polls is gone, and an empty list is suspect.
-                absences =
-                    items.contains(where: { $0.key == known }) || known == nil || items.isEmpty ? 0 : absences + 1
-                if absences == 2 { return .failed("gone") }
-                let item =
-                    absences > 0 || (known != nil && items.isEmpty)
-                    ? Item(key: known ?? key) : try ItemLookup.item(known ?? key, among: items, of: source.name)
-                known = item.key
-                if let verdict = verdict(item.state) { return verdict }
-                if let state = item.state { states[state] = 1 }
+                let isSuspect = items.isEmpty && before?.isEmpty == false
+                let present = Set(items.map(\.key))
+                let absent = (before ?? []).filter { !present.contains($0.key) }
+                let verdict = try await goal.evaluate(items, absent: absent, of: source.name) { _ in false }
+                guard case .pending(let lines) = verdict else { return verdict }
+                await progress.show(lines)
+                if !isSuspect { before = items }
+                for state in items.compactMap(\.state) { states[state, default: 0] += 1 }
             }
             let delay = source.pace.delay(states: states, freshFor: nil, random: SystemRandomGenerator().fraction())
             try await clock.sleep(until: clock.now().boot.advanced(by: delay))
@@ -131,11 +178,5 @@ struct WaitCommand: AsyncParsableCommand {
             Output.diagnose("\(error)")
             return nil
         }
-    }
-
-    private func verdict(_ state: String?) -> Verdict? {
-        guard let state else { return nil }
-        if to.contains(state) { return .reached(state) }
-        return fail.contains(state) ? .failed(state) : nil
     }
 }
