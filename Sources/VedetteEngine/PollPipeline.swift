@@ -32,7 +32,11 @@ final class PollPipeline {
             let items = try await poll.read(fetched)
             let result = await poll.diff(items)
             guard let transition = try await transition(source, result, poll) else { return nil }
-            let evaluation = await rules.evaluate(transition.poll, transition.note)
+            guard let evaluation = await rules.evaluate(transition.poll, transition.note) else {
+                takeBack(transition, of: source)
+                postpone(source)
+                return nil
+            }
             let committed = try await commit(evaluation, transition, of: source)
             await announce(committed)
             return committed
@@ -154,8 +158,7 @@ final class PollPipeline {
             committed = try await evaluation.ticket.committed()
         } catch {
             await rules.undo(evaluation)
-            if transition.announcement != nil { network.announced(nil) }
-            if transition.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
+            takeBack(transition, of: source)
             throw error
         }
         if let announcement = transition.announcement { network.announced(announcement) }
@@ -167,6 +170,12 @@ final class PollPipeline {
             dependencies.log.log(.notice, "\(source.source.name): baseline of \(counted(count, "item"))")
         }
         return committed
+    }
+
+    /// Undoes what a transition promised that is not committed.
+    private func takeBack(_ transition: Transition, of source: WatchedSource) {
+        if transition.announcement != nil { network.announced(nil) }
+        if transition.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
     }
 
     // MARK: Announce

@@ -47,7 +47,8 @@ actor RuleCoordinator {
     }
 
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
-    func evaluate(_ transition: PollTransition, _ poll: PollNote) -> Evaluation {
+    /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
+    func evaluate(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
         let (now, source) = (poll.now, transition.source)
         let identifier = { [random = dependencies.random] in random.identifier(at: now.wall) }
         var record = PollRecord(
@@ -57,14 +58,19 @@ actor RuleCoordinator {
             $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
         }
         let observation = PollObservation(record, source, isGood: poll.isGood)
-        var evaluation = PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
-        let elapsed = { [clock = dependencies.clock] in Duration.milliseconds(clock.now().boot.milliseconds) }
-        while !evaluation.isFinished { engine.resume(&evaluation, elapsed: elapsed, identifier: identifier) }
-        record.events = EventBurst.fold(record.events, matched: evaluation.matched, identifier: identifier)
-        var step = evaluation.step
-        if record.isNewBaseline || poll.isFirst {
-            step.add(engine.evaluateExisting(record.writes, of: source, at: time.ruleTime(now), identifier: identifier))
+        var evaluation =
+            record.isNewBaseline || poll.isFirst
+            ? PollEvaluation(
+                existing: record.writes, of: source, foundBy: (record.events, observation), at: time.ruleTime(now))
+            : PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
+        guard await finish(&evaluation, identifier) else {
+            engine.undo(evaluation.step)
+            publishAll()
+            return nil
         }
+        // From the last piece to the submission nothing else runs here: see `RuleEngine.resume`.
+        record.events = EventBurst.fold(record.events, matched: evaluation.matched, identifier: identifier)
+        let step = evaluation.step
         report(step)
         (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
         record.deliveries = step.deliveries.map {
@@ -72,6 +78,18 @@ actor RuleCoordinator {
         }
         publish(step, source.name)
         return Evaluation(step: step, deliveries: record.deliveries, ticket: commits.submit(record))
+    }
+
+    /// Evaluates piece by piece. Between two pieces other polls, deadlines and reloads have their turn.
+    /// - Returns: whether every piece was evaluated; false when the task was cancelled.
+    private func finish(_ evaluation: inout PollEvaluation, _ identifier: () -> Identifier) async -> Bool {
+        let elapsed = { [clock = dependencies.clock] in Duration.milliseconds(clock.now().boot.milliseconds) }
+        while true {
+            engine.resume(&evaluation, elapsed: elapsed, identifier: identifier)
+            if evaluation.isFinished { return true }
+            await Task.yield()
+            if Task.isCancelled { return false }
+        }
     }
 
     /// Takes back a step that was not committed: its poll is made again.
@@ -217,8 +235,11 @@ actor RuleCoordinator {
         for source in sources where !engine.rulesMatchingExisting(in: source.name).isEmpty {
             let items = try await dependencies.journal.items(of: source.name).values.sorted { $0.key < $1.key }
             let (now, random) = (dependencies.clock.now(), dependencies.random)
-            await commitOrLog(
-                engine.evaluateExisting(items, of: source, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+            var evaluation = PollEvaluation(existing: items, of: source, at: time.ruleTime(now))
+            guard await finish(&evaluation, { random.identifier(at: now.wall) }) else {
+                return engine.undo(evaluation.step)
+            }
+            await commitOrLog(evaluation.step)
         }
     }
 

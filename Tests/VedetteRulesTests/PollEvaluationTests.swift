@@ -146,4 +146,28 @@ struct PollEvaluationTests {
         #expect(EventBurst.fold(events, matched: [], maximum: 100, identifier: Self.next) == events)
         #expect(EventBurst.fold(events, matched: Array(0..<100), maximum: 50, identifier: Self.next) == events)
     }
+
+    @Test("existing items are evaluated in pieces and within the rule's budget, like events")
+    func existing() {
+        let time = Time()
+        var rule = Self.slow(time)
+        (rule.matchesExisting, rule.gates.pendingFor) = (true, .seconds(60))
+        let items = (0..<25).map { n in
+            let item = Item(key: "\(n)", title: "\(n)", state: n == 3 ? "up" : "down")
+            return StoredItem(item, digest: item.digest, stateSince: RuleHarness.noon)
+        }
+        var engine = RuleEngine(RuleSet([rule]), civil: ZoneTime())
+        var evaluation = PollEvaluation(existing: items, of: RuleHarness.lab, at: Self.now)
+        var pieces = 0
+        while !evaluation.isFinished {
+            pieces += 1
+            engine.resume(&evaluation, elapsed: time.elapsed, identifier: Self.next)
+        }
+        #expect(pieces >= 10)
+        #expect(engine.remembered.count { $0.key.slot == .pending } == 9, "ten items within the second, one of them up")
+        let failure = evaluation.step.deliveries.first
+        #expect(evaluation.step.deliveries.count == 1 && failure?.message.event.kind == .ruleFailed)
+        #expect(failure?.message.event.summary?.count == 15)
+        #expect(failure?.message.event.summary?.events == [], "no event of theirs is stored")
+    }
 }

@@ -88,14 +88,17 @@ struct RuleHarness {
             item: item, changes: changes)
     }
 
+    static let lab = Source(
+        name: "lab", kindName: "json", kind: NoKind(), server: Server(name: ""), url: "https://lab.example.org",
+        pace: PollInterval(every: .seconds(60)))
+
     /// Evaluates an item that was there before the rule.
     mutating func find(_ key: String, _ state: String, since: Duration) {
         let item = Item(key: key, title: key, state: state)
         let stored = StoredItem(item, digest: item.digest, stateSince: now.wall.advanced(by: since))
-        let source = Source(
-            name: "lab", kindName: "json", kind: NoKind(), server: Server(name: ""), url: "https://lab.example.org",
-            pace: PollInterval(every: .seconds(60)))
-        take(engine.evaluateExisting([stored], of: source, at: now, identifier: numbers.next))
+        var evaluation = PollEvaluation(existing: [stored], of: RuleHarness.lab, at: now)
+        engine.resume(&evaluation, elapsed: { .zero }, identifier: numbers.next)
+        take(evaluation.step)
     }
 
     /// Evaluates a poll.

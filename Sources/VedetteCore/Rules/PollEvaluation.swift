@@ -20,8 +20,11 @@ public struct PollEvaluation: Sendable {
         /// The first reason.
         var detail: String
         var count = 0
-        /// The first events.
+        /// The first events; those of existing items are not stored.
         var events: [Event] = []
+
+        /// The ids of the stored ones.
+        var identifiers: [String] { events.filter { $0.kind != .elapsed }.map(\.id.description) }
     }
 
     /// The source that was polled.
@@ -34,37 +37,60 @@ public struct PollEvaluation: Sendable {
     public internal(set) var isFinished = false
     /// What the pieces so far changed.
     public internal(set) var step = RuleEngine.Step()
-    let observation: PollObservation
+    /// Nil when there was no poll, only existing items.
+    let observation: PollObservation?
     let now: RuleTime
+    /// Items that were there before the source was first polled or the rule was written, for rules with `stays`.
+    let existing: [StoredItem]
+    /// The source of `existing`; nil for none.
+    let existingSource: Source?
     /// The index of the next event; nil before the first piece.
     var next: Int?
+    /// The index of the next existing item; nil while there are events.
+    var nextExisting: Int?
     private let budget: Budget
     private var spent: [String: Duration] = [:]
     private(set) var failures: [String: Failure] = [:]
 
-    /// Prepares an evaluation.
+    /// Prepares the evaluation of a poll.
     /// - Parameter now: the time of the poll, which all pieces use.
     public init(
         of source: String, events: [Event] = [], _ observation: PollObservation = PollObservation(), at now: RuleTime,
         budget: Budget = Budget()
     ) {
         (self.source, self.events, self.observation) = (source, events, observation)
+        (existing, existingSource) = ([], nil)
+        (self.now, self.budget) = (now, budget)
+    }
+
+    /// Prepares the evaluation of rules with `stays` against items that are there already.
+    /// - Parameters:
+    ///   - existing: the stored items of the source; absent ones do not count.
+    ///   - poll: the events and the observation of the poll that found them; nil where they are those of the journal.
+    public init(
+        existing: [StoredItem], of source: Source, foundBy poll: (events: [Event], observation: PollObservation)? = nil,
+        at now: RuleTime, budget: Budget = Budget()
+    ) {
+        (self.source, events, observation) = (source.name, poll?.events ?? [], poll?.observation)
+        (self.existing, existingSource) = (existing, source)
         (self.now, self.budget) = (now, budget)
     }
 
     /// The rules that were evaluated against at least one event.
-    var evaluatedRules: some Sequence<String> { spent.keys }
+    var evaluatedRules: [String] { Array(spent.keys) }
 
     func isPieceOver(after time: Duration) -> Bool { time >= budget.piece }
 
     /// Evaluates one rule against an event within the rule's budget.
-    mutating func result(of rule: Rule, _ event: Event, elapsed: () -> Duration) -> RuleSet.Evaluation.Result {
+    mutating func result(
+        of rule: Rule, _ event: Event, elapsed: () -> Duration, by evaluate: (Rule, Event) -> RuleSet.Evaluation.Result
+    ) -> RuleSet.Evaluation.Result {
         guard spent[rule.name, default: .zero] < budget.rule else {
             let limit = MessageFormatter.duration(seconds: budget.rule.inSeconds)
             return fail(rule, event, "it took longer than \(limit)")
         }
         let start = elapsed()
-        let result = rule.result(for: event)
+        let result = evaluate(rule, event)
         add(elapsed() - start, to: rule)
         if case .failed(let detail) = result { return fail(rule, event, detail) }
         return result
@@ -96,11 +122,11 @@ extension RuleEngine {
         let now = evaluation.now
         swap(&step, &evaluation.step)
         defer { swap(&step, &evaluation.step) }
-        if evaluation.next == nil, let baseline = evaluation.observation.baseline {
+        if evaluation.next == nil, let baseline = evaluation.observation?.baseline {
             rebaseline(evaluation.source, baseline, at: now, identifier)
         }
-        var next = evaluation.next ?? 0
         let start = elapsed()
+        var next = evaluation.next ?? 0
         while next < evaluation.events.count {
             evaluation.next = next
             process(evaluation.events[next], &evaluation, elapsed, identifier)
@@ -108,27 +134,65 @@ extension RuleEngine {
             evaluation.next = next
             if evaluation.isPieceOver(after: elapsed() - start) { return }
         }
-        finish(&evaluation, identifier)
-    }
-
-    private mutating func finish(_ evaluation: inout PollEvaluation, _ identifier: () -> Identifier) {
-        let (source, observation, now) = (evaluation.source, evaluation.observation, evaluation.now)
-        forgetItems(observation.forgotten, of: source, at: now, identifier)
-        if observation.isGood {
-            confirm(source, missing: observation.missing, evaluation.events, at: now, identifier)
-        } else {
-            pollFailed(source)
+        evaluation.next = next
+        if evaluation.nextExisting == nil, let observation = evaluation.observation {
+            take(observation, evaluation, identifier)
         }
+        guard holdExisting(&evaluation, since: start, elapsed, identifier) else { return }
         reportFailures(evaluation, identifier)
         // A step that ran between two pieces is committed before this one, so this one must write its changes, too.
         for key in step.changes.keys { step.changes[key] = .some(memories[key]) }
         evaluation.isFinished = true
     }
 
+    /// Evaluates what the poll observed besides its events.
+    private mutating func take(
+        _ observation: PollObservation, _ evaluation: PollEvaluation, _ identifier: () -> Identifier
+    ) {
+        let (source, now) = (evaluation.source, evaluation.now)
+        forgetItems(observation.forgotten, of: source, at: now, identifier)
+        if observation.isGood {
+            confirm(source, missing: observation.missing, evaluation.events, at: now, identifier)
+        } else {
+            pollFailed(source)
+        }
+    }
+
+    /// Evaluates rules with `stays` against existing items until the piece is over.
+    /// - Returns: whether every item is evaluated.
+    private mutating func holdExisting(
+        _ evaluation: inout PollEvaluation, since start: Duration, _ elapsed: () -> Duration,
+        _ identifier: () -> Identifier
+    ) -> Bool {
+        guard let source = evaluation.existingSource else { return true }
+        let (rules, now) = (rulesMatchingExisting(in: source.name), evaluation.now)
+        var next = evaluation.nextExisting ?? 0
+        while !rules.isEmpty, next < evaluation.existing.count {
+            let stored = evaluation.existing[next]
+            next += 1
+            evaluation.nextExisting = next
+            guard stored.absentSince == nil, let item = stored.item else { continue }
+            let event = DraftEvent(.elapsed, item: item).event(id: identifier(), source: source, poll: "", at: now.wall)
+            for rule in rules where !isHeldOrReleased(event, rule) {
+                let result = evaluation.result(of: rule, event, elapsed: elapsed) { rule, event in
+                    rule.resultOfExisting(event)
+                }
+                guard result == .matched else { continue }
+                let since = rule.field == "state" ? stored.stateSince : now.wall
+                holdExisting(rule, event, since: since, at: now, identifier)
+            }
+            if evaluation.isPieceOver(after: elapsed() - start) { return false }
+        }
+        return true
+    }
+
     /// Sends one message to the sinks of each rule that could not be evaluated, and remembers the failure for `status` and
     /// `explain` until the rule is evaluated against events of this source again.
     mutating func reportFailures(_ evaluation: PollEvaluation, _ identifier: () -> Identifier) {
-        for name in evaluation.evaluatedRules where evaluation.failures[name] == nil {
+        // Existing items alone prove nothing about events.
+        let succeeded =
+            evaluation.observation == nil ? [] : evaluation.evaluatedRules.filter { evaluation.failures[$0] == nil }
+        for name in succeeded {
             forget(RuleMemory.Key(rule: name, slot: .failed, name: evaluation.source))
         }
         for (name, failure) in evaluation.failures.sorted(by: { $0.key < $1.key }) {
@@ -145,7 +209,7 @@ extension RuleEngine {
                 memories[key]
                 ?? RuleMemory(key: key, identity: failure.rule.identity, since: evaluation.now.steady)
             memory.count += failure.count
-            (memory.lines, memory.events) = ([detail], failure.events.map(\.id.description))
+            (memory.lines, memory.events) = ([detail], failure.identifiers)
             put(memory)
         }
     }
@@ -160,7 +224,7 @@ extension Event {
             id: id, kind: .ruleFailed, time: now, source: source, sourceKind: sourceKind, poll: poll,
             error: Problem(failure: "rule", detail: "rule '\(failure.rule.name)': \(detail)"))
         event.summary = Summary(
-            events: failure.events.map(\.id.description), count: failure.count,
+            events: failure.identifiers, count: failure.count,
             lines: failure.events.map(MessageFormatter.title))
         return event
     }

@@ -58,6 +58,13 @@ public struct Rule: Sendable {
             return .failed(error.detail)
         }
     }
+
+    /// Evaluates the condition for an item that was found without an event: it counts as one that appeared.
+    func resultOfExisting(_ event: Event) -> RuleSet.Evaluation.Result {
+        var event = event
+        event.kind = .appeared
+        return result(for: event)
+    }
 }
 
 extension Condition {

@@ -15,14 +15,20 @@ extension RuleEngine {
         if !put(memory) { suppressForRoom(rule, event, .pending, at: now, identifier) }
     }
 
-    /// `stays`: holds an item that already has the value, unless it is pending or was released before.
+    /// `stays`: returns whether the item is pending or was released before.
+    func isHeldOrReleased(_ event: Event, _ rule: Rule) -> Bool {
+        let name = Subject(event).text
+        return [RuleMemory.Slot.pending, .active].contains { slot in
+            memories[RuleMemory.Key(rule: rule.name, slot: slot, name: name)] != nil
+        }
+    }
+
+    /// `stays`: holds an item that already has the value.
     /// - Parameter since: when it got the value, on the wall clock.
     mutating func holdExisting(
         _ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
-        let released = RuleMemory.Key(rule: rule.name, slot: .active, name: key.name)
-        guard memories[key] == nil, memories[released] == nil, rule.when.matches(event) else { return }
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
         let age = max(0, now.wall.milliseconds - since.milliseconds)
         memory.due = Timestamp(

@@ -140,24 +140,6 @@ public struct RuleEngine: Sendable {
         return evaluation.step
     }
 
-    /// Evaluates `stays` rules against items that were there before the source was first polled or the rule was written.
-    public mutating func evaluateExisting(
-        _ items: [StoredItem], of source: Source, at now: RuleTime, identifier: () -> Identifier
-    ) -> Step {
-        let rules = rulesMatchingExisting(in: source.name)
-        guard !rules.isEmpty else { return Step() }
-        for stored in items where stored.absentSince == nil {
-            guard let item = stored.item else { continue }
-            for rule in rules {
-                let event = DraftEvent(.elapsed, item: item)
-                    .event(id: identifier(), source: source, poll: "", at: now.wall)
-                let since = rule.field == "state" ? stored.stateSince : now.wall
-                holdExisting(rule, event, since: since, at: now, identifier)
-            }
-        }
-        return takeStep()
-    }
-
     /// Returns the `stays` rules that can match this source.
     public func rulesMatchingExisting(in source: String) -> [Rule] {
         rules.matchingExisting.filter { $0.when.sources?.contains(source) != false }
@@ -180,7 +162,9 @@ public struct RuleEngine: Sendable {
         // A later message about the subject can be about this event.
         if bySubject[Subject(event)] != nil { evaluation.recordMatch() }
         updateMemories(with: event, at: evaluation.now, identifier)
-        let results = rules.evaluate(event) { evaluation.result(of: $0, event, elapsed: elapsed) }
+        let results = rules.evaluate(event) { rule in
+            evaluation.result(of: rule, event, elapsed: elapsed) { $0.result(for: $1) }
+        }
         for result in results where result.result == .matched {
             let start = elapsed()
             evaluation.recordMatch()
