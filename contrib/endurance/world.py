@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers around one watcher, and its process: lists whose items hold numbers that only grow, and receivers that remember
+what they accepted. Shares no code with Vedette."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
+from wire import Reply, Server, head, json_reply  # noqa: E402
+
+SOURCE_OUTAGES = ("500", "close", "reset", "cut", "hang", "empty", "login", "503")
+SINK_OUTAGES = ("503", "close", "hang", "reset")
+
+
+class Outages:
+    """What fails until when: by the number of a list, or by the name of a receiver."""
+
+    def __init__(self):
+        self.until = {}
+
+    def begin(self, who, kind, seconds):
+        self.until[who] = (kind, time.monotonic() + seconds)
+
+    def end(self):
+        self.until = {}
+
+    def of(self, who):
+        kind, until = self.until.get(who, (None, 0))
+        return kind if time.monotonic() < until else None
+
+    @property
+    def any(self):
+        now = time.monotonic()
+        return any(until > now for _, until in list(self.until.values()))
+
+
+class Lists:
+    """`/list/N`: a JSON list of items `{"id": "N-K", "v": NUMBER}`. A number only grows, a key is never given twice; so the
+    events of an item must lead without a break from its first number to its last, whatever was missed in between."""
+
+    def __init__(self, count, items):
+        self.count, self.lock, self.outages, self.polls = count, threading.Lock(), Outages(), 0
+        self.rows = [{"%d-%d" % (n, k): 0 for k in range(items)} for n in range(count)]
+        self.served = {key: {0} for row in self.rows for key in row}
+        self.next, self.removed = [items] * count, set()
+
+    def advance(self, n, dice, changes=2):
+        """Some items of a list change; now and then one is new, and one is gone."""
+        with self.lock:
+            rows = self.rows[n]
+            for key in dice.sample(sorted(rows), min(changes, len(rows))):
+                rows[key] += 1
+            if dice.random() < 0.12:
+                rows["%d-%d" % (n, self.next[n])] = 0
+                self.next[n] += 1
+            if dice.random() < 0.12 and len(rows) > 5:
+                key = dice.choice(sorted(rows))
+                del rows[key]
+                self.removed.add(key)
+
+    def now(self):
+        with self.lock:
+            return {key: value for rows in self.rows for key, value in rows.items()}
+
+    def __call__(self, request, connection):
+        n = int(request.path.rsplit("/", 1)[1])
+        outage = self.outages.of(n)
+        with self.lock:
+            self.polls += 1
+            rows = list(self.rows[n].items())
+            if not outage:
+                for key, value in rows:
+                    self.served.setdefault(key, set()).add(value)
+        body = json.dumps([{"id": key, "v": value} for key, value in rows]).encode()
+        if outage:
+            return self.fail(outage, body, connection)
+        tag = '"%s"' % hashlib.sha1(body).hexdigest()
+        if n % 2 == 0 and request.header("If-None-Match") == tag:
+            return Reply(304, headers=[("ETag", tag)])
+        return Reply(200, body, headers=[("ETag", tag)] if n % 2 == 0 else [])
+
+    def fail(self, outage, body, connection):
+        if outage in ("500", "503"):
+            return Reply(int(outage), "told to fail", headers=[("Retry-After", "1")] if outage == "503" else [])
+        if outage == "empty":
+            return Reply(200, b"")
+        if outage == "login":
+            return Reply(200, "<html><body><form action=login>", "text/html")
+        if outage == "cut":
+            connection.write(head(200, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]) + body[:-9])
+        if outage == "reset":
+            connection.reset()
+        if outage == "hang":
+            connection.hold(2)
+        return None
+
+
+class Receivers:
+    """`/hook/NAME`: what came, by the id of the message: a digest of its body, and how often it was accepted."""
+
+    def __init__(self):
+        self.lock, self.outages = threading.Lock(), Outages()
+        self.posts, self.unequal, self.latest, self.accepted = {}, [], {}, 0
+
+    def __call__(self, request, connection):
+        if len(request.body) != int(request.header("Content-Length", "0")):
+            return None  # the sender died within the body
+        sink = request.path.rsplit("/", 1)[1]
+        outage = self.outages.of(sink)
+        # "close", "reset" and "hang" come after the message was taken: the sender cannot know that it was.
+        self.record(sink, request.header("webhook-id"), request.body, accepted=outage != "503", answered=outage is None)
+        if outage == "503":
+            return Reply(503, "told to fail", headers=[("Retry-After", "1")])
+        if outage == "reset":
+            connection.reset()
+        if outage == "hang":
+            connection.hold(1.5)
+        return None if outage else Reply(200, "ok\n", "text/plain")
+
+    def record(self, sink, message, body, accepted, answered):
+        digest = hashlib.sha256(body).hexdigest()
+        data = json.loads(body).get("data", {})
+        item = data.get("item") or {}
+        with self.lock:
+            post = self.posts.setdefault(message, {"sink": sink, "digest": digest, "accepted": 0, "answered": 0, "first": 0})
+            if post["digest"] != digest:
+                self.unequal.append(message)
+            if accepted:
+                self.accepted += 1
+                post["accepted"] += 1
+                post["first"] = post["first"] or self.accepted
+                post["answered"] += answered
+                value = (item.get("fields") or {}).get("v")
+                if value is not None:
+                    key = (sink, item.get("key"))
+                    self.latest[key] = max(self.latest.get(key, -1), int(value))
+
+    def has(self, sinks, values):
+        """Whether each of the sinks accepted a message with the newest number of each key."""
+        with self.lock:
+            return all(self.latest.get((sink, key), -1) >= value for sink in sinks for key, value in values.items())
+
+    @property
+    def duplicates(self):
+        with self.lock:
+            return sum(post["accepted"] - 1 for post in self.posts.values() if post["accepted"] > 1)
+
+
+class Trouble(Exception):
+    """What stops the run itself, in one line."""
+
+
+class World:
+    """One configuration, one state, and the watcher that has them."""
+
+    SURE = ("a", "b")  # the sinks that get every change
+
+    def __init__(self, vedette, work, sources=6, items=8, sinks=("a", "b", "c"), every="150ms", faults=None, state=None):
+        self.vedette, self.faults, self.every, self.sinks = vedette, faults, every, sinks
+        self.config, self.state = os.path.join(work, "config"), state or os.path.join(work, "state")
+        self.log, self.journal = os.path.join(work, "log"), os.path.join(self.state, "journal.db")
+        for directory in (self.config, self.state):
+            os.makedirs(directory, exist_ok=True)
+        self.lists, self.receivers, self.first_items = Lists(sources, items), Receivers(), items
+        self.source_server, self.sink_server = Server("lists", self.lists), Server("receivers", self.receivers)
+        self.process, self.killed, self.odd, self.variant = None, False, [], 0
+        self.configure()
+
+    def configure(self, variant=0):
+        """Writes the configuration. Variants: 0 the usual one; 1 another interval and priority; 2 without the last source and
+        the last sink; 3 broken."""
+        self.variant = variant
+        sources, sinks = list(range(self.lists.count)), list(self.sinks)
+        if variant == 2:
+            sources, sinks = sources[:-1], sinks[:-1]
+        every = "170ms" if variant == 1 else self.every
+        lines = ["sources:"]
+        for n in sources:
+            lines.append('  l%03d: {kind: json, url: "%s/list/%d", key: id, title: id, fields: {v: v}, every: %s}' % (
+                n, self.source_server.url, n, every))
+        lines.append("sinks:")
+        for sink in sinks:
+            lines.append('  %s: {kind: webhook, url: "%s/hook/%s", timeout: 3s}' % (sink, self.sink_server.url, sink))
+        # Longer than any step of the clock: the journal is the evidence.
+        lines += ["settings: {retain: {events: 3650d}, give_up: 3650d}", "rules:",
+                  "  - {name: changed, when: {changes: [v]}, notify: [a, b]}",
+                  "  - {name: new, when: {appears: true}, notify: [a, b]}",
+                  "  - {name: gone, when: {disappears: true}, notify: [a, b]}"]
+        rest = ", ".join(sinks[2:])
+        if rest:
+            priority = "high" if variant == 1 else "normal"
+            lines += ["  - {name: few, when: {changes: [v]}, limit: {count: 2, per: 5s, by: item}, priority: %s, notify: [%s]}" % (priority, rest),
+                      "  - {name: held, when: {changes: [v]}, for: 400ms, notify: [%s]}" % rest,
+                      "  - {name: summed, when: {changes: [v]}, digest: {every: 2s}, notify: [%s]}" % rest]
+        if variant == 3:
+            lines.append("nonsense: [")
+        path = os.path.join(self.config, "world.yaml")
+        with open(path + ".new", "w") as file:
+            file.write("\n".join(lines) + "\n")
+        os.replace(path + ".new", path)
+
+    def is_first(self, key):
+        """Whether the item was there from the start, with 0."""
+        return int(key.split("-")[1]) < self.first_items
+
+    # The process.
+
+    def command(self, verb, *arguments, seconds=30):
+        """Runs another command beside the watcher, without faults. Returns (exit code, stdout, stderr)."""
+        done = subprocess.run([self.vedette, *verb.split(), "--config", self.config, "--state", self.state, *arguments],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
+        return done.returncode, done.stdout, done.stderr
+
+    def start(self):
+        command = [self.vedette, "run", "--config", self.config, "--state", self.state]
+        if shutil.which("setpriv"):
+            command = ["setpriv", "--pdeathsig", "KILL"] + command
+        self.killed = False
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+                env=dict(os.environ, **(self.faults.environment if self.faults else {})))
+
+    @property
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        self.killed = True
+        if self.alive:
+            self.process.kill()
+        self.collect()
+
+    def stop(self, seconds=12):
+        """SIGTERM; I10 promises an end within 10 s."""
+        if not self.alive:
+            return self.collect()
+        self.process.terminate()
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.odd.append("SIGTERM did not end the watcher within %d s" % seconds)
+            self.kill()
+        return self.collect()
+
+    def collect(self, may_be_killed=False):
+        """Takes the exit code of a process that ended. Only a kill of ours may be a signal."""
+        if self.process is None:
+            return None
+        code, self.process = self.process.wait(), None
+        if code < 0 and not (code == -signal.SIGKILL and (self.killed or may_be_killed)):
+            self.odd.append("the watcher ended by signal %d" % -code)
+        elif code > 0:
+            self.odd_code(code)
+        return code
+
+    def odd_code(self, code):
+        if code not in (69, 73, 74, 75):
+            self.odd.append("the watcher ended with code %d" % code)
+
+    def log_text(self):
+        try:
+            with open(self.log, errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def close(self):
+        if self.alive:
+            self.kill()
+        for server in (self.source_server, self.sink_server):
+            server.socket.close()
+
+
+def wait_until(condition, seconds, pause=0.02):
+    """Whether the condition became true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+    return True
