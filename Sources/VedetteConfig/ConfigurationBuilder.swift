@@ -8,6 +8,7 @@ struct ConfigurationBuilder {
     let kinds: Kinds
     let environment: [String: String]
     let findings: Findings
+    let secrets: SecretReader
 
     /// The values of the top-level keys of all files.
     private struct Sections {
@@ -17,8 +18,6 @@ struct ConfigurationBuilder {
 
     func build(_ files: [ConfigurationFile]) -> Configuration {
         let sections = sections(files)
-        let secrets = SecretReader(environment: environment, findings: findings)
-
         let serverReader = ServerReader(secrets: secrets, environment: environment, findings: findings)
         let servers = named(sections.maps["servers"], "server").map { ($0.name, serverReader.server($0)) }
         let sourceReader = SourceReader(

@@ -2,6 +2,7 @@
 
 import Foundation
 public import VedetteCore
+import VedetteSystem
 
 /// Reads the configuration: every `*.yaml` in the directory and in `rules/` below it, in bytewise order of path.
 public struct ConfigurationLoader: Sendable {
@@ -25,8 +26,27 @@ public struct ConfigurationLoader: Sendable {
     /// The directory that `load` reads; nil when there is none.
     public var directoryInUse: String? { findDirectory(Findings()) }
 
-    /// Reads and validates all files. Blocks on files, and for at most 10 s on each `command:` of a secret.
-    public func load() -> Loaded {
+    /// Reads and validates all files. Blocks on files, and for at most 10 s on the programs of `command:` secrets, which run
+    /// at the same time.
+    public func load() -> Loaded { load(SecretCommands()) }
+
+    /// Does the same on a thread of its own. Cancelling the task kills the programs, and does not wait for a file system
+    /// that hangs.
+    /// - Returns: nil when the task was cancelled, or when there was no thread.
+    public func loadOnThread() async -> Loaded? {
+        let commands = SecretCommands()
+        return await withTaskCancellationHandler {
+            do throws(BlockingQueue.Refusal) {
+                return try await BlockingQueue(capacity: 1).run { load(commands) }
+            } catch {
+                return nil
+            }
+        } onCancel: {
+            commands.cancel()
+        }
+    }
+
+    private func load(_ commands: SecretCommands) -> Loaded {
         let findings = Findings()
         guard let directory = findDirectory(findings) else { return Loaded(diagnostics: findings.sorted()) }
         let files = ConfigurationFile.all(in: directory, findings)
@@ -34,7 +54,7 @@ public struct ConfigurationLoader: Sendable {
             findings.error(
                 Place(file: directory), "no *.yaml file is here; write one, or name another directory with --config")
         }
-        var loaded = load(files, findings)
+        var loaded = load(files, findings, commands)
         loaded.directory = directory
         return loaded
     }
@@ -53,10 +73,26 @@ public struct ConfigurationLoader: Sendable {
     }
 
     /// Validates files that are in memory.
-    func load(_ files: [ConfigurationFile], _ findings: Findings = Findings()) -> Loaded {
-        let configuration = ConfigurationBuilder(kinds: kinds, environment: environment, findings: findings).build(
-            files)
+    func load(
+        _ files: [ConfigurationFile], _ findings: Findings = Findings(), _ commands: SecretCommands = SecretCommands()
+    ) -> Loaded {
+        let answers = commands.run(programs(in: files))
+        let secrets = SecretReader(environment: environment, findings: findings, answers: answers)
+        let configuration = build(files, secrets, findings)
         return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
+    }
+
+    private func build(_ files: [ConfigurationFile], _ secrets: SecretReader, _ findings: Findings) -> Configuration {
+        ConfigurationBuilder(kinds: kinds, environment: environment, findings: findings, secrets: secrets).build(files)
+    }
+
+    /// Returns the programs that secrets name. Only a whole reading tells them from other options called `command`.
+    private func programs(in files: [ConfigurationFile]) -> [[String]] {
+        guard files.contains(where: { $0.text.contains("command") }) else { return [] }
+        let findings = Findings()
+        let secrets = SecretReader(environment: environment, findings: findings, answers: nil)
+        _ = build(files, secrets, findings)
+        return secrets.commands
     }
 
     private func findDirectory(_ findings: Findings) -> String? {

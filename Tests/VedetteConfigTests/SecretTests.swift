@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Testing
 import VedetteCore
 
@@ -197,5 +198,38 @@ struct SecretTests {
             #expect(said.count >= 6)
             #expect(!said.joined().contains("hunter2"))
         }
+    }
+
+    @Test("the programs of secrets run at the same time, with one deadline, and cancelling them ends them")
+    func parallel() async throws {
+        // Each waits for a line that another one writes: one after another they would never end.
+        let gates = (0..<8).map { directory.path + "/gate\($0)" }
+        for gate in gates { #expect(mkfifo(gate, 0o600) == 0) }
+        let commands = (0..<8).map { n in
+            let (own, next) = (gates[n], gates[(n + 1) % 8])
+            return ["sh", "-c", "echo x > '\(next)' & read line < '\(own)'; wait; echo hunter\(n)"]
+        }
+        let answers = SecretCommands().run(commands)
+        #expect(commands.indices.allSatisfy { (try? answers[commands[$0]]?.get()) == "hunter\($0)" })
+        let hung = SecretCommands()
+        let gate = directory.path + "/gate0"
+        let run = Task.detached { hung.run((0..<20).map { ["sh", "-c", "read line < '\(gate)'; echo \($0)"] }) }
+        hung.cancel()
+        let ended = await run.value
+        #expect(ended.count == 20 && ended.values.allSatisfy { (try? $0.get()) == nil })
+        let late = SecretCommands(limit: .milliseconds(50)).run([["sh", "-c", "read line < '\(gate)'"]])
+        #expect(throws: SecretOrigin.Problem.self) { try late.values.first?.get() }
+    }
+
+    @Test("a program of a secret is run once per reading of the configuration")
+    func once() throws {
+        let log = directory.path + "/log"
+        let text = """
+            servers: {h: {url: 'https://h', user: u, password: {command: [sh, -c, "echo . >> \(log); echo hunter2"]}}}
+            """
+        let loaded = loader([:]).load([ConfigurationFile(path: directory.path + "/a.yaml", text: text, isPrivate: true)]
+        )
+        #expect(loaded.configuration?.servers.first?.credentials?.password.value == "hunter2")
+        #expect(try String(contentsOfFile: log, encoding: .utf8) == ".\n")
     }
 }

@@ -38,21 +38,29 @@ enum SecretOrigin: Sendable, Hashable {
             }
             return (try SecretOrigin.content(of: directory + "/" + name, "the credential '\(name)'").value, nil)
         case .command(let arguments):
-            let name = "the command '\(arguments[0])'"
-            let line = try SecretOrigin.firstLine(of: arguments, within: .seconds(10))
-            return (try SecretOrigin.check(line, "what \(name) printed"), nil)
+            return (try SecretOrigin.firstLine(of: arguments, within: SecretCommands.limit), nil)
         }
     }
 
-    /// Runs a program and returns the first line that it prints. What it prints to standard error is dropped, since it could
-    /// hold the secret. This blocks the calling thread.
     static func firstLine(of arguments: [String], within limit: Duration) throws(Problem) -> String {
-        let name = "the command '\(arguments[0])'"
+        try firstLine(of: ChildProcess(child(arguments, within: limit)), arguments, within: limit)
+    }
+
+    /// The program of a secret. What it prints to standard error is dropped, since it could hold the secret.
+    static func child(_ arguments: [String], within limit: Duration) -> ChildCommand {
         var command = ChildCommand(arguments, timeLimit: limit)
         command.output = .init(maximumSize, .fails)
+        return command
+    }
+
+    /// Runs a program and returns the first line that it prints. This blocks the calling thread.
+    static func firstLine(
+        of process: ChildProcess, _ arguments: [String], within limit: Duration
+    ) throws(Problem) -> String {
+        let name = "the command '\(arguments[0])'"
         let run: ChildProcess.Output
         do throws(ChildProcess.Failure) {
-            run = try ChildProcess(command).runBlocking()
+            run = try process.runBlocking()
         } catch {
             switch error {
             case .cannotStart(let code):
@@ -72,7 +80,7 @@ enum SecretOrigin: Sendable, Hashable {
         guard let text = String(validating: run.output.prefix { $0 != 10 }, as: UTF8.self) else {
             throw Problem(detail: "\(name) printed no UTF-8")
         }
-        return withoutLineEnd(text)
+        return try check(withoutLineEnd(text), "what \(name) printed")
     }
 
     /// Returns whether a secret that cannot be read may come without a restart in another environment: its file does not

@@ -7,11 +7,16 @@ final class SecretReader {
     let environment: [String: String]
     private let scalars: ScalarReader
     private let findings: Findings
+    /// What the programs of `command:` printed; nil while they are only collected.
+    private let answers: [[String]: SecretCommands.Answer]?
+    /// The programs that were found while they were collected.
+    private(set) var commands: [[String]] = []
     /// Each origin is read once, however often it is named.
     private var known: [SecretOrigin: Secret?] = [:]
 
-    init(environment: [String: String], findings: Findings) {
-        (self.environment, self.findings) = (environment, findings)
+    /// - Parameter answers: nil to collect programs; their secrets are then no real ones.
+    init(environment: [String: String], findings: Findings, answers: [[String]: SecretCommands.Answer]? = [:]) {
+        (self.environment, self.findings, self.answers) = (environment, findings, answers)
         scalars = ScalarReader(findings: findings)
     }
 
@@ -37,7 +42,7 @@ final class SecretReader {
         if let secret = known[origin] { return secret }
         var secret: Secret?
         do throws(SecretOrigin.Problem) {
-            let (value, warning) = try origin.read(environment)
+            let (value, warning) = try answer(origin)
             if let warning { findings.warn(place, warning) }
             let environment = environment
             secret = Secret(value) { try? origin.read(environment).value }
@@ -46,6 +51,16 @@ final class SecretReader {
         }
         known[origin] = .some(secret)
         return secret
+    }
+
+    private func answer(_ origin: SecretOrigin) throws(SecretOrigin.Problem) -> SecretOrigin.Answer {
+        guard case .command(let command) = origin else { return try origin.read(environment) }
+        guard let answers else {
+            commands.append(command)
+            return ("collected", nil)
+        }
+        guard let answer = answers[command] else { return try origin.read(environment) }
+        return (try answer.get(), nil)
     }
 
     private func origin(_ node: YAMLNode, _ what: String) -> SecretOrigin? {
