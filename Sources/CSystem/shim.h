@@ -13,4 +13,9 @@ extern int cs_spawn_add_chdir(void *actions, const char *path) __asm__("posix_sp
 // -1 where the kernel or a sandbox refuses it.
 extern int cs_pidfd_open(int process, unsigned int flags) __asm__("pidfd_open");
 
+// <sys/timex.h>: `timex` is a struct timex, of at most 256 bytes; with zeros it changes nothing.
+extern int cs_adjtimex(void *timex) __asm__("adjtimex");
+// The clock is not synchronized (STA_UNSYNC).
+#define CS_TIME_ERROR 5
+
 #endif

@@ -96,7 +96,7 @@ final class CommitBatcher: Sendable {
         do throws(JournalError) {
             let committed = try await journal.commit(batch.map(\.record))
             for (entry, committed) in zip(batch, committed) { entry.ticket.resolve(.success(committed)) }
-        } catch  where batch.count > 1 && !error.reason.concernsWholeJournal {
+        } catch  where batch.count > 1 && (error.reason == .inputOutput || !error.reason.concernsWholeJournal) {
             // One record may be at fault: each gets a transaction of its own, so that it fails alone.
             for entry in batch { await commit([entry]) }
         } catch {
@@ -147,15 +147,5 @@ final class CommitTicket: Sendable {
             return nil
         }
         continuation?.resume(returning: outcome)
-    }
-}
-
-extension JournalError.Reason {
-    /// Whether every other record would fail for the same reason.
-    fileprivate var concernsWholeJournal: Bool {
-        switch self {
-        case .locked, .full, .readOnly, .corrupt, .newer, .older, .missing, .busy: true
-        case .refused, .inputOutput: false
-        }
     }
 }

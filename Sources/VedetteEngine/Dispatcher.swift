@@ -24,6 +24,12 @@ public actor Dispatcher {
     var queueLimiter = QueueLimiter()
     /// Deliveries that the last two steps of the queue limiter ended: their commits may not have been announced yet.
     var expired: [Set<Int64>] = []
+    /// A digest of each sink's options.
+    private var fingerprints: [String: UInt64]
+    /// Sinks that refused messages, as the journal has them.
+    private var stopped: [String: StoppedSink] = [:]
+    /// A shorter pause of the watcher counts towards `give_up`.
+    static let shortestPause = Duration.seconds(600)
     /// How often a sink was replaced: the refusal of an old one says nothing about the new one.
     private var generations: [String: Int] = [:]
     private var writtenCount = 0
@@ -41,33 +47,73 @@ public actor Dispatcher {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Called when a sink is paused or disabled until a person acts.
-    /// - Parameter reason: why, without a secret.
-    public typealias Report = @Sendable (_ sink: String, _ kind: Event.Kind, _ reason: String) async -> Void
+    /// A change of a sink that outlasts a restart.
+    public enum SinkChange: Sendable {
+        /// It refused messages, and is paused or disabled until a person acts.
+        case stopped(StoppedSink)
+        /// It takes messages again.
+        case resumed(String)
+    }
+
+    /// Called when a sink stops or resumes.
+    public typealias Report = @Sendable (SinkChange) async -> Void
 
     /// - Parameters:
     ///   - executor: the thread that the fetcher sleeps on, so that an unchanged poll crosses no thread.
     ///   - policy: of the sinks that have one of their own.
+    ///   - fingerprints: digests of the sinks' options.
     public init(
         _ dependencies: Dependencies, on executor: any SerialExecutor, sinks: [String: any Sink],
-        policy: [String: DeliveryPolicy] = [:]
+        policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
     ) {
         (self.dependencies, self.executor) = (dependencies, executor)
-        (self.sinks, self.policy) = (sinks, policy)
+        (self.sinks, self.policy, self.fingerprints) = (sinks, policy, fingerprints)
         schedule = DeliverySchedule(policy: policy)
         time = SteadyClock(dependencies.clock.now())
     }
 
     func report(to report: @escaping Report) { self.report = report }
 
+    /// Keeps the sinks stopped that refused messages in an earlier run, unless they have other options now.
+    func restore(_ earlier: [StoppedSink]) {
+        for sink in earlier {
+            stopped[sink.sink] = sink
+            guard fingerprints[sink.sink, default: 0] == sink.fingerprint else {
+                resume(sink.sink)
+                continue
+            }
+            schedule.pause(sink: sink.sink)
+            let remedy = "`vedette outbox retry --sink \(sink.sink)` resumes it"
+            dependencies.log.log(.warning, "the sink '\(sink.sink)' is still paused: \(sink.reason); \(remedy)")
+        }
+    }
+
     /// Finds the deliveries that earlier runs left pending.
-    public func restore() async throws(JournalError) {
+    /// - Parameter newestStored: when the watcher was last alive, as far as the journal tells.
+    public func restore(after newestStored: Timestamp? = nil) async throws(JournalError) {
+        if let newestStored {
+            let pause = Duration.milliseconds(
+                dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
+            if pause >= Dispatcher.shortestPause { try await dependencies.journal.excludeFromAge(pause) }
+        }
         let lanes = try await dependencies.journal.pendingLanes()
         for lane in lanes { schedule.laneFound(lane) }
         // A receiver that was not there in an earlier run may be there now.
         for sink in Set(lanes.map(\.sink)) { probeRecovery(sink) }
         if !lanes.isEmpty { queueLimiter.pending(0, at: dependencies.clock.now().boot) }
         work()
+    }
+
+    /// Makes pending deliveries younger by a time in which the machine was suspended.
+    func exclude(pause: Duration) async {
+        guard pause >= Dispatcher.shortestPause else { return }
+        do throws(JournalError) {
+            try await dependencies.journal.excludeFromAge(pause)
+            schedule.rereadAll()
+            work()
+        } catch {
+            dependencies.log.log(.warning, "failed to exclude a suspend from the age of messages: \(error.detail)")
+        }
     }
 
     /// Takes deliveries that were just committed.
@@ -80,8 +126,11 @@ public actor Dispatcher {
     }
 
     /// Adds sinks; no known one is replaced.
-    public func add(sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:]) {
+    public func add(
+        sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
+    ) {
         self.sinks.merge(sinks) { known, _ in known }
+        self.fingerprints.merge(fingerprints) { known, _ in known }
         apply(self.policy.merging(policy) { known, _ in known })
     }
 
@@ -94,15 +143,16 @@ public actor Dispatcher {
     /// is tried again. Old sinks are closed when their attempts under way have ended; this does not wait for them.
     /// - Parameter kept: names whose sink is the same as before.
     public func reload(
-        sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], keeping kept: Set<String> = []
+        sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:],
+        keeping kept: Set<String> = []
     ) async {
         let (old, running) = (self.sinks.filter { !kept.contains($0.key) }, Array(attempts.values))
         let changed = Set(sinks.keys).union(self.sinks.keys).subtracting(kept)
-        self.sinks = sinks
+        (self.sinks, self.fingerprints) = (sinks, fingerprints)
         apply(policy)
         for name in changed {
             generations[name, default: 0] += 1
-            schedule.resumed(sink: name)
+            resume(name)
             recoveryProbes.removeValue(forKey: name)?.cancel()
         }
         work()
@@ -114,7 +164,7 @@ public actor Dispatcher {
 
     /// Carries out `schedule retry`: a paused sink is tried again, and its pending deliveries are read again, revived ones too.
     public func retry(sink: String) {
-        schedule.resumed(sink: sink)
+        resume(sink)
         work()
         Task {
             do throws(JournalError) {
@@ -129,6 +179,12 @@ public actor Dispatcher {
         }
     }
 
+    /// Lets a sink take messages again.
+    private func resume(_ sink: String) {
+        schedule.resumed(sink: sink)
+        if stopped.removeValue(forKey: sink) != nil { send(.resumed(sink)) }
+    }
+
     /// Carries out `schedule drop`: the sink's pending deliveries are read again.
     public func reread(sink: String) {
         schedule.reread(sink: sink)
@@ -139,6 +195,8 @@ public actor Dispatcher {
     public func drainOnce() async {
         repeat { queueLimiter.began() } while await expireExcess()
         isOnce = true
+        // A person or a timer asked for one attempt of each.
+        for sink in stopped.keys { schedule.resumed(sink: sink) }
         schedule.drainOnce()
         work()
         await wait {
@@ -257,6 +315,7 @@ public actor Dispatcher {
         reportRefusal(outcome, of: delivery.message.sink)
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
+        if attempt.state == .sent { sinkAccepted(delivery.message.sink) }
         if attempt.state == .retry { probeRecovery(delivery.message.sink) }
         store(attempt, of: delivery)
         startWriting()
@@ -281,16 +340,33 @@ public actor Dispatcher {
 
     /// Reports the first refusal of a sink; those of messages that were in flight beside it add nothing.
     private func reportRefusal(_ outcome: Outcome, of sink: String) {
-        guard let report, !schedule.isPaused(sink) else { return }
+        guard !schedule.isPaused(sink) else { return }
         let (kind, reason): (Event.Kind, String)
         switch outcome {
         case .paused(let text): (kind, reason) = (.paused, text)
         case .disabled(let text): (kind, reason) = (.disabled, text)
         case .delivered, .rejected, .retry: return
         }
+        let isKnown = stopped[sink] != nil
+        let stop = StoppedSink(
+            sink: sink, kind: kind, reason: reason, since: dependencies.clock.now().wall,
+            fingerprint: fingerprints[sink] ?? 0)
+        stopped[sink] = stop
+        // `run --once` tries a stopped sink each time, and reports it once.
+        if !isKnown { send(.stopped(stop)) }
+    }
+
+    /// A sink that was tried again has taken a message.
+    private func sinkAccepted(_ sink: String) {
+        guard !schedule.isPaused(sink), stopped.removeValue(forKey: sink) != nil else { return }
+        send(.resumed(sink))
+    }
+
+    private func send(_ change: SinkChange) {
+        guard let report else { return }
         reports += 1
         Task {
-            await report(sink, kind, reason)
+            await report(change)
             self.reports -= 1
             self.resumeWaiters()
         }

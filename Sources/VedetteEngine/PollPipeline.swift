@@ -42,10 +42,35 @@ final class PollPipeline {
             return committed
         } catch {
             // The snapshot stands as it was: the same poll is made again at the usual interval.
-            dependencies.log.log(.error, "failed to store poll of \(source.source.name): \(error.detail)")
+            // What concerns every poll is announced once: see `MonitoredJournal`.
+            let level: LogLevel = error.reason.concernsWholeJournal ? .debug : .error
+            dependencies.log.log(level, "failed to store poll of \(source.source.name): \(error.detail)")
             source.lastResult = .unwritten(error.detail)
             postpone(source)
             return nil
+        }
+    }
+
+    /// Commits that a source became failing or stale, where the server's Retry-After or a long backoff delays the poll
+    /// that would show it.
+    func checkHealth(_ source: WatchedSource) async {
+        let now = dependencies.clock.now()
+        source.followWallClock(now)
+        var poll = PollTransition(
+            source: source.source, record: source.record, now: now.wall, random: dependencies.random)
+        poll.timePassed()
+        guard !poll.events.isEmpty else { return }
+        let note = PollNote(id: "", now: now, isGood: false, isFirst: false)
+        defer { source.hasDeferredWrite = false }
+        let transition = Transition(poll: poll, note: note, hadDeferredWrite: source.hasDeferredWrite)
+        do throws(JournalError) {
+            guard let evaluation = await rules.evaluate(poll, note) else {
+                return takeBack(transition, of: source)
+            }
+            await announce(try await commit(evaluation, transition, of: source))
+        } catch {
+            dependencies.log.log(.error, "failed to store the health of \(source.source.name): \(error.detail)")
+            source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))
         }
     }
 
@@ -121,6 +146,7 @@ final class PollPipeline {
         case .failed(let failure, let detail):
             if failure == .unauthorized { refreshSecrets(of: source) }
             transition.failed(failure, detail: detail, retryAfter: result.retryAfter)
+            logLongWait(result.retryAfter, of: name)
             dependencies.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll.id))")
         case .unconfirmed(let detail):
             transition.unconfirmed(retryAfter: result.retryAfter)
@@ -132,6 +158,13 @@ final class PollPipeline {
         case .read(let difference):
             transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
         }
+    }
+
+    /// Logs a Retry-After of hours: a person may wonder why the source is not polled.
+    private func logLongWait(_ retryAfter: Duration?, of name: String) {
+        guard let retryAfter, retryAfter > .seconds(3600) else { return }
+        let wait = MessageFormatter.duration(seconds: PollInterval.clamped(retryAfter: retryAfter).inSeconds)
+        dependencies.log.log(.notice, "\(name): the server wants no request for \(wait) (Retry-After)")
     }
 
     /// Leaves the record to `DeferredWrites`, unless rules wait for this poll.
@@ -194,10 +227,11 @@ final class PollPipeline {
         source.change { $0.due = now.wall.advanced(by: delay) }
     }
 
-    /// Runs beside the network thread: a `command:` secret may take seconds.
+    /// A `command:` secret may take seconds.
     private func refreshSecrets(of source: WatchedSource) {
         let secrets = source.source.server.secrets
         guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
-        Task { @concurrent in for secret in secrets { _ = secret.refresh() } }
+        let runBlocking = dependencies.runBlocking
+        for secret in secrets { Task { await runBlocking { _ = secret.refresh() } } }
     }
 }

@@ -16,6 +16,8 @@ struct PollSchedule {
     /// Numbers of removed sources, to be given out again.
     private var freeNumbers: [Int] = []
     private var scheduler = Scheduler()
+    /// When failing sources become failing or stale without a poll. A time may be too early, and is checked when it comes.
+    private var healthDeadlines = Scheduler()
 
     init(_ sources: [Source], _ interests: RuleInterests, _ random: any RandomGenerator) {
         (self.interests, self.random) = (interests, random)
@@ -43,6 +45,7 @@ struct PollSchedule {
         source.poll?.cancel()
         byName[source.source.name] = nil
         scheduler.remove(source.number)
+        healthDeadlines.remove(source.number)
         if source.poll == nil { freeNumbers.append(source.number) }
     }
 
@@ -50,6 +53,7 @@ struct PollSchedule {
     mutating func replace(_ watched: WatchedSource, with source: Source, now: Moment) {
         let old = watched.source
         watched.replace(with: source)
+        defer { scheduleHealthCheck(watched, now: now) }
         if !source.hasSameRequest(as: old) {
             watched.change { record in
                 record.due = nil
@@ -67,6 +71,8 @@ struct PollSchedule {
 
     /// The earliest due time of a source that is not being polled.
     var next: BootTime? { scheduler.next }
+    /// The earliest time at which the health of a source may change without a poll.
+    var nextHealthCheck: BootTime? { healthDeadlines.next }
 
     func due(_ source: WatchedSource, now: Moment) -> BootTime {
         source.due(now: now, confirmation: interests.confirmation(of: source.source.name))
@@ -76,6 +82,7 @@ struct PollSchedule {
 
     /// Schedules after a start: stored deadlines hold, clamped; overdue sources are polled soon, spread a little.
     mutating func scheduleFirst(_ source: WatchedSource, now: Moment) {
+        defer { scheduleHealthCheck(source, now: now) }
         let due = due(source, now: now)
         guard source.record.due != nil, due == now.boot else { return schedule(source, at: due) }
         let spread = min(source.source.pace.every * 0.1, .seconds(5))
@@ -89,6 +96,29 @@ struct PollSchedule {
         if source.mustRestart { source.change { $0.due = nil } }
         source.mustRestart = false
         schedule(source, at: due(source, now: now))
+        scheduleHealthCheck(source, now: now)
+    }
+
+    private mutating func scheduleHealthCheck(_ source: WatchedSource, now: Moment) {
+        let nextPoll = scheduler.due(of: source.number)
+        if let nextPoll, let deadline = source.healthDeadline(now: now, nextPoll: nextPoll) {
+            healthDeadlines.schedule(source.number, at: deadline)
+        } else {
+            healthDeadlines.remove(source.number)
+        }
+    }
+
+    /// Takes a source that becomes failing or stale now. It is not due until `pollEnded`.
+    mutating func startNextHealthCheck(at now: Moment) -> WatchedSource? {
+        while let number = healthDeadlines.startNext(at: now.boot) {
+            let source = byNumber[number]
+            scheduleHealthCheck(source, now: now)
+            guard let deadline = healthDeadlines.due(of: number), deadline <= now.boot else { continue }
+            healthDeadlines.remove(number)
+            scheduler.remove(number)
+            return source
+        }
+        return nil
     }
 
     /// Takes the source that has been due longest.

@@ -107,9 +107,23 @@ actor RuleCoordinator {
 
     // MARK: Sinks
 
+    /// Commits that a sink stopped or resumed.
+    func sinkChanged(_ change: Dispatcher.SinkChange) async {
+        switch change {
+        case .stopped(let sink): await sinkStopped(sink)
+        case .resumed(let sink):
+            let record = PollRecord(record: SourceRecord(name: StoppedSink.recordName(of: sink)))
+            do throws(JournalError) {
+                _ = try await commits.submit(record).committed()
+            } catch {
+                dependencies.log.log(.error, "failed to store that the sink '\(sink)' resumed: \(error.detail)")
+            }
+        }
+    }
+
     /// Commits the event that a sink waits for a person, and what rules send about it.
-    /// - Parameter reason: why, without a secret.
-    func sinkStopped(_ sink: String, _ kind: Event.Kind, _ reason: String) async {
+    private func sinkStopped(_ stop: StoppedSink) async {
+        let (sink, kind, reason) = (stop.sink, stop.kind, stop.reason)
         let now = dependencies.clock.now()
         let random = dependencies.random
         let event = Event(
@@ -117,7 +131,7 @@ actor RuleCoordinator {
             poll: "", error: Event.Problem(failure: kind.word, detail: reason))
         let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         let deliveries = step.deliveries.map { RuleCoordinator.suppressed($0, about: sink) }
-        if let error = await commit(step, events: [event], deliveries: deliveries) {
+        if let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries) {
             dependencies.log.log(.error, "failed to store that the sink '\(sink)' stopped: \(error.detail)")
         }
     }
@@ -262,12 +276,12 @@ actor RuleCoordinator {
 
     /// - Returns: why the step was taken back; nil when it was committed.
     private func commit(
-        _ step: RuleEngine.Step, events: [Event] = [], deliveries: [Delivery]? = nil
+        _ step: RuleEngine.Step, of sink: SourceRecord? = nil, events: [Event] = [], deliveries: [Delivery]? = nil
     ) async -> JournalError? {
         report(step)
         publishAll()
         guard !step.isEmpty || !events.isEmpty else { return nil }
-        var record = PollRecord(record: nil, events: events)
+        var record = PollRecord(record: sink, events: events)
         (record.deliveries, record.memories) = (deliveries ?? step.deliveries, step.changes)
         record.endedSilences = step.endedSilences
         let ticket = commits.submit(record)

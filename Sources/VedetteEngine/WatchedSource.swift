@@ -23,6 +23,8 @@ final class WatchedSource {
     var lastResult: OnceResult?
     /// What the links of its items answered.
     var links = LinkCache()
+    /// Its health is not checked before: the journal refused the last change.
+    var nextHealthCheck: BootTime?
     /// Its last attempt met silence, so it is polled at once when the network is back.
     var isSilent = false
 
@@ -44,17 +46,30 @@ final class WatchedSource {
         wallOffset = now.wallOffset
     }
 
+    /// Takes a record that an earlier run stored. One whose last poll lies in the future was stored while the wall clock
+    /// was ahead: its times are moved back by that, and it is polled at once.
+    func restore(_ stored: SourceRecord, at now: Moment) {
+        var record = stored
+        if let last = record.health.lastPollAt, last > now.wall.advanced(by: WatchedSource.smallestJump) {
+            record.wallClockJumped(by: .milliseconds(now.wall.milliseconds - last.milliseconds))
+            (record.due, record.health.lastPollAt) = (nil, now.wall)
+        }
+        take(record, at: now)
+    }
+
     func change(_ change: (inout SourceRecord) -> Void) { change(&record) }
 
     /// Moves the record's wall times when the wall clock was set since they were right, so that nothing is early, late or
     /// old because of it.
     func followWallClock(_ now: Moment) {
         let jump = now.wallOffset.addingClamped(-(wallOffset ?? now.wallOffset))
-        // A clock that is only being corrected moves less between two polls.
-        guard abs(jump) > 2000 else { return }
+        guard abs(jump) > WatchedSource.smallestJump.wholeMilliseconds else { return }
         record.wallClockJumped(by: .milliseconds(jump))
         wallOffset = now.wallOffset
     }
+
+    /// A clock that is only being corrected moves less between two polls.
+    private static let smallestJump = Duration.seconds(2)
 
     /// When the next poll is due: never later than its interval or the server's Retry-After explain, whatever the wall
     /// clock did since the time was stored.
@@ -77,6 +92,23 @@ final class WatchedSource {
         // Retry-After takes precedence.
         if let notBefore = record.notBefore, notBefore > now.wall(at: due) { return usual }
         return due
+    }
+
+    /// A poll within this time of a health deadline decides in its place.
+    private static let soon = Duration.seconds(30)
+    /// Bounds a health deadline: ten times the longest interval is less.
+    private static let longestDeadline = Duration.seconds(100 * 366 * 86_400)
+
+    /// When it becomes failing or stale although no poll shows it; nil when it does not, or when a poll decides.
+    /// - Parameter nextPoll: when it is polled next.
+    func healthDeadline(now: Moment, nextPoll: BootTime) -> BootTime? {
+        followWallClock(now)
+        let health = record.health
+        guard let at = health.deadline(source.pace, fails: source.fails, notBefore: record.notBefore) else {
+            return nil
+        }
+        let deadline = max(now.boot(at: at, most: WatchedSource.longestDeadline), nextHealthCheck ?? now.boot)
+        return nextPoll <= deadline.advanced(by: WatchedSource.soon) ? nil : deadline
     }
 }
 
@@ -105,6 +137,12 @@ extension Server {
 
     /// Nil when the server has no secret that could be found in a text.
     var redactor: SecretRedactor? { SecretRedactor(secrets, credentials: credentials) }
+
+    /// Finds also the token that was granted for the request, which is no part of the configuration.
+    func redactor(for response: Response) -> SecretRedactor? {
+        guard let token = response.token else { return redactor }
+        return SecretRedactor(secrets + [token], credentials: credentials)
+    }
 
     var secrets: [Secret] {
         let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }

@@ -6,8 +6,8 @@ public import VedetteCore
 public actor Watcher {
     /// Due times closer than this share one wake-up.
     static let tick = Duration.milliseconds(10)
-    /// A wake-up later than this means that the machine slept.
-    static let oversleep = Duration.seconds(10)
+    /// A shorter suspend needs no catching up.
+    static let shortestSuspend = Duration.seconds(10)
 
     private let dependencies: Dependencies
     private let executor: any SerialExecutor
@@ -23,8 +23,10 @@ public actor Watcher {
     private var sleeper: Task<Void, Never>?
     /// When the watcher wakes; nil while it is awake.
     private var wakeAt: BootTime?
-    /// When the watcher expected to look at the clock again.
-    private var expectedAt: BootTime?
+    /// `Clock.suspended` when the watcher last looked at it.
+    private var suspended: Duration
+    /// The newest time that the journal had when this run began; nil for an empty journal.
+    public private(set) var newestStored: Timestamp?
     /// Callers that wait until no poll is under way.
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -38,6 +40,7 @@ public actor Watcher {
         dispatcher: Dispatcher
     ) {
         (self.dependencies, self.executor, self.dispatcher) = (dependencies, executor, dispatcher)
+        suspended = dependencies.clock.suspended
         let dispatch: @Sendable ([Delivery]) async -> Void = { await dispatcher.enqueue($0) }
         commits = CommitBatcher(journal: dependencies.journal, log: dependencies.log)
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits, dispatch: dispatch)
@@ -50,12 +53,14 @@ public actor Watcher {
 
     /// Reads what the journal kept, and schedules every source.
     public func restore() async throws(JournalError) {
-        await dispatcher.report { [rules] sink, kind, reason in await rules.sinkStopped(sink, kind, reason) }
+        await dispatcher.report { [rules] in await rules.sinkChanged($0) }
         let records = try await dependencies.journal.sourceRecords()
+        await dispatcher.restore(records.compactMap(StoppedSink.init))
         let now = dependencies.clock.now()
+        newestStored = records.compactMap(\.health.lastPollAt).max()
         for record in records {
             guard let source = schedule[record.name] else { continue }
-            source.take(record, at: now)
+            source.restore(record, at: now)
             network.restore(record, origin: source.origin)
         }
         network.restore(isOffline: try await dependencies.journal.lastOfWatcher()?.kind == .offline)
@@ -130,7 +135,7 @@ public actor Watcher {
                 schedule.replace(known, with: source, now: now)
             } else {
                 let added = schedule.add(source)
-                if let record = stored[source.name] { added.take(record, at: now) }
+                if let record = stored[source.name] { added.restore(record, at: now) }
                 schedule.scheduleFirst(added, now: now)
             }
         }
@@ -163,11 +168,13 @@ public actor Watcher {
 
     // MARK: Sleep
 
-    /// After a suspend, whether the watcher was awake or not, what became due meanwhile is polled once, spread.
+    /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
     private func catchUpAfterSleep() {
-        let now = dependencies.clock.now().boot
-        if let expected = expectedAt, now.duration(since: expected) > Watcher.oversleep { schedule.catchUp(at: now) }
-        expectedAt = now
+        let total = dependencies.clock.suspended
+        defer { suspended = total }
+        guard total - suspended > Watcher.shortestSuspend else { return }
+        schedule.catchUp(at: dependencies.clock.now().boot)
+        Task { [dispatcher, length = total - suspended] in await dispatcher.exclude(pause: length) }
     }
 
     private func sleepUntilNext() async {
@@ -175,7 +182,7 @@ public actor Watcher {
         catchUpAfterSleep()
         let now = dependencies.clock.now().boot
         let deadline = max(now.advanced(by: Watcher.tick), nextDeadline ?? now.advanced(by: .seconds(3600)))
-        (wakeAt, expectedAt) = (deadline, deadline)
+        wakeAt = deadline
         let clock = dependencies.clock
         let sleeper = Task { () -> Void in _ = try? await clock.sleep(until: deadline) }
         self.sleeper = sleeper
@@ -185,7 +192,9 @@ public actor Watcher {
 
     /// With every slot taken, a finished poll wakes the watcher.
     private var nextDeadline: BootTime? {
-        [slots.hasFree ? schedule.next : nil, deferredWrites.due].compactMap { $0 }.min()
+        let healthCheck = network.isOffline ? nil : schedule.nextHealthCheck
+        let start = slots.hasFree ? [schedule.next, healthCheck].compactMap { $0 }.min() : nil
+        return [start, deferredWrites.due].compactMap { $0 }.min()
     }
 
     private func wakeUp() {
@@ -206,9 +215,13 @@ public actor Watcher {
     private func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }
 
     private func startDue() {
-        let now = dependencies.clock.now().boot
-        while slots.hasFree, let source = schedule.startNext(at: now) {
+        let now = dependencies.clock.now()
+        while slots.hasFree, let source = schedule.startNext(at: now.boot) {
             if network.isSlow(source.origin), !slots.hasFreeSlow { slots.wait(source) } else { start(source) }
+        }
+        // Without a network nothing is known of a source.
+        while !network.isOffline, slots.hasFree, let source = schedule.startNextHealthCheck(at: now) {
+            startHealthCheck(of: source)
         }
     }
 
@@ -218,6 +231,15 @@ public actor Watcher {
         source.poll = Task {
             await self.pipeline.run(source, lane: lane)
             self.ended(source, lane)
+        }
+    }
+
+    /// Takes the place of a poll, so that the two never change the record at once.
+    private func startHealthCheck(of source: WatchedSource) {
+        slots.take(.polls)
+        source.poll = Task {
+            await self.pipeline.checkHealth(source)
+            self.ended(source, .polls)
         }
     }
 

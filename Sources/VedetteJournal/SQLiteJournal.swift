@@ -127,6 +127,10 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         return successors
     }
 
+    public func excludeFromAge(_ pause: Duration) async throws(JournalError) {
+        try await store.write { try DeliveryRows.excludeFromAge(pause, $0) }
+    }
+
     public func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow {
         try await store.read { try OverflowRows.of(limits, most: limit, $0) }
     }

@@ -61,8 +61,17 @@ struct RetryPolicyTests {
 
     @Test("what cannot be tried again within 72 h of its creation is dead, with the reason")
     func givesUp() {
-        let late = attempt(.retry(reason: "503", after: nil), at: at(72 * 3600))
+        let late = attempt(.retry(reason: "503", after: nil), attempts: 9, at: at(72 * 3600))
         #expect(late.state == .dead && late.reason == "gave up after 3 d: 503")
+    }
+
+    @Test("a message gets ten attempts, however old it is")
+    func leastAttempts() {
+        for attempts in 0..<9 {
+            #expect(attempt(.retry(reason: "503", after: nil), attempts: attempts, at: at(30 * 86_400)).state == .retry)
+            #expect(attempt(.paused(reason: "401"), attempts: attempts, at: at(30 * 86_400)).state == .paused)
+        }
+        #expect(attempt(.retry(reason: "503", after: nil), attempts: 9, at: at(30 * 86_400)).state == .dead)
     }
 }
 

@@ -19,6 +19,7 @@ final class QueueExecutor: SerialExecutor {
 final class ManualClock: Clock {
     private struct State {
         var milliseconds: Int64 = 1_000_000
+        var suspended: Int64 = 0
         /// How far the wall clock was set.
         var shift: Int64 = 0
         var next = 0
@@ -41,6 +42,14 @@ final class ManualClock: Clock {
     }
 
     func setWall(by duration: Duration) { state.withLock { $0.shift += duration.wholeMilliseconds } }
+
+    var suspended: Duration { .milliseconds(state.withLock { $0.suspended }) }
+
+    /// Suspends the machine for that long.
+    func suspend(_ duration: Duration) {
+        state.withLock { $0.suspended += duration.wholeMilliseconds }
+        advance(duration)
+    }
 
     /// How often anybody went to sleep.
     var sleeps: Int { state.withLock { $0.next } }
@@ -303,6 +312,12 @@ actor FakeJournal: Journal {
             if let successor = attempt.successor { successors.append(enqueue(successor)) }
         }
         return successors
+    }
+
+    func excludeFromAge(_ pause: Duration) {
+        for (id, entry) in deliveries where entry.state.isPending {
+            deliveries[id]?.delivery.created = entry.delivery.created.advanced(by: pause)
+        }
     }
 
     func overflow(_ limits: [QueueLimit], most limit: Int) -> Overflow {

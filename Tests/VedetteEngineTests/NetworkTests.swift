@@ -193,7 +193,7 @@ struct NetworkTests {
             try await until { await world.journal.records.count == many.count }
             try await until { await world.watcher.isIdle }
             try await until { world.clock.sleepers == 1 }
-            world.clock.advance(.seconds(8 * 3600))
+            world.clock.suspend(.seconds(8 * 3600))
             for _ in 0..<3000 { await Task.yield() }
             let atOnce = world.fetcher.requests.count - many.count
             #expect(atOnce < many.count / 4, "\(atOnce) of \(many.count) were polled at once")
@@ -201,6 +201,21 @@ struct NetworkTests {
             #expect(many.allSatisfy { world.fetcher.count(url($0)) == 2 })
         }
         #expect(await world.journal.events.isEmpty)
+    }
+
+    @Test("a process that was stopped for minutes is not taken for a machine that was suspended")
+    func stopped() async throws {
+        let many = (0..<60).map { "s\($0)" }
+        let world = World(many.map { source($0, every: .seconds(600)) })
+        for name in many { world.fetcher.serve(url(name), "1=Ready") }
+        try await world.run {
+            try await until { await world.journal.records.count == many.count }
+            try await until { await world.watcher.isIdle }
+            try await until { world.clock.sleepers == 1 }
+            // As after SIGSTOP: every poll is overdue, and none is delayed further.
+            world.clock.advance(.seconds(700))
+            try await until { world.fetcher.requests.count == 2 * many.count }
+        }
     }
 
     @Test(

@@ -128,7 +128,7 @@ struct World {
     init(
         _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
         clock: ManualClock = ManualClock(), sinks others: [String: any Sink] = [:],
-        policy: [String: DeliveryPolicy] = [:]
+        policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
     ) {
         (self.journal, self.clock) = (journal, clock)
         let dependencies = Dependencies(
@@ -136,15 +136,20 @@ struct World {
             transformer: FakeShaper(), civil: Greenwich())
         let sinks = others.merging(["k": sink]) { other, _ in other }
         let executor = QueueExecutor()
-        dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy)
+        dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy, fingerprints: fingerprints)
         watcher = Watcher(
             WatchConfiguration(sources: sources, rules: rules), dependencies, on: executor, dispatcher: dispatcher)
     }
 
+    /// Takes up what the journal kept, as the program does.
+    func restore() async throws {
+        try await watcher.restore()
+        try await dispatcher.restore(after: await watcher.newestStored)
+    }
+
     /// Runs the watcher while `body` does; stops it afterwards.
     func run(_ body: () async throws -> Void) async throws {
-        try await dispatcher.restore()
-        try await watcher.restore()
+        try await restore()
         let watcher = watcher
         let running = Task { await watcher.run() }
         do {

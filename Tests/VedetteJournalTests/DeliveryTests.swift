@@ -180,4 +180,18 @@ struct DeliveryTests {
         #expect(try await overflow(journal, most: 3) { $0.oldest = stamp(1) } == [2, 3, 4])
         try await journal.close()
     }
+
+    @Test("time in which no watcher ran makes pending deliveries younger, and no others", arguments: Backend.allCases)
+    func excludedFromAge(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
+        _ = try await journal.commit(polls(1...3))
+        try await journal.record([attempt(1, .sent), attempt(2, .retry, reason: "503")])
+        let reader = try await store.reader()
+        let before = try await reader.deliveries(limit: 9).map(\.delivery.created)
+        try await journal.excludeFromAge(.seconds(60))
+        let after = try await reader.deliveries(limit: 9).map(\.delivery.created)
+        #expect(zip(before, after).map { $1.seconds(since: $0) } == [0, 60, 60])
+        try await journal.close()
+    }
 }

@@ -142,6 +142,17 @@ public struct DeliverySchedule: Sendable {
         markReady(delivery.lane)
     }
 
+    /// Pauses a sink that refused messages in an earlier run.
+    public mutating func pause(sink: String) { sinks[sink, default: ScheduledSink()].isPaused = true }
+
+    /// Reads every lane again, because the journal changed its deliveries.
+    public mutating func rereadAll() {
+        for name in lanes.keys {
+            lanes[name]?.reread()
+            markReady(name)
+        }
+    }
+
     /// Resumes a paused sink after `outbox retry` or a change of its configuration, and reads its deliveries again.
     public mutating func resumed(sink: String) {
         sinks[sink]?.isPaused = false

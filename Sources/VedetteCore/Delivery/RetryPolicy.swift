@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a delivery is retried: full jitter over 5 s doubling to 1 h, until `giveUp` after its creation.
+/// How a delivery is retried: full jitter over 5 s doubling to 1 h, until `giveUp` after its creation and at least
+/// `leastAttempts` times.
 public struct RetryPolicy: Sendable, Hashable {
     /// The upper bound of the first delay.
     public static let first = Duration.seconds(5)
     /// The upper bound of every delay.
     public static let longest = Duration.seconds(3600)
-    /// The time after its creation at which a delivery is dead.
+    /// The attempts that a delivery gets, however old it is.
+    public static let leastAttempts = 10
+    /// The time after its creation at which a delivery is dead, where the watcher ran.
     public var giveUp: Duration
 
     /// Creates a policy.
@@ -24,22 +27,22 @@ public struct RetryPolicy: Sendable, Hashable {
         case .delivered: return ended(.sent, nil)
         case .rejected(let reason): return ended(.dead, reason)
         case .paused(let reason), .disabled(let reason):
-            return isTooOld(delivery, at: now) ? ended(.dead, gaveUp(reason)) : ended(.paused, reason)
+            return isTooOld(delivery, attempts, at: now) ? ended(.dead, gaveUp(reason)) : ended(.paused, reason)
         case .retry(let reason, let after):
             let doubled =
                 attempts > 12
                 ? RetryPolicy.longest : min(RetryPolicy.longest, RetryPolicy.first * (1 << (attempts - 1)))
             let wait = max(doubled * random, min(after ?? .zero, RetryPolicy.longest), .milliseconds(500))
             let due = now.advanced(by: wait)
-            if isTooOld(delivery, at: due) {
+            if isTooOld(delivery, attempts, at: due) {
                 return ended(.dead, gaveUp(reason))
             }
             return ended(.retry, reason, due: due)
         }
     }
 
-    private func isTooOld(_ delivery: Delivery, at due: Timestamp) -> Bool {
-        due > delivery.created.advanced(by: giveUp)
+    private func isTooOld(_ delivery: Delivery, _ attempts: Int, at due: Timestamp) -> Bool {
+        attempts >= RetryPolicy.leastAttempts && due > delivery.created.advanced(by: giveUp)
     }
 
     private func gaveUp(_ reason: String) -> String {

@@ -44,11 +44,41 @@ public struct Health: Sendable, Hashable {
 
     /// Returns a `stale` event, once, when there was no good poll for ten intervals and at least an hour.
     public mutating func becameStale(every: Duration, at now: Timestamp) -> DraftEvent? {
-        guard !isStale, let failingSince, failingSince.advanced(by: max(every * 10, .seconds(3600))) <= now else {
-            return nil
-        }
+        guard let staleAt = staleAt(every: every), staleAt <= now else { return nil }
         isStale = true
         return DraftEvent(.stale, error: problem)
+    }
+
+    /// Returns the events of time that passed without a poll.
+    /// - Parameter notBefore: the server's Retry-After.
+    public mutating func timePassed(
+        _ pace: PollInterval, fails: Int, notBefore: Timestamp?, at now: Timestamp
+    ) -> [DraftEvent] {
+        var events: [DraftEvent] = []
+        if let at = failingAt(pace, fails: fails, notBefore: notBefore), at <= now {
+            isFailing = true
+            events.append(DraftEvent(.failing, error: problem))
+        }
+        if let stale = becameStale(every: pace.every, at: now) { events.append(stale) }
+        return events
+    }
+
+    /// Returns when `timePassed` has the next event; nil when only a poll can bring one.
+    public func deadline(_ pace: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
+        [failingAt(pace, fails: fails, notBefore: notBefore), staleAt(every: pace.every)].compactMap { $0 }.min()
+    }
+
+    /// Returns when the source becomes stale; nil when it does not fail, or is stale already.
+    private func staleAt(every: Duration) -> Timestamp? {
+        isStale ? nil : failingSince?.advanced(by: max(every * 10, .seconds(3600)))
+    }
+
+    /// Returns when the source becomes failing although Retry-After forbids the polls that would show it: at the time by
+    /// which `fails` polls would have failed. Nil while polls can happen, since then they decide.
+    private func failingAt(_ pace: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
+        guard !isFailing, let failingSince, let notBefore else { return nil }
+        let at = failingSince.advanced(by: pace.longestDelay(untilFailures: fails))
+        return at < notBefore ? at : nil
     }
 
     public mutating func pollSucceeded(at now: Timestamp) -> DraftEvent? {

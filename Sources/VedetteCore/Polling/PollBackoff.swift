@@ -26,6 +26,11 @@ extension PollInterval {
         return every + min(PollInterval.longestBackoff, doubled) * random
     }
 
+    /// The longest time from the first of so many failed polls in a row to the last.
+    func longestDelay(untilFailures count: Int) -> Duration {
+        (1..<max(1, count)).reduce(.zero) { $0 + delay(failures: $1, random: 1) }
+    }
+
     public static let longestRetryAfter = retryAfter.upperBound
 
     /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.

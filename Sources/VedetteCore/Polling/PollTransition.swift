@@ -52,6 +52,12 @@ public struct PollTransition: Sendable {
         wait(retryAfter)
     }
 
+    /// No poll was made: time alone makes the source failing or stale.
+    public mutating func timePassed() {
+        events += record.health.timePassed(
+            source.pace, fails: source.fails, notBefore: record.notBefore, at: now)
+    }
+
     /// Adds an event about the machine that this source's poll found.
     public mutating func add(_ event: DraftEvent) {
         events.append(event)

@@ -4,8 +4,15 @@
 public protocol Clock: Sendable {
     /// Returns the current time on both clocks.
     func now() -> Moment
+    /// How long the machine has been suspended since it was started. It grows only while nothing can run.
+    var suspended: Duration { get }
     /// Returns at `deadline`, or throws at once when the task is cancelled.
     func sleep(until deadline: BootTime) async throws(CancellationError)
+}
+
+extension Clock {
+    /// Zero, for a machine that is never suspended.
+    public var suspended: Duration { .zero }
 }
 
 /// A source of random bits, passed in so that every decision can be repeated.

@@ -66,6 +66,14 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
+    public func excludeFromAge(_ pause: Duration) {
+        change { state in
+            for i in state.deliveries.indices where state.deliveries[i].state.isPending {
+                state.deliveries[i].delivery.created = state.deliveries[i].delivery.created.advanced(by: pause)
+            }
+        }
+    }
+
     public func overflow(_ limits: [QueueLimit], most limit: Int) -> Overflow { read { $0.overflow(limits, limit) } }
 
     // MARK: Readers

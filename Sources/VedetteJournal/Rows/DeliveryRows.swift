@@ -11,6 +11,12 @@ enum DeliveryRows {
         from delivery d left join event e on e.seq = d.event
         """
 
+    /// Moves the time at which pending deliveries were created, from which their age counts.
+    static func excludeFromAge(_ pause: Duration, _ db: Database) throws {
+        let update = "update delivery indexed by delivery_owed set created = created + ? where ended_at is null"
+        try db.cachedStatement(sql: update).execute(arguments: [pause.wholeMilliseconds])
+    }
+
     static let nextLane = """
         select source, sink from delivery where ended_at is null and (source, sink) > (?, ?)
         order by source, sink limit 1

@@ -5,18 +5,22 @@ import VedetteCore
 import VedetteEngine
 import VedetteHTTP
 import VedetteJournal
+import VedetteSystem
 import VedetteText
 
 /// The composition root: a watcher with its journal, network, sinks and clock. Only here concrete types meet.
 struct App: Sendable {
     let client: HTTPClient
     let journal: any Journal & JournalMaintenance & CookieStore
+    /// The journal as the engine uses it.
+    let monitored: MonitoredJournal
     let watcher: Watcher
     let dispatcher: Dispatcher
     let log: StderrLog
     let clock = SystemClock()
     /// The sinks of the first configuration.
     let sinks: SinkRegistry
+    private let trust: ClockTrust
     private let services: SinkServices
     private let actions: NotificationActions
 
@@ -29,17 +33,23 @@ struct App: Sendable {
         actions = NotificationActions()
         services = SinkServices(
             fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: actions, mail: client)
-        let dependencies = Dependencies(
-            fetcher: FileFetcher(web: client), journal: journal, clock: clock, random: SystemRandomGenerator(),
+        monitored = MonitoredJournal(journal, clock: clock)
+        var dependencies = Dependencies(
+            fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
             userAgent: KindRegistry.userAgent, transformer: JQTransformer(),
             civil: ZoneTime())
+        dependencies.runBlocking = { call in await SystemThread.run(call) }
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
-        dispatcher = Dispatcher(dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy)
+        dispatcher = Dispatcher(
+            dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,
+            fingerprints: sinks.fingerprints)
         watcher = Watcher(App.watch(configuration), dependencies, on: client.executor, dispatcher: dispatcher)
         // Rules first: a sink that refuses messages makes an event, which the restored rules must see.
         try await watcher.restore()
-        try await dispatcher.restore()
+        let newestStored = await watcher.newestStored
+        try await dispatcher.restore(after: newestStored)
+        trust = ClockTrust(newestStored: newestStored, start: clock.now().boot)
         let access: any JournalAccess = SQLiteJournalAccess(directory: directory)
         actions.connect { [watcher, log] silence in
             do throws(JournalError) {
@@ -58,21 +68,29 @@ struct App: Sendable {
     func reload(_ configuration: Configuration, sinks: SinkRegistry) async throws(JournalError) -> SinkRegistry {
         let (fresh, kept) = sinks.replaced(by: configuration.sinks, services)
         // New sinks come first, since a new rule may need them at once; old ones go last, since the watcher may refuse.
-        await dispatcher.add(sinks: fresh.sinks, policy: fresh.policy)
+        await dispatcher.add(sinks: fresh.sinks, policy: fresh.policy, fingerprints: fresh.fingerprints)
         do throws(JournalError) {
             try await watcher.reload(App.watch(configuration))
         } catch {
-            await dispatcher.reload(sinks: sinks.sinks, policy: sinks.policy, keeping: Set(sinks.sinks.keys))
+            await dispatcher.reload(
+                sinks: sinks.sinks, policy: sinks.policy, fingerprints: sinks.fingerprints,
+                keeping: Set(sinks.sinks.keys))
             throw error
         }
-        await dispatcher.reload(sinks: fresh.sinks, policy: fresh.policy, keeping: kept)
+        await dispatcher.reload(
+            sinks: fresh.sinks, policy: fresh.policy, fingerprints: fresh.fingerprints, keeping: kept)
         return fresh
     }
 
     /// Deletes events older than `retain.events`, and sources that were removed from the configuration a week ago. Where
     /// the journal is still larger than `retain.size`, deletes younger events too, but none of the last hour. Returns
-    /// early when its task is cancelled.
+    /// early when its task is cancelled. A clock that is probably wrong deletes nothing.
     func prune(_ configuration: Configuration) async {
+        guard trust.isPlausible(clock.now(), isSynchronized: KernelClock.isSynchronized) else {
+            let text =
+                "the clock is over a day past the newest stored time, and the kernel reports it as unsynchronized"
+            return log.log(.warning, "nothing is pruned: \(text)")
+        }
         var age = configuration.settings.keepEvents
         let most = configuration.settings.keepBytes
         do throws(JournalError) {
@@ -88,11 +106,13 @@ struct App: Sendable {
 
     private func prune(olderThan age: Duration, _ configuration: Configuration) async throws(JournalError) {
         let now = clock.now().wall
-        let kept = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
-        try await journal.forgetCookies(keeping: Set(kept))
+        let sessions = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
+        try await journal.forgetCookies(keeping: Set(sessions))
+        let sinks = configuration.sinks.map { StoppedSink.recordName(of: $0.name) }
+        let kept = Set(configuration.sources.map(\.name) + sinks)
         try await journal.prune(
             Retention(
-                eventsBefore: now.advanced(by: .zero - age), sources: Set(configuration.sources.map(\.name)),
+                eventsBefore: now.advanced(by: .zero - age), sources: kept,
                 sourcesBefore: now.advanced(by: .seconds(-7 * 86_400))))
     }
 

@@ -14,6 +14,15 @@ struct Daemon {
         case hourPassed
         case minutePassed
         case journalDamaged(JournalError)
+        case journalChanged(JournalAlarm.Announcement)
+        case reloaded(Reload)
+    }
+
+    /// What a reload brought into force.
+    private struct Reload: Sendable {
+        /// Nil when the previous one stays.
+        var configuration: Configuration?
+        var sinks: SinkRegistry
     }
 
     let app: App
@@ -24,6 +33,8 @@ struct Daemon {
     ///   - signals: received since before the program was assembled.
     func run(_ configuration: Configuration, _ signals: Signals) async throws {
         let notifier = ServiceNotifier()
+        let announcer = JournalAnnouncer(
+            log: app.log, notifier: notifier, clock: app.clock, random: SystemRandomGenerator())
         let (triggers, continuation) = AsyncStream.makeStream(of: Trigger.self)
         var (configuration, sinks) = (configuration, app.sinks)
         let forwarders = forward(signals, to: continuation)
@@ -37,21 +48,44 @@ struct Daemon {
             }
         }
         var pruning: Task<Void, Never>?
+        var announcing: Task<Void, Never>?
+        var reloading: Task<Void, Never>?
+        var mustReload = false
         var damage: JournalError?
         notifier.ready()
         app.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
         for await trigger in triggers {
             switch trigger {
             case .signal(SIGHUP), .filesChanged:
+                // Beside this loop, so that signals overtake it; one at a time.
+                mustReload = reloading != nil
+                if mustReload { continue }
                 notifier.reloading()
-                if let fresh = await reload(&sinks) { configuration = fresh }
-                notifier.ready()
+                reloading = reload(sinks, to: continuation)
+            case .reloaded(let fresh):
+                (configuration, sinks) = (fresh.configuration ?? configuration, fresh.sinks)
+                reloading = mustReload ? reload(sinks, to: continuation) : nil
+                if !mustReload { notifier.ready() }
+                mustReload = false
             case .signal: continuation.finish()
             case .journalDamaged(let error):
                 damage = error
                 continuation.finish()
+            case .journalChanged(let announcement):
+                let (previous, sinks, current) = (announcing, sinks.sinks, configuration)
+                announcing = Task {
+                    await previous?.value
+                    await announcer.tell(announcement, sinks: sinks, of: current)
+                }
+                // Pages that are damaged are not put right by trying again.
+                if case .failing(let error) = announcement, error.reason == .corrupt {
+                    damage = error
+                    continuation.finish()
+                }
             // Sent from this loop, since it proves that the loop goes on.
-            case .minutePassed: notifier.alive()
+            case .minutePassed:
+                notifier.alive()
+                app.monitored.remind()
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
                 let (previous, current) = (pruning, configuration)
@@ -65,11 +99,14 @@ struct Daemon {
         app.log.log(.notice, "stopping")
         for task in [requests, check] { task.cancel() }
         pruning?.cancel()
+        reloading?.cancel()
+        await reloading?.value
         await app.watcher.stop()
         await watching.value
         await requests.value
         await check.value
         await pruning?.value
+        await announcing?.value
         await app.close()
         for forwarder in forwarders { forwarder.cancel() }
         if let damage { throw damage }
@@ -104,6 +141,7 @@ struct Daemon {
                     continuation.yield(.filesChanged)
                 }
             },
+            Task { for await change in app.monitored.announcements { continuation.yield(.journalChanged(change)) } },
             ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
             ticker(.seconds(60)) { continuation.yield(.minutePassed) },
         ]
@@ -119,24 +157,34 @@ struct Daemon {
         }
     }
 
-    /// Loads and applies the configuration, all or nothing: with any error the previous one stays active.
-    private func reload(_ sinks: inout SinkRegistry) async -> Configuration? {
-        let loaded = loader.load()
+    /// Loads and applies the configuration, all or nothing: with any error the previous one stays active. Cancelling it
+    /// ends the programs of secrets.
+    private func reload(_ sinks: SinkRegistry, to continuation: AsyncStream<Trigger>.Continuation) -> Task<Void, Never>
+    {
+        Task { continuation.yield(.reloaded(await reloaded(sinks))) }
+    }
+
+    private func reloaded(_ sinks: SinkRegistry) async -> Reload {
+        let unchanged = Reload(configuration: nil, sinks: sinks)
+        guard let loaded = await loader.loadOnThread(), !Task.isCancelled else {
+            app.log.log(.warning, "the configuration was not reloaded: its reading was interrupted")
+            return unchanged
+        }
         for diagnostic in loaded.diagnostics { app.log.log(.warning, diagnostic.description) }
         guard let configuration = loaded.configuration else {
             app.log.log(.error, "failed to reload the configuration: it has errors; the previous one stays active")
-            return nil
+            return unchanged
         }
         do throws(JournalError) {
-            sinks = try await app.reload(configuration, sinks: sinks)
+            let sinks = try await app.reload(configuration, sinks: sinks)
             app.log.log(
                 .notice,
                 "reloaded: \(counted(configuration.sources.count, "source")), \(counted(configuration.rules.count, "rule"))"
             )
-            return configuration
+            return Reload(configuration: configuration, sinks: sinks)
         } catch {
             app.log.log(.error, "failed to apply the new configuration: \(error.detail)")
-            return nil
+            return unchanged
         }
     }
 }

@@ -8,7 +8,7 @@ import VedetteCore
 struct SinkRegistry: Sendable {
     private(set) var sinks: [String: any Sink] = [:]
     private(set) var policy: [String: DeliveryPolicy] = [:]
-    private var fingerprints: [String: UInt64] = [:]
+    private(set) var fingerprints: [String: UInt64] = [:]
 
     /// Returns the sinks of another configuration, and the names of those that are kept.
     func replaced(by definitions: [SinkDefinition], _ services: SinkServices) -> (

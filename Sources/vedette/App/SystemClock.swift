@@ -17,6 +17,10 @@ struct SystemClock: VedetteCore.Clock {
             boot: BootTime(milliseconds: SystemClock.read(CLOCK_BOOTTIME)))
     }
 
+    /// What CLOCK_BOOTTIME counts and CLOCK_MONOTONIC does not (clock_gettime(2)). A process that is stopped or does not
+    /// get the processor is not suspended.
+    var suspended: Duration { .milliseconds(SystemClock.read(CLOCK_BOOTTIME) - SystemClock.read(CLOCK_MONOTONIC)) }
+
     func sleep(until deadline: BootTime) async throws(CancellationError) {
         while true {
             let left = deadline.milliseconds - SystemClock.read(CLOCK_BOOTTIME)

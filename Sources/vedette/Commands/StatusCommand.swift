@@ -67,18 +67,28 @@ struct StatusCommand: AsyncParsableCommand {
         for sink in configuration.sinks where sink.isInsecure {
             remarks[sink.name, default: []].insert("TLS is not checked (insecure)", at: 0)
         }
+        let stuck = JournalStall.since(
+            configuration.sources.compactMap { facts.records[$0.name] },
+            watcherAge: facts.watcherAge, now: SystemClock().now().wall)
         let lines = configuration.sources.map { SourceLine(source: $0, record: facts.records[$0.name]) }
         if json {
             let objects =
                 lines.map { $0.json.text }
                 + configuration.sinks.map { sinkJSON($0.name, facts.sinks[$0.name], remarks[$0.name] ?? []) }
-                + facts.timers.map(timerJSON)
+                + facts.timers.map(timerJSON) + (stuck.map { [stallJSON($0)] } ?? [])
             return objects.map { StyledText($0) }
         }
         let watcher = facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs"
-        return [StyledText(watcher)] + table(lines) + [StyledText("")]
+        let stall = stuck.map {
+            StyledText("it has stored nothing since \($0.rfc3339): is the disk full? Its log tells the cause")
+        }
+        return [StyledText(watcher)] + (stall.map { [$0] } ?? []) + table(lines) + [StyledText("")]
             + table(configuration.sinks.map(\.name), facts.sinks, remarks)
             + table(facts.timers)
+    }
+
+    private func stallJSON(_ since: Timestamp) -> String {
+        JSON.members(["journal": .string("stalled"), "since": .string(since.rfc3339)]).text
     }
 
     /// Lists what rules wait for.
@@ -137,6 +147,8 @@ struct StatusCommand: AsyncParsableCommand {
 private struct StatusFacts: Sendable {
     /// The process that watches.
     var watcher: Int32?
+    /// How long it has run; nil where none runs.
+    var watcherAge: Duration?
     var records: [String: SourceRecord] = [:]
     var sinks: [String: SinkCount] = [:]
     /// By sink: why the first pending message was not delivered yet.
@@ -147,12 +159,16 @@ private struct StatusFacts: Sendable {
     static func read(_ journal: any JournalAccess) async throws(JournalError) -> StatusFacts {
         var facts = StatusFacts()
         facts.watcher = await journal.watcher()
+        facts.watcherAge = facts.watcher.flatMap(ProcessAge.of)
         do throws(JournalError) {
             let reader = try await journal.reader()
             for record in try await reader.sourceRecords() { facts.records[record.name] = record }
             for count in try await reader.sinkCounts() {
                 facts.sinks[count.sink] = count
                 facts.remarks[count.sink] = try await remark(on: count, reader)
+            }
+            for stop in facts.records.values.compactMap(StoppedSink.init) {
+                facts.remarks[stop.sink] = "\(stop.kind.word): \(stop.reason)"
             }
             facts.timers = try await reader.ruleMemories().filter { $0.due != nil || $0.key.slot == .failed }
         } catch {
@@ -199,18 +215,25 @@ private struct SourceLine {
             .joined(separator: ", ")
     }
 
-    private var remark: String {
+    /// The time of the next poll, where it is the server's Retry-After that delays it.
+    private func retryAfter(now: Timestamp) -> Timestamp? {
+        record?.notBefore.flatMap { $0 > now && $0 > record?.due ?? now ? $0 : nil }
+    }
+
+    private var nextPoll: Timestamp? { [record?.due, record?.notBefore].compactMap { $0 }.max() }
+
+    private func remark(now: Timestamp) -> String {
         var remarks: [String] = []
         if source.server.tls.insecure { remarks.append("TLS is not checked (insecure)") }
         if let problem = record?.health.problem { remarks.append("\(problem.failure): \(problem.detail)") }
+        if let until = retryAfter(now: now) { remarks.append("no request before \(until.rfc3339) (Retry-After)") }
         return remarks.joined(separator: "; ")
     }
 
     func columns(now: Timestamp) -> [String] {
-        let next = [record?.due, record?.notBefore].compactMap { $0 }.max()
-        return [
+        [
             source.name, health, record?.snapshot.map { "\($0.count)" } ?? "-", states.isEmpty ? "-" : states,
-            record?.health.lastPollAt?.relative(to: now) ?? "-", next?.relative(to: now) ?? "-", remark,
+            record?.health.lastPollAt?.relative(to: now) ?? "-", nextPoll?.relative(to: now) ?? "-", remark(now: now),
         ]
     }
 
@@ -223,7 +246,7 @@ private struct SourceLine {
             },
             "lastPoll": (record?.health.lastPollAt).map { .string($0.rfc3339) },
             "lastGood": (record?.snapshot?.goodAt).map { .string($0.rfc3339) },
-            "nextPoll": (record?.due).map { .string($0.rfc3339) },
+            "nextPoll": nextPoll.map { .string($0.rfc3339) },
             "failures": (record?.health.failures).map { .number($0) },
             "error": (record?.health.problem).map {
                 .members(["class": .string($0.failure), "detail": .string($0.detail)])

@@ -34,6 +34,9 @@ public protocol Journal: Sendable {
     @discardableResult
     func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery]
 
+    /// Makes every pending delivery younger: time in which the watcher did not run does not count towards `give_up`.
+    func excludeFromAge(_ pause: Duration) async throws(JournalError)
+
     /// Finds pending deliveries that exceed the bounds of their sinks, at most `limit` per sink.
     func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow
 }

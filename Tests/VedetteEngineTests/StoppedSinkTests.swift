@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+@Suite("Sinks that refuse messages, over restarts", .timeLimit(.minutes(1)))
+struct StoppedSinkTests {
+    private func pending(_ title: String, in world: World) async -> Delivery {
+        let now = world.clock.now().wall
+        let event = Event(
+            id: Identifier("evt-\(title)"), kind: .appeared, time: now, source: "s", sourceKind: "lines", poll: "p")
+        let message = Message(id: "msg_\(title)", rule: "r", sink: "k", event: event, title: title, text: "")
+        return await world.journal.enqueue(Delivery(message: message, created: now, due: now))
+    }
+
+    private func world(_ first: World? = nil, fingerprint: UInt64 = 1) -> World {
+        World(
+            journal: first?.journal ?? FakeJournal(), clock: first?.clock ?? ManualClock(),
+            fingerprints: ["k": fingerprint])
+    }
+
+    /// A world whose sink refused its first message and stopped.
+    private func refused(_ outcome: Outcome = .paused(reason: "the receiver answered 401")) async throws -> World {
+        let first = world()
+        first.sink.answer(outcome)
+        try await first.run {
+            await first.dispatcher.enqueue([await pending("1", in: first)])
+            try await until { await first.journal.records.count == 1 }
+            try await until { await first.journal.state(1) == .paused }
+        }
+        first.clock.advance(.seconds(3600))
+        return first
+    }
+
+    @Test(
+        "a paused or disabled sink stays so over a restart, and is told once",
+        arguments: [Outcome.paused(reason: "401"), .disabled(reason: "410")])
+    func restart(outcome: Outcome) async throws {
+        let first = try await refused(outcome)
+        let second = world(first)
+        try await second.run {
+            await second.dispatcher.enqueue([await pending("2", in: second)])
+            for _ in 0..<50 {
+                second.clock.advance(.seconds(60))
+                for _ in 0..<40 { await Task.yield() }
+            }
+            #expect(second.sink.seen.isEmpty)
+            await second.dispatcher.retry(sink: "k")
+            try await until { second.sink.seen == ["1", "2"] }
+            try await until { await second.journal.records.values.allSatisfy { !$0.health.isFailing } }
+        }
+        #expect(await second.journal.events.count == 1)
+        #expect(second.log.all.contains { $0.hasPrefix("the sink 'k' is still paused: 4") })
+        let third = world(first)
+        try await third.run {
+            await third.dispatcher.enqueue([await pending("3", in: third)])
+            try await until { third.sink.seen == ["3"] }
+        }
+    }
+
+    @Test("with other options it is tried again at the next start")
+    func changed() async throws {
+        let second = world(try await refused(), fingerprint: 2)
+        try await second.run { try await until { second.sink.seen == ["1"] } }
+        #expect(await second.journal.records.values.allSatisfy { !$0.health.isFailing })
+    }
+
+    @Test("run --once tries it each time, reports it once, and resumes it when it takes the message")
+    func once() async throws {
+        let first = try await refused()
+        let second = world(first)
+        second.sink.answer(.paused(reason: "401"))
+        try await second.restore()
+        await second.dispatcher.drainOnce()
+        #expect(second.sink.seen == ["1"])
+        #expect(await second.dispatcher.unsent == 1)
+        #expect(await second.journal.events.count == 1)
+        let third = world(first)
+        try await third.restore()
+        await third.dispatcher.drainOnce()
+        #expect(third.sink.seen == ["1"])
+        #expect(await third.dispatcher.sent == 1)
+        #expect(await first.journal.records.values.allSatisfy { !$0.health.isFailing })
+    }
+
+    @Test("the record of a stopped sink is read back as it was, and that of a source is none")
+    func record() {
+        let stop = StoppedSink(
+            sink: "team", kind: .disabled, reason: "410", since: Timestamp(milliseconds: 5), fingerprint: .max)
+        #expect(StoppedSink(stop.record) == stop)
+        var source = SourceRecord(name: "team")
+        source.health = stop.record.health
+        #expect(StoppedSink(source) == nil)
+        #expect(StoppedSink(SourceRecord(name: StoppedSink.recordName(of: "team"))) == nil, "it takes messages again")
+    }
+
+    @Test("time in which the watcher did not run does not count towards give_up")
+    func downtime() async throws {
+        let first = world()
+        first.sink.answer(.retry(reason: "refused", after: nil))
+        var record = SourceRecord(name: "s")
+        record.health.lastPollAt = first.clock.now().wall
+        _ = try await first.journal.commit([PollRecord(record: record)])
+        _ = await pending("1", in: first)
+        let created = first.clock.now().wall
+        first.clock.advance(.seconds(4 * 86_400))
+        let second = world(first)
+        second.sink.hang()
+        try await second.restore()
+        let age = await second.journal.deliveries[1]?.delivery.created.seconds(since: created)
+        #expect(age == 4 * 86_400)
+        second.clock.suspend(.seconds(86_400))
+        await second.dispatcher.exclude(pause: .seconds(86_400))
+        #expect(await second.journal.deliveries[1]?.delivery.created.seconds(since: created) == 5 * 86_400)
+        second.sink.release()
+    }
+}
