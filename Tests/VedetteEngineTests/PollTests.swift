@@ -371,6 +371,45 @@ struct PollTests {
         #expect(await world.journal.records["a"]?.health.problem?.detail == "the answer repeats [secret]")
     }
 
+    @Test("a granted token that a server repeats is cut like a secret of the configuration, also on the next page")
+    func grantedToken() async throws {
+        let grant = ClientGrant(url: "https://id.example/token", client: "c", secret: Secret("cl13ntS3cret"))
+        let world = World([source("a", server: Server(name: "a", credentials: .grant(grant)))])
+        func response(_ url: String, _ body: String, _ headers: [(String, String)] = []) -> Response {
+            var response = FakeFetcher.response(url, body, headers)
+            response.token = Secret("gr4ntedT0ken")
+            return response
+        }
+        let far = "https://b.example/?t=gr4ntedT0ken"
+        let (first, second) = (
+            response(url("a"), "1=Bearer gr4ntedT0ken", [("Next", url("a") + "?2")]),
+            response(url("a") + "?2", "2=gr4ntedT0ken", [("Next", far)])
+        )
+        world.fetcher.answer(url("a")) { _ in .success(first) }
+        world.fetcher.answer(url("a") + "?2") { _ in .success(second) }
+        world.fetcher.serve("https://b.example/?t=[secret]", "3=")
+        try await world.watcher.restore()
+        #expect(await poll(world) == .good(items: 3, isBaseline: true, events: 0))
+        let items = await world.journal.items(of: "a").mapValues { $0.item?.state }
+        #expect(items["1"] == "Bearer [secret]" && items["2"] == "[secret]")
+        #expect(!world.fetcher.requests.contains { $0.url == far })
+    }
+
+    @Test("a validator that holds a secret is not stored; any other is")
+    func secretValidator() async throws {
+        let server = Server(name: "a", headers: [Header("X-Key", Secret("k3yk3yk3y"))])
+        let world = World([source("a", server: server)])
+        let modified = "Sun, 22 Nov 2026 05:00:00 GMT"
+        world.fetcher.serve(url("a"), "1=", [("ETag", "\"v1-k3yk3yk3y\""), ("Last-Modified", modified)])
+        try await world.watcher.restore()
+        _ = await poll(world)
+        #expect(
+            await world.journal.records["a"]?.snapshot?.validators == Validators(etag: nil, lastModified: modified))
+        world.fetcher.serve(url("a"), "1=\n2=", [("ETag", "\"v2\"")])
+        _ = await poll(world)
+        #expect(await world.journal.records["a"]?.snapshot?.validators == Validators(etag: "\"v2\"", lastModified: nil))
+    }
+
     @Test("a secret that a server repeats in the address of a next page goes to no other origin")
     func nextPageSecret() async throws {
         let server = Server(name: "a", headers: [Header("X-Key", Secret("k3yk3yk3y"))])

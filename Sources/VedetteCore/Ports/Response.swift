@@ -23,6 +23,8 @@ public struct Response: Sendable {
     /// Whether it came from a loopback, link-local or private address (RFC 6890). Behind a proxy only an address that is
     /// written in the URL tells; a name counts as public.
     public var isFromPrivate = false
+    /// The granted token that the request carried (OAuth 2), which the server may repeat.
+    public var token: Secret?
     /// Keeps the body's share of the memory for responses (I8) until the response is released.
     public var memory: (any Sendable)?
 

@@ -124,6 +124,14 @@ extension SecretRedactor {
         item.notes = redacted(item.notes)
     }
 
+    /// Returns the validators without one that holds a secret: it would be stored, and with a replacement it is no
+    /// validator.
+    public func redacted(_ validators: Validators) -> Validators {
+        Validators(
+            etag: validators.etag.flatMap { redacted($0) == $0 ? $0 : nil },
+            lastModified: validators.lastModified.flatMap { redacted($0) == $0 ? $0 : nil })
+    }
+
     public func redacted(_ error: FetchError) -> FetchError {
         FetchError(error.failure, redacted(error.detail), timedOut: error.timedOut)
     }

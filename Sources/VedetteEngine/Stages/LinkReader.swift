@@ -96,7 +96,8 @@ struct LinkReader: Sendable {
         }
         guard let failure = Failure(status: response.status) else {
             return await LinkReader.read(
-                links, response, with: kind, requestBuilder.source.server.redactor, at: clock.now().wall)
+                links, response, with: kind, requestBuilder.source.server.redactor(for: response),
+                at: clock.now().wall)
         }
         let sentence = PollStages.sentence(status: response.status, failure)
         let asked = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))

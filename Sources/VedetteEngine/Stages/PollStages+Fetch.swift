@@ -59,11 +59,17 @@ extension PollStages {
         return await fetch(again)
     }
 
+    /// The validators that may be stored.
+    func validators(of response: Response) -> Validators {
+        let validators = response.headers.validators
+        return source.server.redactor(for: response)?.redacted(validators) ?? validators
+    }
+
     /// The result for which no body needs to be read; nil for a body.
     private func end(of response: Response, to request: Request) -> PollResult? {
         let isExpected = response.status == 304 ? !request.validators.isEmpty : request.knownDigest != nil
         if response.isUnchanged, isExpected {
-            return PollResult(.unchanged(response.headers.validators), freshFor: response.headers.freshFor)
+            return PollResult(.unchanged(validators(of: response)), freshFor: response.headers.freshFor)
         }
         return failure(of: response)
     }

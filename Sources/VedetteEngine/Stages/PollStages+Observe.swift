@@ -42,13 +42,13 @@ extension PollStages {
     /// Runs beside the network thread: it may hash a large body.
     @concurrent
     private func page(of result: Result<Response, FetchError>, with kind: any ObservingKind) async -> Page {
-        let observed: Observed =
+        let (observed, redactor): (Observed, SecretRedactor?) =
             switch result {
-            case .success(let response): .response(response)
-            case .failure(let error): .failed(error)
+            case .success(let response): (.response(response), source.server.redactor(for: response))
+            case .failure(let error): (.failed(error), source.server.redactor)
             }
         var page = kind.observe(observed, ObservationContext(url: source.url, now: clock.now().wall))
-        source.server.redactor?.redact(&page)
+        redactor?.redact(&page)
         return page
     }
 }

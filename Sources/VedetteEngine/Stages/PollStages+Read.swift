@@ -63,7 +63,7 @@ extension PollStages {
         let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)
         // A window's first page stands for the window; a list of several pages has no body of its own.
         if source.kind.mode == .window || (reading.paginator.pages == 1 && !hasUnknownNextPage(first.response)) {
-            observation.validators = first.response.headers.validators
+            observation.validators = validators(of: first.response)
             (observation.digest, observation.asked) = (first.response.digest, first.requestDigest)
         }
         var items = ReadItems(observation: observation, stored: stored, gap: gap, freshFor: reading.freshFor)
@@ -87,7 +87,8 @@ extension PollStages {
                 bytes: response.body, headers: response.headers, url: response.url,
                 number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
             response.body = []
-            switch await PollStages.read(body, with: source, transformer) {
+            let redactor = source.server.redactor(for: response)
+            switch await PollStages.read(body, with: source, transformer, redactor) {
             case .failure(let error): return PollResult(error)
             case .success(let page): reading.take(page)
             }
@@ -108,7 +109,7 @@ extension PollStages {
         _ page: NextPage, _ template: RequestTemplate, after response: Response
     ) async -> Result<Response, FetchError> {
         do throws(FetchError) {
-            return await fetch(try requests.next(page, template, isPublic: !response.isFromPrivate))
+            return await fetch(try requests.next(page, template, after: response))
         } catch {
             return .failure(error)
         }
@@ -122,9 +123,9 @@ extension PollStages {
     /// Runs beside the network thread: a document may be large, and a program runs for seconds.
     @concurrent
     private static func read(
-        _ body: consuming PageBody, with source: Source, _ transformer: (any BodyTransformer)?
+        _ body: consuming PageBody, with source: Source, _ transformer: (any BodyTransformer)?,
+        _ redactor: SecretRedactor?
     ) async -> Result<Page, ReadError> {
-        let redactor = source.server.redactor
         do throws(ReadError) {
             if let program = source.kind.jqProgram {
                 guard let transformer else { throw ReadError(.configuration, "no program shapes documents here") }

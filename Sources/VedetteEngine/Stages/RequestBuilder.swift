@@ -22,12 +22,13 @@ struct RequestBuilder: Sendable {
         Request(ask, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
     }
 
-    /// - Parameter isPublic: whether the response that named the page came from a public address; nil when unknown.
-    func next(_ page: NextPage, _ ask: RequestTemplate, isPublic: Bool?) throws(FetchError) -> Request {
+    /// - Parameter response: the one that named the page.
+    func next(_ page: NextPage, _ ask: RequestTemplate, after response: Response) throws(FetchError) -> Request {
         var request = first(ask)
         request.url = page.url
         if let body = page.body { request.body = body }
-        return try elsewhere(request, "the next page", isPublic: isPublic)
+        return try elsewhere(
+            request, "the next page", isPublic: !response.isFromPrivate, source.server.redactor(for: response))
     }
 
     /// - Parameter isPublic: whether the response that named the link came from a public address; nil when unknown.
@@ -36,12 +37,14 @@ struct RequestBuilder: Sendable {
         (request.method, request.url, request.body) = ("GET", url, nil)
         request.headers.removeAll { $0.name.lowercased() == "content-type" }
         (request.redirects, request.inspectsConnection) = (5, false)
-        return try elsewhere(request, "a linked resource", isPublic: isPublic)
+        return try elsewhere(request, "a linked resource", isPublic: isPublic, source.server.redactor)
     }
 
     /// Restricts a request to an address that a server named: what was given for one origin goes to no other (I9), and a
     /// public host leads to no private address, not even under its own name (DNS rebinding).
-    private func elsewhere(_ request: Request, _ what: String, isPublic: Bool?) throws(FetchError) -> Request {
+    private func elsewhere(
+        _ request: Request, _ what: String, isPublic: Bool?, _ redactor: SecretRedactor?
+    ) throws(FetchError) -> Request {
         guard let from = WebURL(source.url) else {
             throw FetchError(.redirect, "\(what) of a file is not followed")
         }
@@ -58,7 +61,7 @@ struct RequestBuilder: Sendable {
             throw FetchError(
                 .redirect, "\(what) is on another origin, to which the body of the request is not sent")
         }
-        request.url = source.server.redactor?.redacted(request.url) ?? request.url
+        request.url = redactor?.redacted(request.url) ?? request.url
         request.headers.removeAll(where: \.isForOneOrigin)
         (request.credentials, request.session, request.tls) = (nil, nil, request.tls.elsewhere)
         request.originLimits = OriginLimits()

@@ -17,7 +17,8 @@ extension HTTPClient {
     func fetch(_ request: Request, with grant: ClientGrant) async throws(FetchError) -> Response {
         let key = GrantKey(grant)
         let token = try await token(key, grant, for: request)
-        let response = try await followRedirects(of: request, as: .bearer(token))
+        var response = try await followRedirects(of: request, as: .bearer(token))
+        response.token = token
         // Another origin got no token, so its 401 tells nothing about this one.
         guard response.status == 401, WebURL(response.url)?.origin == WebURL(request.url)?.origin else {
             return response
@@ -25,7 +26,9 @@ extension HTTPClient {
         tokens.remove(token, of: key)
         let fresh = try await self.token(key, grant, for: request)
         guard fresh.value != token.value else { return response }
-        return try await followRedirects(of: request, as: .bearer(fresh))
+        response = try await followRedirects(of: request, as: .bearer(fresh))
+        response.token = fresh
+        return response
     }
 
     private func token(_ key: GrantKey, _ grant: ClientGrant, for request: Request) async throws(FetchError) -> Secret {
