@@ -24,10 +24,7 @@ public actor Dispatcher {
     var queueLimiter = QueueLimiter()
     /// Deliveries that the last two steps of the queue limiter ended: their commits may not have been announced yet.
     var expired: [Set<Int64>] = []
-    /// A digest of each sink's options.
-    private var fingerprints: [String: UInt64]
-    /// Sinks that refused messages, as the journal has them.
-    private var stopped: [String: StoppedSink] = [:]
+    private var stopped: StoppedSinks
     /// A shorter pause of the watcher counts towards `give_up`.
     static let shortestPause = Duration.seconds(600)
     /// How often a sink was replaced: the refusal of an old one says nothing about the new one.
@@ -47,14 +44,6 @@ public actor Dispatcher {
         executor.asUnownedSerialExecutor()
     }
 
-    /// A change of a sink that outlasts a restart.
-    public enum SinkChange: Sendable {
-        /// It refused messages, and is paused or disabled until a person acts.
-        case stopped(StoppedSink)
-        /// It takes messages again.
-        case resumed(String)
-    }
-
     /// Called when a sink stops or resumes.
     public typealias Report = @Sendable (SinkChange) async -> Void
 
@@ -67,7 +56,7 @@ public actor Dispatcher {
         policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
     ) {
         (self.dependencies, self.executor) = (dependencies, executor)
-        (self.sinks, self.policy, self.fingerprints) = (sinks, policy, fingerprints)
+        (self.sinks, self.policy, stopped) = (sinks, policy, StoppedSinks(fingerprints: fingerprints))
         schedule = DeliverySchedule(policy: policy)
         time = SteadyClock(dependencies.clock.now())
     }
@@ -77,8 +66,7 @@ public actor Dispatcher {
     /// Keeps the sinks stopped that refused messages in an earlier run, unless they have other options now.
     func restore(_ earlier: [StoppedSink]) {
         for sink in earlier {
-            stopped[sink.sink] = sink
-            guard fingerprints[sink.sink, default: 0] == sink.fingerprint else {
+            guard stopped.restore(sink) else {
                 resume(sink.sink)
                 continue
             }
@@ -130,7 +118,7 @@ public actor Dispatcher {
         sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
     ) {
         self.sinks.merge(sinks) { known, _ in known }
-        self.fingerprints.merge(fingerprints) { known, _ in known }
+        stopped.add(fingerprints)
         apply(self.policy.merging(policy) { known, _ in known })
     }
 
@@ -148,7 +136,8 @@ public actor Dispatcher {
     ) async {
         let (old, running) = (self.sinks.filter { !kept.contains($0.key) }, Array(attempts.values))
         let changed = Set(sinks.keys).union(self.sinks.keys).subtracting(kept)
-        (self.sinks, self.fingerprints) = (sinks, fingerprints)
+        self.sinks = sinks
+        stopped.configure(fingerprints)
         apply(policy)
         for name in changed {
             generations[name, default: 0] += 1
@@ -182,7 +171,7 @@ public actor Dispatcher {
     /// Lets a sink take messages again.
     private func resume(_ sink: String) {
         schedule.resumed(sink: sink)
-        if stopped.removeValue(forKey: sink) != nil { send(.resumed(sink)) }
+        send(stopped.resume(sink))
     }
 
     /// Carries out `schedule drop`: the sink's pending deliveries are read again.
@@ -196,7 +185,7 @@ public actor Dispatcher {
         repeat { queueLimiter.began() } while await expireExcess()
         isOnce = true
         // A person or a timer asked for one attempt of each.
-        for sink in stopped.keys { schedule.resumed(sink: sink) }
+        for sink in stopped.names { schedule.resumed(sink: sink) }
         schedule.drainOnce()
         work()
         await wait {
@@ -312,10 +301,9 @@ public actor Dispatcher {
         let policy = RetryPolicy(giveUp: policy(of: delivery.message.sink).giveUp)
         let attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
-        reportRefusal(outcome, of: delivery.message.sink)
+        reportChange(outcome, of: delivery.message.sink)
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
-        if attempt.state == .sent { sinkAccepted(delivery.message.sink) }
         if attempt.state == .retry { probeRecovery(delivery.message.sink) }
         store(attempt, of: delivery)
         startWriting()
@@ -338,32 +326,19 @@ public actor Dispatcher {
 
     func policy(of sink: String) -> DeliveryPolicy { policy[sink] ?? DeliveryPolicy() }
 
-    /// Reports the first refusal of a sink; those of messages that were in flight beside it add nothing.
-    private func reportRefusal(_ outcome: Outcome, of sink: String) {
+    /// Reports the first refusal of a sink, and that a sink which was tried again has taken a message. Refusals of messages
+    /// that were in flight beside it add nothing.
+    private func reportChange(_ outcome: Outcome, of sink: String) {
         guard !schedule.isPaused(sink) else { return }
-        let (kind, reason): (Event.Kind, String)
-        switch outcome {
-        case .paused(let text): (kind, reason) = (.paused, text)
-        case .disabled(let text): (kind, reason) = (.disabled, text)
-        case .delivered, .rejected, .retry: return
+        if outcome == .delivered {
+            send(stopped.resume(sink))
+        } else {
+            send(stopped.attempted(sink, outcome, at: dependencies.clock.now().wall))
         }
-        let isKnown = stopped[sink] != nil
-        let stop = StoppedSink(
-            sink: sink, kind: kind, reason: reason, since: dependencies.clock.now().wall,
-            fingerprint: fingerprints[sink] ?? 0)
-        stopped[sink] = stop
-        // `run --once` tries a stopped sink each time, and reports it once.
-        if !isKnown { send(.stopped(stop)) }
     }
 
-    /// A sink that was tried again has taken a message.
-    private func sinkAccepted(_ sink: String) {
-        guard !schedule.isPaused(sink), stopped.removeValue(forKey: sink) != nil else { return }
-        send(.resumed(sink))
-    }
-
-    private func send(_ change: SinkChange) {
-        guard let report else { return }
+    private func send(_ change: SinkChange?) {
+        guard let change, let report else { return }
         reports += 1
         Task {
             await report(change)

@@ -108,7 +108,7 @@ actor RuleCoordinator {
     // MARK: Sinks
 
     /// Commits that a sink stopped or resumed.
-    func sinkChanged(_ change: Dispatcher.SinkChange) async {
+    func sinkChanged(_ change: SinkChange) async {
         switch change {
         case .stopped(let sink): await sinkStopped(sink)
         case .resumed(let sink):

@@ -6,8 +6,6 @@ public import VedetteCore
 public actor Watcher {
     /// Due times closer than this share one wake-up.
     static let tick = Duration.milliseconds(10)
-    /// A shorter suspend needs no catching up.
-    static let shortestSuspend = Duration.seconds(10)
 
     private let dependencies: Dependencies
     private let executor: any SerialExecutor
@@ -23,8 +21,7 @@ public actor Watcher {
     private var sleeper: Task<Void, Never>?
     /// When the watcher wakes; nil while it is awake.
     private var wakeAt: BootTime?
-    /// `Clock.suspended` when the watcher last looked at it.
-    private var suspended: Duration
+    private var suspends: SuspendMonitor
     /// The newest time that the journal had when this run began; nil for an empty journal.
     public private(set) var newestStored: Timestamp?
     /// Callers that wait until no poll is under way.
@@ -40,7 +37,7 @@ public actor Watcher {
         dispatcher: Dispatcher
     ) {
         (self.dependencies, self.executor, self.dispatcher) = (dependencies, executor, dispatcher)
-        suspended = dependencies.clock.suspended
+        suspends = SuspendMonitor(dependencies.clock)
         let dispatch: @Sendable ([Delivery]) async -> Void = { await dispatcher.enqueue($0) }
         commits = CommitBatcher(journal: dependencies.journal, log: dependencies.log)
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits, dispatch: dispatch)
@@ -170,11 +167,9 @@ public actor Watcher {
 
     /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
     private func catchUpAfterSleep() {
-        let total = dependencies.clock.suspended
-        defer { suspended = total }
-        guard total - suspended > Watcher.shortestSuspend else { return }
+        guard let length = suspends.takeSuspend() else { return }
         schedule.catchUp(at: dependencies.clock.now().boot)
-        Task { [dispatcher, length = total - suspended] in await dispatcher.exclude(pause: length) }
+        Task { [dispatcher] in await dispatcher.exclude(pause: length) }
     }
 
     private func sleepUntilNext() async {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// A change of a sink that outlasts a restart.
+public enum SinkChange: Sendable {
+    /// It refused messages, and is paused or disabled until a person acts.
+    case stopped(StoppedSink)
+    /// It takes messages again.
+    case resumed(String)
+}
+
+/// The sinks that take no messages until a person acts, as the journal has them.
+struct StoppedSinks {
+    private var byName: [String: StoppedSink] = [:]
+    /// A digest of each sink's options.
+    private var fingerprints: [String: UInt64]
+
+    init(fingerprints: [String: UInt64]) { self.fingerprints = fingerprints }
+
+    var names: [String] { Array(byName.keys) }
+
+    mutating func configure(_ fingerprints: [String: UInt64]) { self.fingerprints = fingerprints }
+
+    /// Adds the options of new sinks.
+    mutating func add(_ fingerprints: [String: UInt64]) { self.fingerprints.merge(fingerprints) { known, _ in known } }
+
+    /// Takes a sink that an earlier run stopped.
+    /// - Returns: whether its options are the same, so that it stays stopped.
+    mutating func restore(_ sink: StoppedSink) -> Bool {
+        byName[sink.sink] = sink
+        return fingerprints[sink.sink, default: 0] == sink.fingerprint
+    }
+
+    /// Notes the outcome of an attempt.
+    /// - Returns: the change to store; nil for an outcome that stops nothing, and for a sink that is stopped already:
+    ///   `run --once` tries it each time.
+    mutating func attempted(_ sink: String, _ outcome: Outcome, at now: Timestamp) -> SinkChange? {
+        let (kind, reason): (Event.Kind, String)
+        switch outcome {
+        case .paused(let text): (kind, reason) = (.paused, text)
+        case .disabled(let text): (kind, reason) = (.disabled, text)
+        case .delivered, .rejected, .retry: return nil
+        }
+        let stop = StoppedSink(
+            sink: sink, kind: kind, reason: reason, since: now, fingerprint: fingerprints[sink, default: 0])
+        return byName.updateValue(stop, forKey: sink) == nil ? .stopped(stop) : nil
+    }
+
+    /// Lets a sink take messages again.
+    /// - Returns: the change to store; nil when it was not stopped.
+    mutating func resume(_ sink: String) -> SinkChange? {
+        byName.removeValue(forKey: sink).map { .resumed($0.sink) }
+    }
+}
