@@ -110,7 +110,7 @@ final class CommitBatcher: Sendable {
         do throws(JournalError) {
             try await journal.touch(deferred)
         } catch {
-            log.log(.warning, "failed to write due times and measures: \(error.detail)")
+            log.log(error.logLevel, "failed to write due times and measures: \(error.detail)")
         }
     }
 }

@@ -382,7 +382,9 @@ public actor Dispatcher {
                 take(successors)
                 resumeWaiters()
             } catch {
-                dependencies.log.log(.error, "failed to store outcomes of deliveries: \(error.detail)")
+                // `run --once` announces nothing.
+                let level = isOnce ? .error : error.logLevel
+                dependencies.log.log(level, "failed to store outcomes of deliveries: \(error.detail)")
                 if isStopping || isOnce { break }
                 let clock = dependencies.clock
                 let pause = Task { () -> Void in

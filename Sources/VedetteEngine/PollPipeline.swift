@@ -42,9 +42,7 @@ final class PollPipeline {
             return committed
         } catch {
             // The snapshot stands as it was: the same poll is made again at the usual interval.
-            // What concerns every poll is announced once: see `MonitoredJournal`.
-            let level: LogLevel = error.reason.concernsWholeJournal ? .debug : .error
-            dependencies.log.log(level, "failed to store poll of \(source.source.name): \(error.detail)")
+            dependencies.log.log(error.logLevel, "failed to store poll of \(source.source.name): \(error.detail)")
             source.lastResult = .unwritten(error.detail)
             postpone(source)
             return nil
@@ -69,7 +67,7 @@ final class PollPipeline {
             }
             await announce(try await commit(evaluation, transition, of: source))
         } catch {
-            dependencies.log.log(.error, "failed to store the health of \(source.source.name): \(error.detail)")
+            dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
             source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))
         }
     }
@@ -141,12 +139,12 @@ final class PollPipeline {
     ) async throws(JournalError) {
         let name = source.source.name
         for warning in result.warnings { dependencies.log.log(.info, "\(name): \(warning) (\(poll.id))") }
+        logLongWait(result.retryAfter, of: name)
         switch result.outcome {
         case .cancelled: return
         case .failed(let failure, let detail):
             if failure == .unauthorized { refreshSecrets(of: source) }
             transition.failed(failure, detail: detail, retryAfter: result.retryAfter)
-            logLongWait(result.retryAfter, of: name)
             dependencies.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll.id))")
         case .unconfirmed(let detail):
             transition.unconfirmed(retryAfter: result.retryAfter)

@@ -46,6 +46,11 @@ public struct JournalAlarm: Sendable {
     }
 }
 
+extension JournalError {
+    /// The level of a log line about one write that failed. What concerns every write is announced once, by `JournalAlarm`.
+    public var logLevel: LogLevel { reason.concernsWholeJournal ? .debug : .error }
+}
+
 extension JournalError.Reason {
     /// Whether every other record would fail for the same reason.
     public var concernsWholeJournal: Bool {
