@@ -9,6 +9,9 @@ extern int cs_spawn_add_close_from(void *actions, int first) __asm__("posix_spaw
 extern int cs_spawn_add_chdir(void *actions, const char *path) __asm__("posix_spawn_file_actions_addchdir_np");
 #define CS_SPAWN_SETSID 0x80
 
+// <fcntl.h>: a pipe whose ends get their flags in the same step; `ends` has two elements.
+extern int cs_pipe2(int *ends, int flags) __asm__("pipe2");
+
 // <sys/pidfd.h>, of glibc 2.36: a descriptor, close-on-exec, that poll(2) reports as readable when the process has ended;
 // -1 where the kernel or a sandbox refuses it.
 extern int cs_pidfd_open(int process, unsigned int flags) __asm__("pidfd_open");

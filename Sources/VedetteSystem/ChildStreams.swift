@@ -3,8 +3,9 @@
 import CSystem
 import Glibc
 
-/// The three streams of a child process. They are pairs of sockets: Swift cannot make a pipe close-on-exec in one step,
-/// and a copy of a writing end in another child would hide the end of the output.
+/// The three streams of a child process. They are pipes, since Linux does not open a socket by its name, as /dev/stderr is
+/// opened in scripts. Both ends are close-on-exec from the start: a copy of a writing end in another child would hide the
+/// end of the output.
 struct ChildStreams {
     private(set) var output: [UInt8] = []
     private(set) var errorOutput: [UInt8] = []
@@ -19,16 +20,18 @@ struct ChildStreams {
     init(_ command: ChildCommand) throws(ChildProcess.Failure) {
         input = command.input[...]
         limits = (command.output, command.errorOutput)
-        for _ in 0..<3 {
+        for number in 0..<3 {
             var pair: [Int32] = [-1, -1]
-            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-            guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {
+            guard cs_pipe2(&pair, O_CLOEXEC) == 0 else {
                 let code = errno
                 close()
                 throw .cannotStart(code)
             }
-            ends.append(pair[0])
-            childEnds.append(pair[1])
+            let (own, child) = number == 0 ? (pair[1], pair[0]) : (pair[0], pair[1])
+            ends.append(own)
+            childEnds.append(child)
+            // The child's end stays blocking: programs do not expect another one.
+            _ = fcntl(own, F_SETFL, O_NONBLOCK)
         }
     }
 
@@ -47,7 +50,11 @@ struct ChildStreams {
     mutating func exchange(with child: pid_t, until deadline: ContinuousClock.Instant) -> ChildProcess.Failure? {
         // Old kernels and some containers have no descriptor for a process; then its end is looked for every 20 ms.
         let process = cs_pidfd_open(child, 0)
-        defer { if process >= 0 { Glibc.close(process) } }
+        let pipeSignal = BlockedPipeSignal()
+        defer {
+            if process >= 0 { Glibc.close(process) }
+            pipeSignal.restore()
+        }
         while true {
             let hasEnded = ChildStreams.hasEnded(child)
             write()
@@ -87,8 +94,7 @@ struct ChildStreams {
     /// Writes as much as the child takes now. A child that closed its input needs no more of it.
     private mutating func write() {
         while !input.isEmpty, ends[0] >= 0 {
-            let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
-            let count = input.withUnsafeBytes { send(ends[0], $0.baseAddress, $0.count, flags) }
+            let count = input.withUnsafeBytes { Glibc.write(ends[0], $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { return }
             input = count < 0 ? [] : input.dropFirst(count)
@@ -96,13 +102,13 @@ struct ChildStreams {
         closeEnd(0)
     }
 
-    /// Reads what is there now.
+    /// Reads what is there now, but no more than a few buffers, since a child that never stops must not pass its deadline.
     /// - Returns: false when it is more than the child may print.
     private mutating func read(
         _ number: Int, into bytes: WritableKeyPath<ChildStreams, [UInt8]>, _ limit: ChildCommand.OutputLimit
     ) -> Bool {
-        while ends[number] >= 0 {
-            let count = recv(ends[number], &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        for _ in 0..<16 where ends[number] >= 0 {
+            let count = Glibc.read(ends[number], &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { return true }
             guard count > 0 else {
@@ -120,5 +126,25 @@ struct ChildStreams {
             }
         }
         return true
+    }
+}
+
+/// Keeps a write to a program that closed its input from ending this one: the calling thread blocks SIGPIPE and takes the
+/// one that is pending before it unblocks the signal again.
+private struct BlockedPipeSignal {
+    private var before = sigset_t()
+    private var pipe = sigset_t()
+
+    init() {
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &pipe, &before)
+    }
+
+    func restore() {
+        var (before, pipe, now) = (before, pipe, timespec())
+        // Where it was blocked before, a pending one stays pending and does no harm.
+        if sigismember(&before, SIGPIPE) == 0 { while sigtimedwait(&pipe, nil, &now) < 0, errno == EINTR {} }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 }

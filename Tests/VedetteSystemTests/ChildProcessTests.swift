@@ -26,6 +26,23 @@ struct ChildProcessTests {
         #expect(try await ChildProcess(command(["sh", "-c", "kill -9 $$"])).run().exit == .signal(SIGKILL))
     }
 
+    @Test("its streams can be opened by their names, as scripts do")
+    func named() async throws {
+        var script = command(["sh", "-c", "cat /dev/stdin; echo out > /dev/stdout; echo why > /dev/stderr"])
+        script.input = Array("in\n".utf8)
+        let output = try await ChildProcess(script).run()
+        #expect(String(decoding: output.output, as: UTF8.self) == "in\nout\n")
+        #expect(String(decoding: output.errorOutput, as: UTF8.self) == "why\n" && output.exit == .status(0))
+    }
+
+    @Test("input that it does not read is no error, on whatever thread it runs")
+    func unread() async throws {
+        var deaf = command(["sh", "-c", "exec <&-; echo done"])
+        deaf.input = Array(repeating: UInt8(ascii: "x"), count: 1 << 20)
+        #expect(try await printed(by: deaf) == ["done"])
+        #expect(try ChildProcess(deaf).runBlocking().exit == .status(0))
+    }
+
     @Test(
         "it has its three streams and no other descriptor, the variables of its command, and default signals"
     )
@@ -64,7 +81,7 @@ struct ChildProcessTests {
         #expect(kill(left, SIGKILL) == 0)
     }
 
-    @Test("its time limit kills its children too", arguments: ["sleep 600 & echo; wait", "exec >&- 2>&-; sleep 600"])
+    @Test("its time limit kills its children too", arguments: ["yes >&2", "sleep 600 & echo; wait", "exec >&- 2>&-; sleep 600"])
     func late(_ script: String) async {
         await #expect(throws: ChildProcess.Failure.timedOut) {
             try await ChildProcess(command(["sh", "-c", script], limit: .milliseconds(200))).run()
@@ -91,13 +108,13 @@ struct ChildProcessTests {
         let child = ChildProcess(command(["sh", "-c", "exec 9>\(mark); sleep 3600 & echo >&9; wait"]))
         let run = Task { try await child.run() }
         // Opening waits for the child; the pipe ends when the last of its processes does.
-        let reader = await SystemThread.run { open(mark, O_RDONLY | O_CLOEXEC) }
+        let reader = try await SystemThread.run { open(mark, O_RDONLY | O_CLOEXEC) }
         defer { close(reader) }
         var byte: UInt8 = 0
         #expect(read(reader, &byte, 1) == 1)
         child.cancel()
         await #expect(throws: ChildProcess.Failure.cancelled) { try await run.value }
-        let rest = await SystemThread.run {
+        let rest = try await SystemThread.run {
             var byte: UInt8 = 0
             return read(reader, &byte, 1)
         }
