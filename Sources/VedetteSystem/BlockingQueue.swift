@@ -18,6 +18,8 @@ public final class BlockingQueue: Sendable {
     private struct Call {
         var number: Int
         var make: @Sendable () -> Void
+        /// Ends the wait for a call that is not made.
+        var refuse: @Sendable (Refusal) -> Void
     }
 
     private struct State {
@@ -27,40 +29,55 @@ public final class BlockingQueue: Sendable {
     }
 
     private let capacity: Int
+    private let startThread: @Sendable (@escaping @Sendable () -> Void) -> Int32
     private let state = Mutex(State())
 
     /// - Parameter capacity: calls that may wait behind the one that is being made.
-    public init(capacity: Int = 64) { self.capacity = capacity }
+    public convenience init(capacity: Int = 64) { self.init(capacity: capacity, startThread: SystemThread.start) }
+
+    init(capacity: Int, startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Int32) {
+        (self.capacity, self.startThread) = (capacity, startThread)
+    }
 
     /// Makes the call when those before it are over, and returns its result.
     public func run<Result: Sendable>(
         _ call: @escaping @Sendable () -> Result
     ) async throws(Refusal) -> Result {
         // A stream, since waiting for one ends at once when the task is cancelled.
-        let (results, result) = AsyncStream<Result>.makeStream()
+        let (results, continuation) = AsyncStream<Swift.Result<Result, Refusal>>.makeStream()
         let number = try enqueue {
-            result.yield(call())
-            result.finish()
+            continuation.yield(.success(call()))
+            continuation.finish()
+        } refuse: { refusal in
+            continuation.yield(.failure(refusal))
+            continuation.finish()
         }
-        for await result in results { return result }
+        for await result in results { return try result.get() }
         state.withLock { $0.waiting.removeAll { $0.number == number } }
         throw .cancelled
     }
 
-    private func enqueue(_ make: @escaping @Sendable () -> Void) throws(Refusal) -> Int {
+    private func enqueue(
+        _ make: @escaping @Sendable () -> Void, refuse: @escaping @Sendable (Refusal) -> Void
+    ) throws(Refusal) -> Int {
         let added: (number: Int, needsThread: Bool)? = state.withLock { state in
             guard state.waiting.count < capacity else { return nil }
             state.lastNumber += 1
-            state.waiting.append(Call(number: state.lastNumber, make: make))
+            state.waiting.append(Call(number: state.lastNumber, make: make, refuse: refuse))
             defer { state.hasThread = true }
             return (state.lastNumber, !state.hasThread)
         }
         guard let added else { throw .full }
         guard added.needsThread else { return added.number }
-        let code = SystemThread.start { while let call = self.next() { call.make() } }
+        let code = startThread { while let call = self.next() { call.make() } }
         guard code != 0 else { return added.number }
-        state.withLock { $0 = State(lastNumber: $0.lastNumber) }
-        throw .noThread(code)
+        // Calls that came meanwhile rely on the same thread.
+        let calls = state.withLock { state in
+            defer { state = State(lastNumber: state.lastNumber) }
+            return state.waiting
+        }
+        for call in calls { call.refuse(.noThread(code)) }
+        return added.number
     }
 
     /// Nil ends the thread.

@@ -55,7 +55,11 @@ public final class ChildProcess: Sendable {
     /// Runs the program on a thread of its own; cancelling the task kills it.
     public func run() async throws(Failure) -> Output {
         let result = await withTaskCancellationHandler {
-            await SystemThread.run { Result { () throws(Failure) in try self.runBlocking() } }
+            do throws(SystemThread.Unavailable) {
+                return try await SystemThread.run { Result { () throws(Failure) in try self.runBlocking() } }
+            } catch {
+                return .failure(.cannotStart(error.code))
+            }
         } onCancel: {
             cancel()
         }

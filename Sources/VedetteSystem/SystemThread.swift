@@ -24,13 +24,31 @@ public enum SystemThread {
         return code
     }
 
-    /// Returns the result of a call that blocks, made on a thread of its own. It is made on the caller's thread where no
-    /// other can be started.
-    public static func run<Result: Sendable>(_ call: @escaping @Sendable () -> Result) async -> Result {
-        await withUnsafeContinuation { continuation in
-            let code = start { continuation.resume(returning: call()) }
-            if code != 0 { continuation.resume(returning: call()) }
+    /// There is no thread to be had.
+    public struct Unavailable: Error, Hashable {
+        /// The errno of pthread_create(3).
+        public let code: Int32
+
+        /// The system's text for `code`.
+        public var reason: String { String(cString: strerror(code)) }
+    }
+
+    /// Returns the result of a call that blocks, made on a thread of its own. It is not made where none can be started:
+    /// on the caller's thread it would delay all that runs there.
+    public static func run<Result: Sendable>(
+        _ call: @escaping @Sendable () -> Result
+    ) async throws(Unavailable) -> Result {
+        try await run(startedBy: start, call)
+    }
+
+    static func run<Result: Sendable>(
+        startedBy start: (@escaping @Sendable () -> Void) -> Int32, _ call: @escaping @Sendable () -> Result
+    ) async throws(Unavailable) -> Result {
+        let result: Swift.Result<Result, Unavailable> = await withUnsafeContinuation { continuation in
+            let code = start { continuation.resume(returning: .success(call())) }
+            if code != 0 { continuation.resume(returning: .failure(Unavailable(code: code))) }
         }
+        return try result.get()
     }
 
     private final class Box: Sendable {

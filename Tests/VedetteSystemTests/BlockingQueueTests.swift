@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import Synchronization
 import Testing
-import VedetteSystem
+
+@testable import VedetteSystem
 
 @Suite("A queue of blocking calls", .timeLimit(.minutes(1)))
 struct BlockingQueueTests {
@@ -57,6 +59,57 @@ struct BlockingQueueTests {
     func full() async throws {
         let queue = BlockingQueue(capacity: 0)
         await #expect(throws: BlockingQueue.Refusal.full) { try await queue.run {} }
+    }
+
+    /// Waits on a thread of its own.
+    private actor Starter {
+        private let queue = DispatchSerialQueue(label: "blocking queue tests")
+        nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+        func run(_ calls: BlockingQueue) async throws { try await calls.run {} }
+    }
+
+    @Test("when no thread can be started, the calls that came meanwhile are refused too, and a later one is made")
+    func noThread() async throws {
+        let (gate, attempts, starter) = (try Gate(), Mutex(0), Starter())
+        let queue = BlockingQueue(capacity: 2) { body in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            guard attempt == 1 else { return SystemThread.start(body) }
+            gate.pass()
+            return EAGAIN
+        }
+        let first = Task { try await starter.run(queue) }
+        while attempts.withLock({ $0 }) == 0 { await Task.yield() }
+        let refusals = await withTaskGroup(of: BlockingQueue.Refusal?.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    do throws(BlockingQueue.Refusal) {
+                        try await queue.run {}
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            // The one that finds the queue full shows that the other one is in it.
+            var refusals = [await group.next() ?? nil]
+            gate.open()
+            refusals.append(await group.next() ?? nil)
+            return refusals
+        }
+        #expect(refusals == [.full, .noThread(EAGAIN)])
+        await #expect(throws: BlockingQueue.Refusal.noThread(EAGAIN)) { try await first.value }
+        #expect(try await queue.run { 9 } == 9)
+    }
+
+    @Test("a call that blocks is not made where no thread can be started for it")
+    func noThreadForCall() async throws {
+        await #expect(throws: SystemThread.Unavailable(code: EAGAIN)) {
+            try await SystemThread.run(startedBy: { _ in EAGAIN }, { Issue.record("it was made") })
+        }
     }
 }
 

@@ -28,12 +28,18 @@ public struct CertificateProbe: Sendable {
 
     /// Connects twice, without and with verification. It takes at most a minute.
     public func look() async throws(FetchError) -> Finding {
-        try await SystemThread.run { lookNow() }.get()
+        let finding: Result<Finding, FetchError>
+        do throws(SystemThread.Unavailable) {
+            finding = try await SystemThread.run { lookNow() }
+        } catch {
+            throw FetchError(.memory, "there is no thread to connect on (\(error.reason))")
+        }
+        return try finding.get()
     }
 
     private func lookNow() -> Result<Finding, FetchError> {
         guard let handle = CertificateHandle(url, ca: ca, proxy: proxy) else {
-            return .failure(FetchError(.network, "failed to start libcurl"))
+            return .failure(FetchError(.memory, "there is no memory for another connection"))
         }
         let code = handle.connect(verifies: false)
         guard code == CURLE_OK else { return .failure(problem(code)) }

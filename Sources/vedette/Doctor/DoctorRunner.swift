@@ -22,7 +22,7 @@ struct DoctorRunner: Sendable {
     /// Gathers all facts at once, since each part may wait for something that does not answer.
     func run(_ report: ([Finding]) throws -> Void) async throws {
         let loader = loader
-        let loaded = await SystemThread.run { loader.load() }
+        let loaded = try await SystemThread.run { loader.load() }
         let (configuration, now) = (loaded.configuration, SystemClock().now().wall)
         try report(ConfigurationCheck(loaded: loaded).findings)
         try report(ClockCheck(environment).findings)
@@ -83,8 +83,10 @@ struct DoctorRunner: Sendable {
 
     private func local(_ configuration: Configuration?, _ sinks: [SinkConfigurationProbe]) async -> [Finding] {
         let (check, sources) = (LocalCheck(environment: environment), configuration?.sources ?? [])
-        let found = await within(Self.timeout) { await SystemThread.run { check.findings(sources, JQTransformer()) } }
-        return (found ?? [.warning("jq", "it did not compile the programs of the sources in time")])
+        let found = await within(Self.timeout) {
+            try? await SystemThread.run { check.findings(sources, JQTransformer()) }
+        }
+        return (found.flatMap(\.self) ?? [.warning("jq", "it did not compile the programs of the sources in time")])
             + sinks.flatMap(check.findings)
     }
 
