@@ -5,8 +5,8 @@ import Glibc
 /// Reports changes in directories (inotify(7)). A report is a hint without content: several changes may come as one, and
 /// the reader finds out what changed.
 ///
-/// Changes after `init` are reported, so a reader makes the watch first and then reads. A directory that does not exist, was
-/// replaced or was moved away is looked for every second, and its appearance is a change.
+/// Changes after `init` are reported, so a reader makes the watch first and then reads. The appearance of a directory that
+/// did not exist, was replaced or was moved away is a change; it is looked for every second, unless its parent is watched.
 public struct DirectoryWatch: Sendable {
     /// For one reader; the watch ends with it.
     public let changes: AsyncStream<Void>
@@ -14,7 +14,7 @@ public struct DirectoryWatch: Sendable {
     /// - Parameters:
     ///   - files: the names whose changes are reported; nil for all.
     ///   - reportsStart: the first report comes at once.
-    ///   - fallback: a report comes at least this often, for a file system that reports nothing; nil for never.
+    ///   - fallback: the longest time between two reports, for a file system that reports nothing; nil for no limit.
     /// - Returns: nil when the system has no descriptor or thread for it, with errno.
     public init?(
         _ directories: [String], files: [String]? = nil, reportsStart: Bool = false, fallback: Duration? = nil
@@ -35,7 +35,7 @@ public struct DirectoryWatch: Sendable {
         self.changes = changes
         var first = WatchLoop(
             directories: directories, files: files?.map { Array($0.utf8) }, inotify: inotify, stop: ends[0],
-            fallback: fallback.map { Int32(clamping: Int64($0 / .milliseconds(1))) })
+            fallback: fallback)
         _ = first.watchMissing()
         if reportsStart { continuation.yield() }
         let code = SystemThread.start { [first] in
@@ -59,29 +59,33 @@ private struct WatchLoop {
     let files: [[UInt8]]?
     let inotify: Int32
     let stop: Int32
-    /// Milliseconds.
-    let fallback: Int32?
+    let fallback: Duration?
     /// Directories by their watch.
     var watched: [Int32: String] = [:]
+    /// Whether nothing reports the appearance of a missing directory, so that it is looked for.
+    var mustLook = false
 
     private static let events =
         IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
         | Int32(IN_ONLYDIR)
 
     mutating func run(_ report: () -> Void) {
+        var due = fallback.map { ContinuousClock.now + $0 }
         while true {
             var polled = [
                 pollfd(fd: stop, events: 0, revents: 0), pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
             ]
-            let isWhole = inotify < 0 || watched.count == directories.count
-            let limit = isWhole ? fallback ?? -1 : min(fallback ?? 1000, 1000)
-            let ready = poll(&polled, 2, limit)
+            let left = due.map { Int32(clamping: Int64(($0 - .now) / .milliseconds(1)) + 1) }
+            let limit = [left.map { max($0, 0) }, mustLook ? 1000 : nil].compactMap { $0 }.min() ?? -1
+            _ = poll(&polled, 2, limit)
             if polled[0].revents != 0 { break }
-            let isDue = ready == 0 && limit == fallback
             let hasChanges = polled[1].revents != 0 && readEvents()
             // What happened before the watch was in place was not seen, so the appearance of a directory is reported.
             let hasAppeared = watchMissing()
-            if isDue || hasChanges || hasAppeared { report() }
+            let isDue = due.map { $0 <= .now } ?? false
+            guard isDue || hasChanges || hasAppeared else { continue }
+            report()
+            due = fallback.map { ContinuousClock.now + $0 }
         }
         for descriptor in [stop, inotify] where descriptor >= 0 { close(descriptor) }
     }
@@ -90,11 +94,27 @@ private struct WatchLoop {
     mutating func watchMissing() -> Bool {
         guard inotify >= 0 else { return false }
         let before = watched.count
+        mustLook = false
         for directory in directories where !watched.values.contains(directory) {
+            let isReported = watched.values.contains(WatchLoop.parent(of: directory))
             let watch = inotify_add_watch(inotify, directory, UInt32(WatchLoop.events))
-            if watch >= 0 { watched[watch] = directory }
+            if watch >= 0 {
+                watched[watch] = directory
+            } else if !isReported || !WatchLoop.isAbsent(directory) {
+                // A link that leads nowhere, a file in its place or a lack of watches ends without an event in the parent.
+                mustLook = true
+            }
         }
         return watched.count > before
+    }
+
+    private static func parent(of directory: String) -> String {
+        String(directory[..<(directory.lastIndex(of: "/") ?? directory.startIndex)])
+    }
+
+    private static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) < 0 && errno == ENOENT
     }
 
     /// Reads all that is queued; returns whether some of it is to be reported.

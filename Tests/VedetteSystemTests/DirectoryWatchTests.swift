@@ -7,7 +7,7 @@ import VedetteSystem
 @Suite("Watching directories", .timeLimit(.minutes(1)))
 struct DirectoryWatchTests {
     /// A directory with room for others; gone at the end.
-    final class Place {
+    final class Place: Sendable {
         let root = FileManager.default.temporaryDirectory.appending(path: "vedette-watch-\(UUID().uuidString)")
 
         init() throws { try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true) }
@@ -85,6 +85,30 @@ struct DirectoryWatchTests {
         try place.write("other")
         utimes(place.path("journal"), nil)
         #expect(await changes.next() != nil)
+    }
+
+    @Test("a fallback reports while a directory is missing")
+    func fallbackWithoutDirectory() async throws {
+        let watch = try #require(DirectoryWatch(["/none/such"], fallback: .milliseconds(1100)))
+        var changes = watch.changes.makeAsyncIterator()
+        #expect(await changes.next() != nil)
+    }
+
+    @Test("changes of other files delay no fallback")
+    func fallbackBesideOthers() async throws {
+        let place = try Place()
+        let watch = try #require(
+            DirectoryWatch([place.root.path], files: ["journal"], fallback: .milliseconds(50)))
+        let writer = Task.detached {
+            while !Task.isCancelled {
+                try place.write("other")
+                await Task.yield()
+            }
+        }
+        var changes = watch.changes.makeAsyncIterator()
+        #expect(await changes.next() != nil)
+        writer.cancel()
+        _ = await writer.result
     }
 
     @Test("a fallback reports without any change")
