@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteSystem
 
 /// Reads a sink's secrets again after the receiver refused them: the user may have changed them. The sink is paused only
 /// if they are what they were.
@@ -15,11 +14,10 @@ enum SecretRefresh {
         }
     }
 
-    /// Reading a secret may run a program, which blocks.
+    /// Reads every one of them again, so this is no `contains`.
     private static func hasChanged(_ secrets: [Secret]) async -> Bool {
-        await SystemThread.run {
-            // Every one of them is read, so this is no `contains`.
-            secrets.reduce(false) { $1.refresh() || $0 }
-        }
+        var hasChanged = false
+        for secret in secrets where await secret.refresh() { hasChanged = true }
+        return hasChanged
     }
 }

@@ -70,14 +70,14 @@ struct NetrcTests {
     }
 
     @Test("user and password come from ~/.netrc or the named file, and are read again when it changes")
-    func server() throws {
+    func server() async throws {
         try directory.write("machine api.example.com login joe password s3cret-1", to: ".netrc", mode: 0o600)
         let home = read("netrc: true", environment: ["HOME": directory.path])
         #expect(home.said == [])
         guard case .basic("joe", let password) = home.server?.credentials else { throw Miss("basic") }
         #expect(password.value == "s3cret-1")
         try directory.write("machine api.example.com login joe password s3cret-2", to: ".netrc", mode: 0o600)
-        #expect(password.refresh() && password.value == "s3cret-2")
+        #expect(await password.refresh() && password.value == "s3cret-2")
         guard case .digest("joe", _) = read("auth: digest, netrc: .netrc").server?.credentials else {
             throw Miss("digest")
         }

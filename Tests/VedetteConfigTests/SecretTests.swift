@@ -175,14 +175,14 @@ struct SecretTests {
     }
 
     @Test("a secret is read again from where it came, and never describes itself")
-    func refresh() throws {
+    func refresh() async throws {
         try directory.write("hunter2", to: "pw", mode: 0o600)
         let secret = try #require(read("{file: pw}").secret)
-        #expect(!secret.refresh())
+        #expect(await !secret.refresh())
         try directory.write("hunter3", to: "pw", mode: 0o600)
-        #expect(secret.refresh() && secret.value == "hunter3")
+        #expect(await secret.refresh() && secret.value == "hunter3")
         try directory.write("", to: "pw", mode: 0o600)
-        #expect(!secret.refresh() && secret.value == "hunter3")
+        #expect(await !secret.refresh() && secret.value == "hunter3")
         #expect(!"\(secret)".contains("hunter3"))
     }
 

@@ -76,7 +76,7 @@ struct ChatSinkTests {
             let secret = Secret(good.value) { bad }
             let fetcher = ScriptedFetcher(status: 200)
             let sink = try ChatSample.of(kind).sink(fetcher, more: ["url": .secret(secret)])
-            #expect(secret.refresh())
+            #expect(await secret.refresh())
             guard case .paused(let reason) = await sink.deliver(.of()) else {
                 // Those that may stand on any host cannot tell a wrong one.
                 #expect(bad.hasPrefix("https://outlook") && ["slack", "discord", "googlechat"].contains(kind))
@@ -107,7 +107,7 @@ struct ChatSinkTests {
         let secret = Secret(good) { "bad\r\nX: y" }
         let fetcher = ScriptedFetcher(status: 200)
         let sink = try ChatSample.of(kind).sink(fetcher, more: ["token": .secret(secret)])
-        #expect(secret.refresh())
+        #expect(await secret.refresh())
         guard case .paused(let reason) = await sink.deliver(.of()) else {
             Issue.record("not paused")
             return

@@ -224,7 +224,7 @@ struct SignatureTests {
         let services = SinkServices(fetcher: fetcher, clock: StillClock(), userAgent: "v")
         let sink = try WebhookKind.entry.make(Options(["url": .text("https://x/"), "sign": .secret(key)]))(
             "h", services)
-        #expect(key.refresh())
+        #expect(await key.refresh())
         guard case .paused(let reason) = await sink.deliver(.of()) else {
             Issue.record("not paused")
             return

@@ -153,7 +153,7 @@ struct WebhookTests {
         let secret = Secret("good") { "bad\r\nX-Injected: 1" }
         let fetcher = ScriptedFetcher(status: 200)
         let sink = try sink(fetcher, ["headers": .headers([Header("X-Key", secret)])])
-        #expect(secret.refresh())
+        #expect(await secret.refresh())
         let outcome = await sink.deliver(.of())
         #expect(outcome == .paused(reason: "the sink's header X-Key has a line break in its value"))
         #expect(fetcher.requests.isEmpty)

@@ -81,7 +81,9 @@ extension AuthenticationReader {
         do throws(NetrcReader.Problem) {
             let found = try reader.find(host, in: path)
             if let warning = found.warning { findings.warn(node.place, warning) }
-            let secret = Secret(found.password) { try? reader.find(host, in: path).password }
+            let secret = Secret(found.password) {
+                (try? await SystemThread.run { try? reader.find(host, in: path).password }) ?? nil
+            }
             return isDigest ? .digest(user: found.user, password: secret) : .basic(user: found.user, password: secret)
         } catch {
             findings.error(node.place, error.detail)

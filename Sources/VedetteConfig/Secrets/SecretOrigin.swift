@@ -42,6 +42,11 @@ enum SecretOrigin: Sendable, Hashable {
         }
     }
 
+    /// Returns what is there now, read on a thread of its own; nil when it cannot be read.
+    func readAgain(_ environment: [String: String]) async -> String? {
+        (try? await SystemThread.run { try? read(environment).value }) ?? nil
+    }
+
     static func firstLine(of arguments: [String], within limit: Duration) throws(Problem) -> String {
         try firstLine(of: ChildProcess(child(arguments, within: limit)), arguments, within: limit)
     }

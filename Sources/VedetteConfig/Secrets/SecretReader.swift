@@ -45,7 +45,7 @@ final class SecretReader {
             let (value, warning) = try answer(origin)
             if let warning { findings.warn(place, warning) }
             let environment = environment
-            secret = Secret(value) { try? origin.read(environment).value }
+            secret = Secret(value) { await origin.readAgain(environment) }
         } catch {
             findings.error(place, error.detail, mayPass: origin.mayAppear(environment))
         }

@@ -6,11 +6,11 @@ import Synchronization
 /// after a 401 when it was rotated.
 public final class Secret: Sendable, CustomStringConvertible, CustomReflectable {
     private let current: Mutex<String>
-    private let resolve: @Sendable () -> String?
+    private let resolve: @Sendable () async -> String?
 
     /// Creates a secret.
-    /// - Parameter resolve: reads the secret again; nil keeps the old one. It may block, so call `refresh` off the poll path.
-    public init(_ value: String, resolve: @escaping @Sendable () -> String? = { nil }) {
+    /// - Parameter resolve: reads the secret again; nil keeps the old one. It blocks no thread of Swift's pool.
+    public init(_ value: String, resolve: @escaping @Sendable () async -> String? = { nil }) {
         current = Mutex(value)
         self.resolve = resolve
     }
@@ -18,9 +18,9 @@ public final class Secret: Sendable, CustomStringConvertible, CustomReflectable 
     /// The secret itself.
     public var value: String { current.withLock { $0 } }
 
-    /// Reads the secret again. Returns whether it changed. Blocks.
-    public func refresh() -> Bool {
-        guard let fresh = resolve() else { return false }
+    /// Reads the secret again. Returns whether it changed. It may take seconds: a `command:` is a program.
+    public func refresh() async -> Bool {
+        guard let fresh = await resolve() else { return false }
         return current.withLock { current in
             defer { current = fresh }
             return current != fresh
