@@ -45,7 +45,7 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case keysChanged = "keys-changed"
     // The watcher
     case configuration
-    /// The memory for response bodies is used up (I8).
+    /// This program has no memory left, for a response body (I8) or a transfer.
     case memory
 
     /// Whether only a person can end it, so that one failed poll makes the source `failing`.

@@ -50,7 +50,9 @@ struct PollResult: Sendable {
     /// Whether the host answered anything at all; nil when the poll does not tell.
     var isAnswered: Bool? {
         guard let silence, !wasAnswered else { return true }
-        if silence.failure == .cancelled || silence.failure == .configuration { return nil }
-        return !Reachability.isSilence(silence.failure)
+        switch silence.failure {
+        case .cancelled, .configuration, .memory: return nil
+        default: return !Reachability.isSilence(silence.failure)
+        }
     }
 }

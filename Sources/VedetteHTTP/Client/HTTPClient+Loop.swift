@@ -47,7 +47,7 @@ extension HTTPClient {
             guard let transfer = free.popLast() ?? Transfer(share: share, budget: memory, isPrivate: isPrivate) else {
                 queue.finish(id)
                 continuation.resume(
-                    returning: .failure(FetchError(.network, "there is no memory for another transfer")))
+                    returning: .failure(FetchError(.memory, "there is no memory for another transfer")))
                 continue
             }
             let cookies = hop.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
