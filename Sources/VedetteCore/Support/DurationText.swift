@@ -10,9 +10,10 @@ extension Duration {
     public init?(configured text: String) {
         guard let unit = Duration.units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = text.dropLast(unit.suffix.count)
-        guard let first = number.first, first.isASCII, first.isNumber, let value = Double(number), value < 1e6 else {
-            return nil
-        }
+        // Double alone would also read hexadecimal digits and exponents.
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        let isDecimal = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }
+        guard isDecimal, let value = Double(number), value < 1e6 else { return nil }
         self = .milliseconds(Int64((value * unit.milliseconds).rounded()))
     }
 }
