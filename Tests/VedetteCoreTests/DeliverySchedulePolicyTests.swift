@@ -81,6 +81,29 @@ struct OutboxMannersTests {
         #expect(ids(schedule.actions(at: at(0)).actions) == [2])
     }
 
+    @Test("parallel: however many messages of a lane wait for a retry, the next ones are read, up to a bound")
+    func parallelRetries() {
+        var schedule = schedule { $0.isParallel = true }
+        schedule.laneFound(lane())
+        var (made, read) = (0, Int64(0))
+        while made < 5000 {
+            let actions = schedule.actions(at: at(0)).actions
+            if actions.isEmpty { break }
+            for action in actions {
+                switch action {
+                case .load(_, let after):
+                    let ids = after + 1...after + Int64(DeliverySchedule.ahead)
+                    read = ids.upperBound
+                    schedule.loaded(ids.map { delivery($0) }, in: lane())
+                case .attempt(let delivery):
+                    made += 1
+                    schedule.attempted(failed(delivery.id, due: at(3600), at: at(0)), in: lane())
+                }
+            }
+        }
+        #expect(made >= 1000 && made < 5000 && read < 5000)
+    }
+
     @Test("a new rate applies at once")
     func corrected() {
         var schedule = schedule { $0.interval = .seconds(86_400) }

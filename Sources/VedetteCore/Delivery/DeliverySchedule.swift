@@ -5,6 +5,8 @@
 public struct DeliverySchedule: Sendable {
     /// Deliveries read ahead per lane.
     public static let ahead = 64
+    /// Deliveries of one lane without order that wait for a retry before no more of it are read.
+    static let maximumRetries = 1024
 
     /// What the dispatcher has to do.
     public enum Action: Sendable, Hashable {
@@ -228,7 +230,7 @@ public struct DeliverySchedule: Sendable {
             if !lane.isQueued { queue(name) }
             return nil
         }
-        if lane.hasMore, inOrder ? lane.waiting.isEmpty : lane.waiting.count < DeliverySchedule.ahead {
+        if lane.hasMore, inOrder ? lane.waiting.isEmpty : lane.hasRoom {
             lanes[name]?.isLoading = true
             return .load(name, after: lane.lastSeen)
         }

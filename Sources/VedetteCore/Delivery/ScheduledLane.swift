@@ -29,6 +29,11 @@ struct ScheduledLane: Sendable {
 
     var isBusy: Bool { !inFlight.isEmpty }
     var isEmpty: Bool { waiting.isEmpty && !hasMore && !isLoading }
+    /// Whether more deliveries may be read. Those that wait for a retry have a bound of their own, so that many of them do
+    /// not stop a lane without order.
+    var hasRoom: Bool {
+        waiting.count - failed.count < DeliverySchedule.ahead && failed.count < DeliverySchedule.maximumRetries
+    }
 
     /// Returns the next delivery, due or not; nil while the order requires that the one in flight ends first.
     func next(inOrder: Bool) -> Delivery? {
@@ -44,7 +49,7 @@ struct ScheduledLane: Sendable {
     }
 
     mutating func committed(_ delivery: Delivery) {
-        if hasMore || isLoading || waiting.count >= DeliverySchedule.ahead {
+        if hasMore || isLoading || !hasRoom {
             setHasMore()
         } else if delivery.id > lastSeen {
             waiting.append(delivery)
