@@ -3,9 +3,10 @@
 import GRDB
 import Glibc
 public import VedetteCore
+import VedetteSystem
 
-/// A SQLite journal in a state directory, for commands. A change blocks its thread for at most the wait for another
-/// program's lock.
+/// A SQLite journal in a state directory, for commands and buttons of notifications. A change is made on a thread of its
+/// own: it may wait for another program's lock.
 public struct SQLiteJournalAccess: JournalAccess {
     private let files: JournalFiles
 
@@ -19,19 +20,19 @@ public struct SQLiteJournalAccess: JournalAccess {
 
     public func changes() throws(JournalError) -> AsyncStream<Void> { try JournalWatch(files, .all).wakes }
 
-    public func add(_ silence: Silence) throws(JournalError) -> Int64 {
-        try edit(at: silence.created) { db in
+    public func add(_ silence: Silence) async throws(JournalError) -> Int64 {
+        try await edit(at: silence.created) { db in
             try SilenceRows.endOver(before: silence.created, db)
             return (try SilenceRows.add(silence, db), [.reloadSilences])
         }
     }
 
-    public func endSilences(_ ids: [Int64], at now: Timestamp) throws(JournalError) -> Int {
-        try edit(at: now) { (try SilenceRows.end(ids, $0), [.reloadSilences]) }
+    public func endSilences(_ ids: [Int64], at now: Timestamp) async throws(JournalError) -> Int {
+        try await edit(at: now) { (try SilenceRows.end(ids, $0), [.reloadSilences]) }
     }
 
-    public func retry(_ deliveries: [Int64], at now: Timestamp) throws(JournalError) -> Int {
-        try edit(at: now) { db in
+    public func retry(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int {
+        try await edit(at: now) { db in
             let revive = try db.cachedStatement(
                 sql: """
                     update delivery set state = 'pending', attempts = 0, due = ?1, created = ?1, reason = null,
@@ -45,8 +46,8 @@ public struct SQLiteJournalAccess: JournalAccess {
         }
     }
 
-    public func drop(_ deliveries: [Int64], at now: Timestamp) throws(JournalError) -> Int {
-        try edit(at: now) { db in
+    public func drop(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int {
+        try await edit(at: now) { db in
             let end = try db.cachedStatement(
                 sql: """
                     update delivery set state = 'dead', reason = ?, ended_at = ?
@@ -59,11 +60,15 @@ public struct SQLiteJournalAccess: JournalAccess {
         }
     }
 
-    public func accept(source: String, at now: Timestamp) throws(JournalError) {
-        try edit(at: now) { _ in ((), [.accept(source: source)]) }
+    public func accept(source: String, at now: Timestamp) async throws(JournalError) {
+        try await edit(at: now) { _ in ((), [.accept(source: source)]) }
     }
 
-    public func backup(to path: String) throws(JournalError) {
+    public func backup(to path: String) async throws(JournalError) {
+        try await beside { () throws(JournalError) in try backupNow(to: path) }
+    }
+
+    private func backupNow(to path: String) throws(JournalError) {
         let reader = try SQLiteJournalReader(files)
         let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
@@ -87,7 +92,13 @@ public struct SQLiteJournalAccess: JournalAccess {
     }
 
     /// Makes a change and writes its control requests in one transaction, then wakes the watcher and the readers.
-    private func edit<Answer>(
+    private func edit<Answer: Sendable>(
+        at now: Timestamp, _ change: @escaping @Sendable (Database) throws -> (Answer, [ControlRequest])
+    ) async throws(JournalError) -> Answer {
+        try await beside { () throws(JournalError) in try editNow(at: now, change) }
+    }
+
+    private func editNow<Answer>(
         at now: Timestamp, _ change: (Database) throws -> (Answer, [ControlRequest])
     ) throws(JournalError) -> Answer {
         guard files.identity != nil else { throw JournalError.missing(files) }
@@ -108,5 +119,19 @@ public struct SQLiteJournalAccess: JournalAccess {
         }.get()
         files.notify(.requests)
         return answer
+    }
+
+    /// Makes a call that blocks, on a thread of its own.
+    private func beside<Answer: Sendable>(
+        _ call: @escaping @Sendable () throws(JournalError) -> Answer
+    ) async throws(JournalError) -> Answer {
+        let result: Result<Answer, JournalError>
+        do throws(SystemThread.Unavailable) {
+            result = try await SystemThread.run { Result { () throws(JournalError) in try call() } }
+        } catch {
+            throw JournalError.system(
+                error.code, "failed to start a thread for the journal in \(files.directory)", "raise the limit of threads")
+        }
+        return try result.get()
     }
 }

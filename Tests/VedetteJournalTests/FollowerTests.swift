@@ -114,7 +114,7 @@ struct FollowerTests {
         _ = await (requests.next(), all.next())
         _ = try await journal.commit(polls(1...1))
         #expect(await all.next() != nil)
-        try scratch.access.accept(source: "lab", at: stamp(1))
+        try await scratch.access.accept(source: "lab", at: stamp(1))
         #expect(await requests.next() != nil)
         #expect(try await journal.controlRequests().count == 1)
         #expect(await all.next() != nil)

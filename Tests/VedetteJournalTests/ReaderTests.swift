@@ -189,7 +189,7 @@ struct AccessTests {
     @Test("where there is no journal, a command's change is refused and creates nothing")
     func missing() async throws {
         let scratch = Scratch()
-        #expect(throws: JournalError.self) { try scratch.access.accept(source: "lab", at: stamp(1)) }
+        await #expect(throws: JournalError.self) { try await scratch.access.accept(source: "lab", at: stamp(1)) }
         #expect(scratch.files.identity == nil)
     }
 }
