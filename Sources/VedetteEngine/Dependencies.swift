@@ -22,8 +22,6 @@ public struct Dependencies: Sendable {
     public var transformer: (any BodyTransformer)?
     /// Local time, for quiet times and digests.
     public var civil: any CivilTime
-    /// Makes a call that blocks, outside of Swift's pool of threads.
-    public var runBlocking: @Sendable (@escaping @Sendable () -> Void) async -> Void = { $0() }
 
     public init(
         fetcher: any Fetcher, journal: any Journal, clock: any Clock, random: any RandomGenerator, log: any Log,

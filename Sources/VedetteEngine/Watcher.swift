@@ -103,7 +103,7 @@ public actor Watcher {
         }
         await withTaskGroup(of: Void.self) { group in
             for (i, name) in names.enumerated() {
-                if i >= PollSlots.most { await group.next() }
+                if i >= PollSlots.maximum { await group.next() }
                 group.addTask { await self.pollNow(name) }
             }
         }
@@ -129,6 +129,8 @@ public actor Watcher {
         let now = dependencies.clock.now()
         for source in watch.sources {
             if let known = schedule[source.name] {
+                // It may have another host now, which need not be slow.
+                if slots.stopWaiting(known) { schedule.schedule(known, at: now.boot) }
                 schedule.replace(known, with: source, now: now)
             } else {
                 let added = schedule.add(source)
@@ -151,6 +153,7 @@ public actor Watcher {
         source.change { $0.snapshot?.emptiness = .accepted }
         _ = try await commits.submit(PollRecord(record: source.record)).committed()
         guard !source.isRemoved, source.poll == nil else { return }
+        slots.stopWaiting(source)
         schedule.schedule(source, at: dependencies.clock.now().boot)
         wakeUpIfEarlier()
     }
@@ -221,6 +224,7 @@ public actor Watcher {
     }
 
     private func start(_ source: WatchedSource) {
+        precondition(source.poll == nil, "a source is polled once at a time")
         let lane = lane(of: source)
         slots.take(lane)
         source.poll = Task {
@@ -240,9 +244,9 @@ public actor Watcher {
 
     private func ended(_ source: WatchedSource, _ lane: Lane) {
         let now = dependencies.clock.now()
-        slots.give(back: lane)
+        slots.release(lane)
         schedule.pollEnded(source, now: now)
-        schedule.advance(for: network.takeAction(), network, at: now)
+        for action in network.takeActions() { schedule.advance(for: action, network, at: now) }
         if !isStopping { startWaiting() }
         wakeUpIfEarlier()
         guard slots.isIdle else { return }

@@ -79,9 +79,25 @@ struct CourierTests {
         let later = world.clock.now().boot.advanced(by: .seconds(100))
         try await world.advance(.seconds(100)) { world.clock.now().boot >= later }
         #expect(world.sink.seen == ["1"])
-        await world.dispatcher.retry(sink: "k")
+        try await world.dispatcher.retry(sink: "k")
         try await until { await world.journal.state(2) == .sent }
         #expect(world.sink.seen == ["1", "1", "2"])
+    }
+
+    @Test("that a sink was paused is stored later when the journal refuses it now")
+    func pausedWhileDiskIsFull() async throws {
+        let world = World()
+        world.sink.hang()
+        world.sink.answer(.paused(reason: "401"))
+        try await world.run {
+            await world.dispatcher.enqueue([await pending("1", in: world)])
+            try await until { world.sink.inFlight == 1 }
+            await world.journal.fail(commits: true)
+            world.sink.release()
+            try await until { world.log.all.contains { $0.contains("failed to store that the sink 'k' stopped") } }
+            await world.journal.fail()
+            try await world.advance(.seconds(10)) { await world.journal.events.map(\.kind) == [.paused] }
+        }
     }
 
     @Test("pending deliveries of a removed sink die with that reason; the old sink is closed after its last attempt")
@@ -145,7 +161,7 @@ struct CourierTests {
         try await until { world.sink.seen.count >= Dispatcher.mostUnwritten && world.sink.inFlight == 0 }
         for _ in 0..<2000 { await Task.yield() }
         #expect(world.sink.seen.count <= Dispatcher.mostUnwritten + DeliveryPolicy.maximumConcurrency)
-        await world.dispatcher.retry(sink: "k")
+        try await world.dispatcher.retry(sink: "k")
         await world.journal.fail()
         try await world.advance(.seconds(60)) { world.sink.seen.count == 700 }
         try await until { await world.journal.state(700) == .sent }

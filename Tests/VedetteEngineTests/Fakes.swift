@@ -167,6 +167,12 @@ final class FakeFetcher: Fetcher {
         continuation?.resume()
     }
 
+    /// Whether a request of that URL is being held.
+    func isHeld(_ url: String) -> Bool { state.withLock { $0.waiting[url] != nil } }
+
+    /// Lets the request that is held pass; the next one is held again.
+    func letPass(_ url: String) { state.withLock { $0.waiting.removeValue(forKey: url) }?.resume() }
+
     func fetch(_ request: Request) async throws(FetchError) -> Response {
         let url = request.url
         let isFirst = state.withLock { state in

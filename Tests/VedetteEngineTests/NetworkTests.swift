@@ -66,6 +66,12 @@ struct NetworkTests {
         #expect(await kinds(world) == names.map { _ in "failing" })
     }
 
+    @Test("a lack of memory here says nothing about the host")
+    func memory() {
+        #expect(PollResult(FetchError(.memory, "no memory")).isAnswered == nil)
+        #expect(PollResult(FetchError(.network, "no route")).isAnswered == false)
+    }
+
     @Test("a start without a network after an evening with one: the hosts that answered then are the witnesses")
     func startsOffline() async throws {
         let world = World(names.map { source($0) })
@@ -95,6 +101,36 @@ struct NetworkTests {
         serve(again)
         _ = await again.watcher.runOnce(force: true)
         #expect(await kinds(again) == ["offline", "online"])
+    }
+
+    @Test("while offline a source that observes its host confirms nothing that rules wait for")
+    func confirmsNothing() async throws {
+        var gates = Gates()
+        gates.pendingFor = .seconds(60)
+        let down = Rule(
+            name: "down", when: .field("state", from: nil, to: .oneOf(["down"])),
+            notify: [Rule.NotificationTarget(sink: "k")], gates: gates)
+        let world = World(
+            names.map { source($0, every: .seconds(1)) } + [source("h", StatusKind(), every: .seconds(1), fails: 1)],
+            rules: RuleSet([down]))
+        serve(world)
+        world.fetcher.serve(url("h"), "")
+        try await world.watcher.restore()
+        _ = await world.watcher.runOnce(force: true)
+        world.fetcher.fail(url("h"), FetchError(.refused, "refused"))
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.journal.memories.count == 1)
+        unplug(world)
+        world.fetcher.fail(url("h"), FetchError(.resolve, "no name server"))
+        for _ in 0..<3 { _ = await world.watcher.runOnce(force: true) }
+        world.clock.advance(.seconds(120))
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await kinds(world).contains("offline"))
+        #expect(await world.journal.deliveries.isEmpty, "nothing was seen since the network went")
+        serve(world)
+        world.fetcher.fail(url("h"), FetchError(.refused, "refused"))
+        _ = await world.watcher.runOnce(force: true)
+        #expect(await world.journal.deliveries.count == 1)
     }
 
     @Test("an event that could not be committed is announced with the next poll")
@@ -240,6 +276,19 @@ struct NetworkTests {
         late.take(entry.record, at: back)
         #expect(late.due(now: back).duration(since: now.boot) <= .seconds(86_400))
         if let seconds { #expect(entry.due(now: now).duration(since: now.boot) >= .seconds(Int64(seconds))) }
+    }
+
+    @Test("after the clock is set back a rule still has its source polled in time")
+    func confirmationAfterClock() throws {
+        let watched = WatchedSource(source("a", every: .seconds(3600)), number: 0)
+        let clock = ManualClock()
+        var record = watched.record
+        record.health.lastPollAt = clock.now().wall
+        record.due = clock.now().wall.advanced(by: .seconds(3600))
+        watched.take(record, at: clock.now())
+        let confirmation = clock.now().boot.advanced(by: .seconds(60))
+        clock.setWall(by: .seconds(-7200))
+        #expect(watched.due(now: clock.now(), confirmation: confirmation) == confirmation)
     }
 
     @Test("no secret of a server is in anything that is stored or logged")

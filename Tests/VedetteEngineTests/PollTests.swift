@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import VedetteCore
 @testable import VedetteEngine
@@ -432,6 +433,41 @@ struct PollTests {
         _ = await poll(world)
         let bodies = world.fetcher.requests.map { String(decoding: $0.body ?? [], as: UTF8.self) }
         #expect(bodies == ["first", "second", "first"])
+    }
+
+    /// Keeps whether the body could grow where it is, which is so when nobody else holds it.
+    private final class BodyKind: SourceKind {
+        let isOwned = Mutex<[Bool]>([])
+        let (mode, identity) = (ReadingMode.list, UInt64(1))
+        let fingerprints: [String: UInt64] = [:]
+        let fieldNames: [String]? = nil
+
+        func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
+
+        func read(_ page: inout PageBody) throws(ReadError) -> Page {
+            let before = page.bytes.withUnsafeBufferPointer { $0.baseAddress }
+            page.bytes.append(0)
+            let after = page.bytes.withUnsafeBufferPointer { $0.baseAddress }
+            isOwned.withLock { $0.append(before == after) }
+            return Page(items: [Item(key: "1")], next: page.number == 1 ? "https://a.example/2" : nil)
+        }
+    }
+
+    @Test("a kind gets each body as its only holder, so that a reader can pad it without a copy")
+    func ownedBody() async throws {
+        let kind = BodyKind()
+        let world = World([source("a", kind)])
+        for address in [url("a"), "https://a.example/2"] {
+            world.fetcher.answer(address) { request in
+                var body: [UInt8] = []
+                body.reserveCapacity(64)
+                body += Array("1=Ready".utf8)
+                return .success(Response(status: 200, body: body, digest: 7, url: request.url))
+            }
+        }
+        try await world.watcher.restore()
+        _ = await poll(world)
+        #expect(kind.isOwned.withLock { $0 } == [true, true])
     }
 
     @Test("what changed of an item that is only shown is written, and is no event")

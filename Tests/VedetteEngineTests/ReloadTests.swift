@@ -79,6 +79,23 @@ struct ReloadTests {
         }
     }
 
+    @Test("a Retry-After that was being committed when the URL changed does not hold for the new one")
+    func movedDuringCommit() async throws {
+        let world = World([source("a", every: .seconds(3600))])
+        world.fetcher.serve(url("a"), "", status: 429, [("Retry-After", "86400")])
+        world.fetcher.serve(url("a", host: "other"), "1=Ready")
+        await world.journal.hold()
+        try await world.run {
+            try await until { await world.journal.held == 1 }
+            let moved = [source("a", every: .seconds(3600), host: "other")]
+            try await world.watcher.reload(WatchConfiguration(sources: moved, rules: everything(to: "k")))
+            await world.journal.release()
+            let later = world.clock.now().boot.advanced(by: .seconds(60))
+            try await world.advance(.seconds(60)) { world.clock.now().boot >= later }
+            #expect(world.fetcher.count(url("a", host: "other")) == 1)
+        }
+    }
+
     @Test("stop ends a hanging poll, and what was committed stays")
     func stop() async throws {
         let world = World([source("a"), source("hangs")])

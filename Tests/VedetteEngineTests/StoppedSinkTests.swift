@@ -47,7 +47,7 @@ struct StoppedSinkTests {
                 for _ in 0..<40 { await Task.yield() }
             }
             #expect(second.sink.seen.isEmpty)
-            await second.dispatcher.retry(sink: "k")
+            try await second.dispatcher.retry(sink: "k")
             try await until { second.sink.seen == ["1", "2"] }
             try await until { await second.journal.records.values.allSatisfy { !$0.health.isFailing } }
         }

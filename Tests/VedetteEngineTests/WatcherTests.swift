@@ -214,10 +214,10 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == 601 }
             for name in slow { world.fetcher.hang(url(name, host: "slow")) }
-            try await world.advance(.seconds(300)) { world.fetcher.waiting == PollSlots.mostSlow }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == PollSlots.maximumSlow }
             let before = world.fetcher.count(url("quick"))
             try await world.advance(.seconds(60)) { world.fetcher.count(url("quick")) >= before + 5 }
-            #expect(world.fetcher.waiting == PollSlots.mostSlow)
+            #expect(world.fetcher.waiting == PollSlots.maximumSlow)
         }
     }
 
@@ -231,7 +231,7 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == names.count }
             for name in names { world.fetcher.hang(url(name, host: "slow")) }
-            try await world.advance(.seconds(300)) { world.fetcher.waiting == PollSlots.mostSlow }
+            try await world.advance(.seconds(300)) { world.fetcher.waiting == PollSlots.maximumSlow }
             for name in names {
                 world.fetcher.serve(url(name, host: "slow"), "1=Ready")
                 world.fetcher.release(url(name, host: "slow"))
@@ -240,5 +240,55 @@ struct WatcherTests {
                 await world.journal.records.values.allSatisfy { $0.snapshot != nil }
             }
         }
+    }
+
+    @Test("a source that is accepted while it waits for a slot is polled once at a time")
+    func acceptedWhileWaiting() async throws {
+        let names = (0..<80).map { "slow\($0)" }
+        let world = World(names.map { source($0, host: "slow") })
+        for name in names { world.fetcher.serve(url(name, host: "slow"), "1=Ready") }
+        try await world.run {
+            try await until { await world.journal.records.count == names.count }
+            for name in names { world.fetcher.serve(url(name, host: "slow"), "\n") }
+            try await world.advance(.seconds(100)) {
+                await world.journal.records.values.allSatisfy { $0.snapshot?.emptiness != nil }
+            }
+            for name in names {
+                world.fetcher.fail(url(name, host: "slow"), FetchError(.timeout, "no answer", timedOut: true))
+            }
+            try await world.advance(.seconds(100)) {
+                await world.journal.records.values.allSatisfy { $0.health.failures > 0 }
+            }
+            for name in names { world.fetcher.hang(url(name, host: "slow")) }
+            try await world.advance(.seconds(600)) { world.fetcher.waiting == PollSlots.maximumSlow }
+            let due = world.clock.now().boot.advanced(by: .seconds(600))
+            try await world.advance(.seconds(600)) { world.clock.now().boot >= due }
+            for name in names where !world.fetcher.isHeld(url(name, host: "slow")) { try await world.watcher.accept(name) }
+            for _ in 0..<3 {
+                for name in names where world.fetcher.isHeld(url(name, host: "slow")) {
+                    world.fetcher.letPass(url(name, host: "slow"))
+                }
+                try await world.advance(.seconds(1)) { world.fetcher.waiting > 0 }
+            }
+            for name in names { world.fetcher.release(url(name, host: "slow")) }
+        }
+    }
+}
+
+@Suite("Slots of polls")
+struct PollSlotsTests {
+    @Test("slow hosts take turns, and one that answers again waits for no other")
+    func turns() {
+        var slots = PollSlots()
+        let waiting = (["a", "a", "b", "b"] as [String]).enumerated().map { number, host in
+            WatchedSource(source("\(host)\(number)", host: host), number: number)
+        }
+        for source in waiting { slots.wait(source) }
+        #expect(slots.nextWaiting { _ in true } === waiting[0])
+        #expect(slots.nextWaiting { _ in true } === waiting[2])
+        for _ in 0..<PollSlots.maximumSlow { slots.take(.slowHosts) }
+        #expect(slots.nextWaiting { _ in true } == nil)
+        #expect(slots.nextWaiting { $0.origin != "https://b.example:443" } === waiting[3])
+        #expect(slots.nextWaiting { _ in false } === waiting[1])
     }
 }

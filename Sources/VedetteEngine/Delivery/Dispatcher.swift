@@ -151,21 +151,13 @@ public actor Dispatcher {
         }
     }
 
-    /// Carries out `schedule retry`: a paused sink is tried again, and its pending deliveries are read again, revived ones too.
-    public func retry(sink: String) {
+    /// Carries out `outbox retry`: resumes a paused sink and reads its pending deliveries again, revived ones too.
+    public func retry(sink: String) async throws(JournalError) {
         resume(sink)
         work()
-        Task {
-            do throws(JournalError) {
-                for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink {
-                    schedule.laneFound(lane)
-                }
-                queueLimiter.pending(1, at: dependencies.clock.now().boot)
-            } catch {
-                dependencies.log.log(.error, "failed to read pending deliveries of '\(sink)': \(error.detail)")
-            }
-            work()
-        }
+        for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink { schedule.laneFound(lane) }
+        queueLimiter.pending(1, at: dependencies.clock.now().boot)
+        work()
     }
 
     /// Lets a sink take messages again.
@@ -174,7 +166,7 @@ public actor Dispatcher {
         send(stopped.resume(sink))
     }
 
-    /// Carries out `schedule drop`: the sink's pending deliveries are read again.
+    /// Carries out `outbox drop`: reads the sink's pending deliveries again.
     public func reread(sink: String) {
         schedule.reread(sink: sink)
         work()
@@ -284,15 +276,18 @@ public actor Dispatcher {
     private func attempt(_ delivery: Delivery) {
         let name = delivery.message.sink
         let (sink, generation) = (sinks[name], generations[name])
-        attempts[delivery.id] = Task {
+        // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
+        attempts[delivery.id] = Task { @concurrent in
             let outcome =
                 await sink?.deliver(delivery.message)
                 ?? .rejected(reason: "the sink '\(name)' is no longer configured")
-            self.attempted(delivery, self.generations[name] == generation ? outcome : outcome.ofAnotherSink)
+            await self.attempted(delivery, outcome, generation)
         }
     }
 
-    private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
+    private func attempted(_ delivery: Delivery, _ outcome: Outcome, _ generation: Int?) {
+        let isCurrent = generations[delivery.message.sink] == generation
+        let outcome = isCurrent ? outcome : outcome.ofAnotherSink
         let wasCancelled = attempts[delivery.id]?.isCancelled == true
         attempts[delivery.id] = nil
         defer { resumeWaiters() }

@@ -25,6 +25,8 @@ actor RuleCoordinator {
     /// No deadline is evaluated before: the journal refused the last step.
     private var retryAt: BootTime?
     private var isTimed = false
+    /// Stopped sinks whose events the journal refused, to be stored later.
+    private var unstoredStops: [String: StoppedSink] = [:]
 
     /// - Parameter dispatch: takes pending deliveries that were committed outside of a poll.
     init(
@@ -110,8 +112,9 @@ actor RuleCoordinator {
     /// Commits that a sink stopped or resumed.
     func sinkChanged(_ change: SinkChange) async {
         switch change {
-        case .stopped(let sink): await sinkStopped(sink)
+        case .stopped(let stop): await sinkStopped(stop)
         case .resumed(let sink):
+            unstoredStops[sink] = nil
             let record = PollRecord(record: SourceRecord(name: StoppedSink.recordName(of: sink)))
             do throws(JournalError) {
                 _ = try await commits.submit(record).committed()
@@ -121,7 +124,8 @@ actor RuleCoordinator {
         }
     }
 
-    /// Commits the event that a sink waits for a person, and what rules send about it.
+    /// Commits the event that a sink waits for a person, and what rules send about it. When the journal refuses it, the timer
+    /// commits it later, since a sink is reported once.
     private func sinkStopped(_ stop: StoppedSink) async {
         let (sink, kind, reason) = (stop.sink, stop.kind, stop.reason)
         let now = dependencies.clock.now()
@@ -133,6 +137,8 @@ actor RuleCoordinator {
         let deliveries = step.deliveries.map { RuleCoordinator.suppressed($0, about: sink) }
         if let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries) {
             dependencies.log.log(.error, "failed to store that the sink '\(sink)' stopped: \(error.detail)")
+            unstoredStops[sink] = stop
+            retryLater()
         }
     }
 
@@ -167,18 +173,23 @@ actor RuleCoordinator {
         let random = dependencies.random
         let step = engine.fireTimers(at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         if let error = await commit(step) {
-            retryAt = dependencies.clock.now().boot.advanced(by: RuleCoordinator.retryDelay)
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
+            retryLater()
         }
+        setTimer()
+    }
+
+    private func retryLater() {
+        retryAt = dependencies.clock.now().boot.advanced(by: RuleCoordinator.retryDelay)
         setTimer()
     }
 
     private func setTimer() {
         guard isTimed else { return }
         let now = dependencies.clock.now()
-        guard let next = engine.nextTimer(at: time.ruleTime(now)) else { return }
-        let deadline = min(
-            max(time.boot(next), retryAt ?? now.boot), now.boot.advanced(by: RuleCoordinator.longestSleep))
+        let next = unstoredStops.isEmpty ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
+        guard let next else { return }
+        let deadline = min(max(next, retryAt ?? now.boot), now.boot.advanced(by: RuleCoordinator.longestSleep))
         // A timer that fires too early only sets the next one.
         if let timer, timer.deadline <= deadline { return }
         timer?.task.cancel()
@@ -191,8 +202,15 @@ actor RuleCoordinator {
     }
 
     private func timerFired() async {
+        // It may have slept to its end when the timer was stopped.
+        guard isTimed else { return }
         timer = nil
         let now = dependencies.clock.now()
+        if retryAt.map({ $0 <= now.boot }) ?? true {
+            let stops = unstoredStops
+            unstoredStops = [:]
+            for stop in stops.values { await sinkStopped(stop) }
+        }
         let isDue = engine.nextTimer(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
         if isDue, retryAt.map({ $0 <= now.boot }) ?? true { await evaluateDeadlines() } else { setTimer() }
     }

@@ -5,8 +5,7 @@ import VedetteCore
 /// Tracks which hosts answer: whether this machine is offline, whether that was announced, and which origins time out.
 final class NetworkMonitor {
     /// What the watcher does after a poll's answer, or its silence.
-    enum Action: Sendable {
-        case none
+    enum Action: Sendable, CaseIterable {
         /// The network is back: sources whose last attempt met silence are polled at once.
         case pollSilentSources
         /// Two hosts fell silent: those that answered last tell whether the network is gone.
@@ -20,8 +19,8 @@ final class NetworkMonitor {
     private var isAnnouncedOffline = false
     /// An announcement is being committed.
     private var isAnnouncing = false
-    /// What the last poll calls for.
-    private var action = Action.none
+    /// What polls since the last `takeActions` call for. A poll's commit stands between the two, in which others may end.
+    private var actions = Set<Action>()
 
     var isOffline: Bool { reachability.isOffline }
 
@@ -56,7 +55,7 @@ final class NetworkMonitor {
     /// Whether the answer of that origin would show that there is a network.
     func isAwaited(_ origin: String) -> Bool { reachability.isAwaited(origin) }
 
-    /// Notes whether a source's host answered. `takeAction` tells what follows.
+    /// Notes whether a source's host answered. `takeActions` tells what follows.
     func pollEnded(_ result: PollResult, of source: WatchedSource) {
         let origin = source.origin
         if result.silence?.timedOut == true {
@@ -68,16 +67,16 @@ final class NetworkMonitor {
         source.isSilent = !isAnswered
         let wasOffline = reachability.isOffline
         if !isAnswered {
-            if reachability.fellSilent(origin) { action = .pollReferenceHosts }
+            if reachability.fellSilent(origin) { actions.insert(.pollReferenceHosts) }
             return
         }
         reachability.answered(origin)
-        if wasOffline, !reachability.isOffline { action = .pollSilentSources }
+        if wasOffline, !reachability.isOffline { actions.insert(.pollSilentSources) }
     }
 
-    func takeAction() -> Action {
-        defer { action = .none }
-        return action
+    func takeActions() -> [Action] {
+        defer { actions = [] }
+        return Action.allCases.filter(actions.contains)
     }
 
     /// The event that the next commit carries; nil when there is nothing to announce. `announced` must follow.

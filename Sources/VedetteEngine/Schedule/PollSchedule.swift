@@ -55,11 +55,9 @@ struct PollSchedule {
         watched.replace(with: source)
         defer { scheduleHealthCheck(watched, now: now) }
         if !source.hasSameRequest(as: old) {
-            watched.change { record in
-                record.due = nil
-                if old.url != source.url { record.notBefore = nil }
-            }
             watched.mustRestart = watched.poll != nil
+            if old.url != source.url { watched.hasMoved = true }
+            watched.restart()
             watched.poll?.cancel()
         } else if old.pace == source.pace {
             return
@@ -93,8 +91,9 @@ struct PollSchedule {
     mutating func pollEnded(_ source: WatchedSource, now: Moment) {
         source.poll = nil
         guard !source.isRemoved else { return freeNumbers.append(source.number) }
-        if source.mustRestart { source.change { $0.due = nil } }
-        source.mustRestart = false
+        // The commit of the poll that was cancelled may have brought its record back.
+        if source.mustRestart { source.restart() }
+        (source.mustRestart, source.hasMoved) = (false, false)
         schedule(source, at: due(source, now: now))
         scheduleHealthCheck(source, now: now)
     }
@@ -144,7 +143,6 @@ struct PollSchedule {
     /// Polls the sources whose answers tell whether the network is there.
     mutating func advance(for action: NetworkMonitor.Action, _ network: NetworkMonitor, at now: Moment) {
         switch action {
-        case .none: break
         case .pollSilentSources: pollSoon(within: PollSchedule.catchUp, at: now.boot, \.isSilent)
         case .pollReferenceHosts:
             // The poll of a long interval may be the only one that knows; Retry-After still takes precedence.

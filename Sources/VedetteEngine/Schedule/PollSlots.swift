@@ -2,35 +2,61 @@
 
 import VedetteCore
 
-/// Counts polls under way per lane, so that bodies in memory stay bounded and slow hosts never take the places of hosts
+/// Counts polls under way per lane, so that bodies in memory stay bounded and slow hosts never take the slots of hosts
 /// that answer (I7).
 struct PollSlots {
-    /// Polls whose bodies are being fetched, read or compared; further ones wait.
-    static let most = 512
-    /// Of those, polls of hosts that time out.
-    static let mostSlow = 64
+    /// Polls of hosts that answer whose bodies are being fetched, read or compared; further ones wait.
+    static let maximum = 512
+    /// Polls of hosts that time out, beside those.
+    static let maximumSlow = 64
 
     private var running: [Lane: Int] = [:]
-    /// Due, but every slow host's slot is taken; in the order in which they became due.
-    private(set) var waitingSlow: [WatchedSource] = []
+    /// Sources that are due while every slot of slow hosts is taken, by origin, in the order in which they became due.
+    private var waiting: [String: [WatchedSource]] = [:]
+    /// The origins of `waiting`, the one whose turn is next first.
+    private var origins: [String] = []
 
     var isIdle: Bool { running.isEmpty }
-    var hasFree: Bool { running[.polls, default: 0] < PollSlots.most }
-    var hasFreeSlow: Bool { running[.slowHosts, default: 0] < PollSlots.mostSlow }
+    var hasFree: Bool { running[.polls, default: 0] < PollSlots.maximum }
+    var hasFreeSlow: Bool { running[.slowHosts, default: 0] < PollSlots.maximumSlow }
 
     mutating func take(_ lane: Lane) { running[lane, default: 0] += 1 }
 
-    mutating func give(back lane: Lane) {
+    mutating func release(_ lane: Lane) {
         let left = running[lane, default: 1] - 1
         running[lane] = left > 0 ? left : nil
     }
 
-    mutating func wait(_ source: WatchedSource) { waitingSlow.append(source) }
-    mutating func stopWaiting(_ source: WatchedSource) { waitingSlow.removeAll { $0 === source } }
+    mutating func wait(_ source: WatchedSource) {
+        if waiting[source.origin] == nil { origins.append(source.origin) }
+        waiting[source.origin, default: []].append(source)
+    }
 
-    /// The next waiting source, when it may start or its origin answers again.
+    /// - Returns: whether the source was waiting.
+    @discardableResult
+    mutating func stopWaiting(_ source: WatchedSource) -> Bool {
+        // By identity: a reload may have changed its origin.
+        guard let origin = origins.first(where: { waiting[$0]?.contains { $0 === source } == true }) else { return false }
+        waiting[origin]?.removeAll { $0 === source }
+        removeIfEmpty(origin)
+        return true
+    }
+
+    /// Takes the next waiting source: of an origin that answers again, else, when there is a slot, of the origin whose turn
+    /// it is, so that one host with many sources delays no other.
     mutating func nextWaiting(isSlow: (WatchedSource) -> Bool) -> WatchedSource? {
-        guard let source = waitingSlow.first, hasFreeSlow || !isSlow(source) else { return nil }
-        return waitingSlow.removeFirst()
+        let recovered = origins.firstIndex { waiting[$0]?.first.map { !isSlow($0) } ?? false }
+        guard let turn = recovered ?? (hasFreeSlow ? origins.indices.first : nil) else { return nil }
+        let origin = origins.remove(at: turn)
+        origins.append(origin)
+        let source = waiting[origin]?.removeFirst()
+        removeIfEmpty(origin)
+        return source
+    }
+
+    private mutating func removeIfEmpty(_ origin: String) {
+        guard waiting[origin]?.isEmpty ?? true else { return }
+        waiting[origin] = nil
+        origins.removeAll { $0 == origin }
     }
 }

@@ -16,6 +16,8 @@ final class WatchedSource {
     var isRemoved = false
     /// Its request was changed during its poll: the result is dropped and it is polled again.
     var mustRestart = false
+    /// Its URL was changed since the start of its poll: a Retry-After of the old one does not hold for the new one.
+    var hasMoved = false
     /// Its record waits in `DeferredWrites`.
     var hasDeferredWrite = false
     /// Rows to be written with its record.
@@ -55,6 +57,12 @@ final class WatchedSource {
             (record.due, record.health.lastPollAt) = (nil, now.wall)
         }
         take(record, at: now)
+    }
+
+    /// Makes it due at once.
+    func restart() {
+        record.due = nil
+        if hasMoved { record.notBefore = nil }
     }
 
     func change(_ change: (inout SourceRecord) -> Void) { change(&record) }

@@ -28,8 +28,8 @@ final class PollPipeline {
     func run(_ source: WatchedSource, lane: Lane) async -> Committed? {
         let poll = begin(source, lane)
         do throws(JournalError) {
-            let fetched = await poll.fetch()
-            let items = try await poll.read(fetched)
+            // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
+            let items = try await poll.read(await poll.fetch())
             let result = await poll.diff(items)
             guard let transition = try await transition(source, result, poll) else { return nil }
             guard let evaluation = await rules.evaluate(transition.poll, transition.note) else {
@@ -42,7 +42,7 @@ final class PollPipeline {
             return committed
         } catch {
             // The snapshot stands as it was: the same poll is made again at the usual interval.
-            dependencies.log.log(error.logLevel, "failed to store poll of \(source.source.name): \(error.detail)")
+            dependencies.log.log(error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
             source.lastResult = .unwritten(error.detail)
             postpone(source)
             return nil
@@ -113,7 +113,10 @@ final class PollPipeline {
         source.followWallClock(now)
         var transition = PollTransition(
             source: source.source, record: source.record, now: now.wall, random: dependencies.random)
-        if network.isOffline, result.isAnswered == false {
+        let isIgnored = network.isOffline && result.isAnswered == false
+        // A kind that observes its host reads a silent one too: while this machine is offline that confirms nothing.
+        let isGood = result.isGood && !isIgnored
+        if isIgnored {
             transition.pollIgnored(result.silence?.detail ?? "")
         } else {
             try await apply(result, to: &transition, of: source, poll)
@@ -125,8 +128,8 @@ final class PollPipeline {
             dependencies.log.log(.notice, text)
             transition.add(announcement)
         }
-        if transition.isDeferrable, await deferWrite(of: transition, result, source, at: now) { return nil }
-        let note = PollNote(id: poll.id, now: now, isGood: result.isGood, isFirst: source.record.snapshot == nil)
+        if transition.isDeferrable, await deferWrite(of: transition, isGood: isGood, source, at: now) { return nil }
+        let note = PollNote(id: poll.id, now: now, isGood: isGood, isFirst: source.record.snapshot == nil)
         // A deferred write is older: handed in from now on, it would overwrite this record.
         defer { source.hasDeferredWrite = false }
         return Transition(
@@ -167,11 +170,11 @@ final class PollPipeline {
 
     /// Leaves the record to `DeferredWrites`, unless rules wait for this poll.
     private func deferWrite(
-        of transition: PollTransition, _ result: PollResult, _ source: WatchedSource, at now: Moment
+        of transition: PollTransition, isGood: Bool, _ source: WatchedSource, at now: Moment
     ) async -> Bool {
         let name = source.source.name
-        if result.isGood, rules.interests.await(name, at: now) { return false }
-        if !result.isGood, rules.interests.exist(in: name) { await rules.pollFailed(name) }
+        if isGood, rules.interests.await(name, at: now) { return false }
+        if !isGood, rules.interests.exist(in: name) { await rules.pollFailed(name) }
         source.take(transition.record, at: now)
         source.refreshes = transition.refreshes
         source.lastResult = OnceResult(transition, isBaseline: false)
@@ -225,11 +228,10 @@ final class PollPipeline {
         source.change { $0.due = now.wall.advanced(by: delay) }
     }
 
-    /// A `command:` secret may take seconds.
+    /// Reads them for the next poll; this one does not wait, since a `command:` secret may take seconds.
     private func refreshSecrets(of source: WatchedSource) {
         let secrets = source.source.server.secrets
         guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
-        let runBlocking = dependencies.runBlocking
-        for secret in secrets { Task { await runBlocking { _ = secret.refresh() } } }
+        Task { @concurrent in for secret in secrets { _ = await secret.refresh() } }
     }
 }

@@ -4,11 +4,11 @@ import VedetteCore
 
 extension PollStages {
     /// Reads the first body and every page that the paginator asks for, then what the items link to.
-    func read(_ fetched: FetchedSource) async throws(JournalError) -> ReadSource {
-        switch fetched {
+    func read(_ fetched: consuming FetchedSource) async throws(JournalError) -> ReadSource {
+        switch consume fetched {
         case .ended(let result): return .ended(result)
         case .observed(let result): return try await readObserved(result)
-        case .response(let first): return try await readPages(from: first)
+        case .response(var first): return try await readPages(from: &first)
         }
     }
 
@@ -45,7 +45,7 @@ extension PollStages {
         }
     }
 
-    private func readPages(from first: FirstResponse) async throws(JournalError) -> ReadSource {
+    private func readPages(from first: inout FirstResponse) async throws(JournalError) -> ReadSource {
         let isBaseline = snapshot?.identity != source.identity
         let stored = isBaseline ? [:] : try await storedItems()
         let paginator = Paginator(
@@ -55,7 +55,7 @@ extension PollStages {
         var reading = PageReading(
             paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
             deadline: first.startedAt.advanced(by: limits.time))
-        if let failed = await readAll(&reading, from: first) { return .ended(failed) }
+        if let failed = await readAll(&reading, from: &first) { return .ended(failed) }
         let gap = PollStages.problem(of: reading.step)
         // In an incomplete list, items on unread pages would count as absent.
         if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
@@ -78,31 +78,40 @@ extension PollStages {
 
     /// Reads pages until the paginator wants no more.
     /// - Returns: why the poll failed; nil when every page was read.
-    private func readAll(_ reading: inout PageReading, from first: FirstResponse) async -> PollResult? {
-        var response = first.response
-        while true {
-            if !response.isFromPrivate { reading.isPublic = true }
-            reading.bytes += response.body.count
-            let body = PageBody(
-                bytes: response.body, headers: response.headers, url: response.url,
-                number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
-            response.body = []
-            let redactor = source.server.redactor(for: response)
-            switch await PollStages.read(body, with: source, transformer, redactor) {
-            case .failure(let error): return PollResult(error)
-            case .success(let page): reading.take(page)
-            }
-            reading.limit(at: clock.now().boot)
-            guard case .fetch(let page) = reading.step else { return nil }
-            switch await fetchNext(page, first.template, after: response) {
+    private func readAll(_ reading: inout PageReading, from first: inout FirstResponse) async -> PollResult? {
+        if let failed = await readPage(&first.response, &reading) { return failed }
+        // The next page has a share of the memory of its own.
+        first.response.memory = nil
+        var last = first.response
+        while case .fetch(let page) = reading.step {
+            switch await fetchNext(page, first.template, after: last) {
             case .failure(let error):
                 var result = PollResult(error)
                 result.wasAnswered = true
                 return result
-            case .success(let next): response = next
+            case .success(var response):
+                if let failed = failure(of: response) { return failed }
+                if let failed = await readPage(&response, &reading) { return failed }
+                last = response
             }
-            if let failed = failure(of: response) { return failed }
         }
+        return nil
+    }
+
+    /// Reads a page and frees its body; the rest of the response stays.
+    private func readPage(_ response: inout Response, _ reading: inout PageReading) async -> PollResult? {
+        if !response.isFromPrivate { reading.isPublic = true }
+        reading.bytes += response.body.count
+        let body = PageBody(
+            bytes: response.takeBody(), headers: response.headers, url: response.url,
+            number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
+        let redactor = source.server.redactor(for: response)
+        switch await PollStages.read(body, with: source, transformer, redactor) {
+        case .failure(let error): return PollResult(error)
+        case .success(let page): reading.take(page)
+        }
+        reading.limit(at: clock.now().boot)
+        return nil
     }
 
     private func fetchNext(

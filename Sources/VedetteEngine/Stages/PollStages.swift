@@ -40,9 +40,7 @@ struct PollStages: Sendable {
 
     /// All three stages, for polls that are not stored.
     func result() async throws(JournalError) -> PollResult {
-        let fetched = await fetch()
-        let items = try await read(fetched)
-        return await diff(items)
+        await diff(try await read(await fetch()))
     }
 }
 

@@ -34,12 +34,11 @@ struct App: Sendable {
         services = SinkServices(
             fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
-        var dependencies = Dependencies(
+        let dependencies = Dependencies(
             fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
             userAgent: KindRegistry.userAgent, transformer: JQTransformer(),
             civil: ZoneTime())
-        dependencies.runBlocking = { call in await SystemThread.run(call) }
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
         dispatcher = Dispatcher(
             dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,

@@ -43,7 +43,7 @@ actor ControlRequests {
             switch queued.request {
             case .accept(let source): try await app.watcher.accept(source)
             case .reloadSilences: await app.watcher.silencesChanged()
-            case .retry(let sink): await app.dispatcher.retry(sink: sink)
+            case .retry(let sink): try await app.dispatcher.retry(sink: sink)
             case .reloadQueue(let sink): await app.dispatcher.reread(sink: sink)
             case .unknown(let verb):
                 app.log.log(.warning, "ignored the control request '\(verb)', which this version does not know")

@@ -37,4 +37,10 @@ public struct Response: Sendable {
         (self.isUnchanged, self.url, self.movedTo) = (isUnchanged, url, movedTo)
         (self.received, self.elapsed) = (received, elapsed)
     }
+
+    /// Moves the body out, so that the caller is its only holder.
+    public mutating func takeBody() -> [UInt8] {
+        defer { body = [] }
+        return body
+    }
 }
