@@ -14,16 +14,16 @@ struct NamesTests {
         "VedetteCore": """
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
         SinkManners Outbox OutboxLane OutboxSink OutboxLimit Asking Shaper Sighting \
-        Persistence Rehearsal Pace Ask Chance Notice Manners
+        Persistence Rehearsal Pace Ask Chance Notice Manners Scheduler Reachability PollBackoff URLReference
         """,
         "VedetteEngine": """
         Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch
         """,
         "VedetteHTTP": """
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
-        PinRegistry PeerCertificate
+        PinRegistry PeerCertificate PinnedConnections TLSOptions
         """,
-        "VedetteSinks": "Pace Turns Turn Renewal Unsendable",
+        "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows

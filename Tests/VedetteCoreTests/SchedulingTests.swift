@@ -8,7 +8,7 @@ struct SchedulingTests {
     @Test("the scheduler starts what a sorted array would", arguments: 1...20)
     func scheduler(seed: UInt64) {
         var dice = Dice(seed)
-        var scheduler = Scheduler()
+        var scheduler = DueQueue()
         var model: [Int: Int64] = [:]
         for _ in 0..<500 {
             let source = Int.random(in: 0..<40, using: &dice)

@@ -35,3 +35,8 @@ public struct Identifier: Sendable, Hashable, CustomStringConvertible {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 }
+
+/// Returns the short id of a poll, in logs, `status` and events: `p-` and eight hex digits.
+public func pollIdentifier(random: UInt64) -> String {
+    "p-" + Identifier.hex(random).prefix(8)
+}

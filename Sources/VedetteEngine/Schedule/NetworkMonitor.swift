@@ -12,7 +12,7 @@ final class NetworkMonitor {
         case pollReferenceHosts
     }
 
-    private var reachability = Reachability()
+    private var reachability = OfflineDetector()
     /// Origins whose last attempt timed out; their polls use the lane of slow hosts.
     private(set) var slowOrigins = Set<String>()
     /// The last announcement that was committed.
@@ -25,7 +25,7 @@ final class NetworkMonitor {
     var isOffline: Bool { reachability.isOffline }
 
     func restore(isOffline: Bool) {
-        reachability = Reachability(isOffline: isOffline)
+        reachability = OfflineDetector(isOffline: isOffline)
         isAnnouncedOffline = isOffline
     }
 
@@ -39,7 +39,7 @@ final class NetworkMonitor {
         for source in sources {
             let health = source.record.health
             let failure = health.problem.flatMap { Failure(rawValue: $0.failure) }
-            if health.isFailing, failure.map(Reachability.isSilence) ?? false {
+            if health.isFailing, failure.map(OfflineDetector.isSilence) ?? false {
                 silent.insert(source.origin)
             } else if source.record.snapshot != nil {
                 answered.insert(source.origin)

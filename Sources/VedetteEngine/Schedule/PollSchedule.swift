@@ -15,9 +15,9 @@ struct PollSchedule {
     private var byNumber: [WatchedSource] = []
     /// Numbers of removed sources, to be given out again.
     private var freeNumbers: [Int] = []
-    private var scheduler = Scheduler()
+    private var scheduler = DueQueue()
     /// When failing sources become failing or stale without a poll. A time may be too early, and is checked when it comes.
-    private var healthDeadlines = Scheduler()
+    private var healthDeadlines = DueQueue()
 
     init(_ sources: [Source], _ interests: RuleInterests, _ random: any RandomGenerator) {
         (self.interests, self.random) = (interests, random)

@@ -52,7 +52,7 @@ struct PollResult: Sendable {
         guard let silence, !wasAnswered else { return true }
         switch silence.failure {
         case .cancelled, .configuration, .memory: return nil
-        default: return !Reachability.isSilence(silence.failure)
+        default: return !OfflineDetector.isSilence(silence.failure)
         }
     }
 }

@@ -48,7 +48,7 @@ extension FetchError {
         }
     }
 
-    /// Tells "no route" from "refused": without a route the host was not reached, which `Reachability` counts as silence.
+    /// Tells "no route" from "refused": without a route the host was not reached, which `OfflineDetector` counts as silence.
     private static func unconnected(_ easy: UnsafeMutableRawPointer, _ origin: String) -> FetchError {
         var reason = 0
         cc_get_long(easy, CURLINFO_OS_ERRNO, &reason)

@@ -26,7 +26,7 @@ public actor HTTPClient: Fetcher {
     var sessions = SessionCache()
     var lastTimeoutCheck: Int64 = 0
     var isShutDown = false
-    var pins = PinnedConnections()
+    var pins = ConnectionReuse()
     var tokens = OAuthTokenCache()
     var tokenRequests: [GrantKey: TokenRequest] = [:]
     /// Loads of stored cookies: once a task has ended, `jars` has them.

@@ -40,7 +40,7 @@ struct Slack: Chat {
     }
 
     func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
-        let attachment = Attachment(title: Slack.text, text: Slack.text, longestText: 3000)
+        let attachment = SlackAttachment(title: Slack.text, text: Slack.text, longestText: 3000)
         let json = JSON.members([
             "attachments": .array([attachment.json(note)]), "unfurl_links": .bool(false), "unfurl_media": .bool(false),
         ])

@@ -71,3 +71,9 @@ public enum Outcome: Sendable, Hashable {
     /// The receiver is gone for good (410). Treated as `paused`, with an event of its own.
     case disabled(reason: String)
 }
+
+/// Takes silences from the receiver of a message, for instance from a button of a desktop notification.
+public protocol Silencer: Sendable {
+    /// Adds a silence. Returns at once; a failure is logged by the watcher, since the caller cannot show it.
+    func silence(_ silence: Silence)
+}

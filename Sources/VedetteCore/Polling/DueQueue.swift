@@ -2,7 +2,7 @@
 
 /// Who is due when: a binary heap over dense source numbers, so that starting, finishing and moving a source cost
 /// O(log n).
-public struct Scheduler: Sendable {
+public struct DueQueue: Sendable {
     private var due: [BootTime] = []
     /// Source numbers as a heap, the earliest due first.
     private var heap: [Int] = []

@@ -7,7 +7,7 @@
 /// not already silent when another host answered after it; so a host that has long been down, or never answered, is none.
 /// With one reference host a dead server cannot be told from a dead network. All ports of a host count as one. Loopback
 /// addresses and files tell nothing about the network.
-public struct Reachability: Sendable {
+public struct OfflineDetector: Sendable {
     public private(set) var isOffline: Bool
     /// Every host beyond this machine that is watched.
     private var hosts = Set<String>()
@@ -32,9 +32,9 @@ public struct Reachability: Sendable {
     ///   - silent: those that are known to be failing, and by silence.
     public mutating func watch(_ origins: Set<String>, answered: Set<String> = [], silent: Set<String> = []) {
         let known = hosts
-        hosts = Set(origins.compactMap(Reachability.host))
-        let answered = Set(answered.compactMap(Reachability.host)).intersection(hosts).subtracting(known)
-        let failing = Set(silent.compactMap(Reachability.host)).intersection(hosts).subtracting(known)
+        hosts = Set(origins.compactMap(OfflineDetector.host))
+        let answered = Set(answered.compactMap(OfflineDetector.host)).intersection(hosts).subtracting(known)
+        let failing = Set(silent.compactMap(OfflineDetector.host)).intersection(hosts).subtracting(known)
         referenceHosts = referenceHosts.intersection(hosts).union(answered)
         // Where one port is dead and another answers, the machine is there.
         self.silent = self.silent.intersection(hosts).union(failing.subtracting(answered))
@@ -42,7 +42,7 @@ public struct Reachability: Sendable {
     }
 
     public mutating func answered(_ origin: String) {
-        guard let host = Reachability.host(origin), hosts.contains(host) else { return }
+        guard let host = OfflineDetector.host(origin), hosts.contains(host) else { return }
         silent.remove(host)
         // The first answer after an outage says nothing against those that are still to be asked.
         if !isOffline { referenceHosts.subtract(silent) }
@@ -53,7 +53,7 @@ public struct Reachability: Sendable {
     /// - Returns: true when the other reference hosts should be polled soon, since two silent ones may mean all.
     @discardableResult
     public mutating func fellSilent(_ origin: String) -> Bool {
-        guard let host = Reachability.host(origin), hosts.contains(host) else { return false }
+        guard let host = OfflineDetector.host(origin), hosts.contains(host) else { return false }
         let isNew = silent.insert(host).inserted && referenceHosts.contains(host)
         let left = referenceHosts.subtracting(silent)
         if referenceHosts.count >= 2, left.isEmpty { isOffline = true }
@@ -62,7 +62,7 @@ public struct Reachability: Sendable {
 
     /// Whether its answer would say that there is a network.
     public func isAwaited(_ origin: String) -> Bool {
-        Reachability.host(origin).map { referenceHosts.contains($0) && !silent.contains($0) } ?? false
+        OfflineDetector.host(origin).map { referenceHosts.contains($0) && !silent.contains($0) } ?? false
     }
 
     /// Without its port. Nil for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.

@@ -3,18 +3,18 @@
 import Testing
 @testable import VedetteCore
 
-@Suite("Reachability")
-struct ReachabilityTests {
+@Suite("Offline detector")
+struct OfflineDetectorTests {
     private func origins(_ count: Int) -> [String] { (0..<count).map { "https://h\($0).example:443" } }
 
-    private func watching(_ origins: [String], silent: Set<String> = []) -> Reachability {
-        var reachability = Reachability()
+    private func watching(_ origins: [String], silent: Set<String> = []) -> OfflineDetector {
+        var reachability = OfflineDetector()
         reachability.watch(Set(origins), silent: silent)
         return reachability
     }
 
     /// Each has answered.
-    private func alive(_ origins: [String]) -> Reachability {
+    private func alive(_ origins: [String]) -> OfflineDetector {
         var reachability = watching(origins)
         for origin in origins { reachability.answered(origin) }
         return reachability
@@ -102,7 +102,7 @@ struct ReachabilityTests {
 
     @Test("it starts as it was left, and does not stay offline when there is nobody left to tell")
     func restart() {
-        var reachability = Reachability(isOffline: true)
+        var reachability = OfflineDetector(isOffline: true)
         reachability.watch(Set(origins(3)))
         #expect(reachability.isOffline)
         reachability.watch(Set(origins(1)))
@@ -118,7 +118,7 @@ struct ReachabilityTests {
             ("https://[2001:db8::1]:443", true),
         ])
     func beyondUs(origin: String, counts: Bool) {
-        #expect((Reachability.host(origin) != nil) == counts)
+        #expect((OfflineDetector.host(origin) != nil) == counts)
         var reachability = alive([origin, "https://a.example:443"])
         reachability.fellSilent(origin)
         reachability.fellSilent("https://a.example:443")
@@ -127,7 +127,7 @@ struct ReachabilityTests {
 
     @Test("only what is no answer at all is silence")
     func silence() {
-        let silent = Failure.allCases.filter(Reachability.isSilence)
+        let silent = Failure.allCases.filter(OfflineDetector.isSilence)
         #expect(silent == [.resolve, .timeout, .closed, .network])
     }
 }

@@ -4,7 +4,7 @@ import VedetteCore
 
 /// Separates pins that differ only in the case of letters. libcurl reuses a connection only for the same TLS policy, but
 /// compares pins without regard to case, as if Base64 had none.
-struct PinnedConnections {
+struct ConnectionReuse {
     private var pins: [String: [String]] = [:]
 
     /// Returns whether a transfer with this pin needs a connection of its own.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A row of the table of source kinds.
+public struct SourceKindEntry: Sendable {
+    /// The value of `kind`.
+    public var name: String
+    /// One sentence for the documentation.
+    public var summary: String
+    /// The options of the kind.
+    public var options: [OptionSpec]
+    /// The default of `every`.
+    public var every: Duration
+    /// Validates the options and makes the kind.
+    public var make: @Sendable (Options) throws(OptionProblem) -> any SourceKind
+
+    /// Creates a row.
+    public init(
+        name: String, summary: String, options: [OptionSpec], every: Duration = .seconds(60),
+        make: @escaping @Sendable (Options) throws(OptionProblem) -> any SourceKind
+    ) {
+        (self.name, self.summary, self.options, self.every, self.make) = (name, summary, options, every, make)
+    }
+}
+
+/// The ports that a sink can use.
+public struct SinkServices: Sendable {
+    /// Sends HTTP requests.
+    public var fetcher: any Fetcher
+    /// Reads the clocks.
+    public var clock: any Clock
+    /// The User-Agent of this program.
+    public var userAgent: String
+    /// Takes silences from buttons; nil without a watcher, as for a single test message.
+    public var silencer: (any Silencer)?
+    /// Sends mail; nil where it is not needed, as in tests of other sinks.
+    public var mail: (any MailCarrier)?
+
+    /// Creates the services.
+    public init(
+        fetcher: any Fetcher, clock: any Clock, userAgent: String, silencer: (any Silencer)? = nil,
+        mail: (any MailCarrier)? = nil
+    ) {
+        (self.fetcher, self.clock, self.userAgent) = (fetcher, clock, userAgent)
+        (self.silencer, self.mail) = (silencer, mail)
+    }
+}
+
+/// A row of the table of sink kinds.
+public struct SinkKindEntry: Sendable {
+    /// Makes the sink of a name.
+    public typealias Factory = @Sendable (_ name: String, SinkServices) -> any Sink
+
+    /// The value of `kind`.
+    public var name: String
+    /// One sentence for the documentation.
+    public var summary: String
+    /// The options of the kind.
+    public var options: [OptionSpec]
+    /// Whether it shows a message's title and text. Other kinds pass the event on, and a rule may not give texts for them.
+    public var showsTexts: Bool
+    /// Validates the options. The factory that it returns makes the sink when the watcher starts.
+    public var make: @Sendable (Options) throws(OptionProblem) -> Factory
+
+    /// Creates a row.
+    public init(
+        name: String, summary: String, options: [OptionSpec], showsTexts: Bool = true,
+        make: @escaping @Sendable (Options) throws(OptionProblem) -> Factory
+    ) {
+        (self.name, self.summary, self.options) = (name, summary, options)
+        (self.showsTexts, self.make) = (showsTexts, make)
+    }
+}
