@@ -306,3 +306,17 @@ struct SupportTests {
         #expect(!all.contains("hunter2") && secret.value == "hunter2")
     }
 }
+
+@Suite("The Link header")
+struct NextLinkTests {
+    @Test(
+        "only a link with the relation next names the next page (RFC 8288)",
+        arguments: [
+            (#"<https://a/2>; rel="next""#, "https://a/2"), (#"<?page=2>; rel=next, <?page=9>; rel=last"#, "?page=2"),
+            (#"<?page=1>; rel="prev", <?page=3>; title="x"; REL="prefetch NEXT""#, "?page=3"),
+            (#"</docs/next>; rel="help""#, nil), (#"<?page=2>; rel="last"; title="next""#, nil), ("next", nil),
+        ] as [(String, String?)])
+    func nextLink(_ line: String, _ expected: String?) {
+        #expect(ResponseHeaders([("Link", line)]).nextLink == expected)
+    }
+}

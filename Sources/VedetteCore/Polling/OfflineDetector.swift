@@ -67,16 +67,9 @@ public struct OfflineDetector: Sendable {
 
     /// Without its port. Nil for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.
     static func host(_ origin: String) -> String? {
-        guard var host = WebURL(origin)?.host else { return nil }
+        guard let url = WebURL(origin), !url.isLoopback else { return nil }
+        var host = url.host
         while host.hasSuffix(".") { host.removeLast() }
-        let isOurs =
-            ["localhost", "::1"].contains(host) || host.hasSuffix(".localhost")
-            || host.hasPrefix("127.") && isAddress(host)
-        return isOurs ? nil : host
-    }
-
-    private static func isAddress(_ host: String) -> Bool {
-        host.split(separator: ".").count == 4
-            && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return host
     }
 }

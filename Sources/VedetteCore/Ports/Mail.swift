@@ -120,11 +120,7 @@ public struct MailServer: Sendable, Hashable {
     public var origin: String { "\(isTLS ? "smtps" : "smtp")://\(host):\(port)" }
 
     /// Whether the host is a loopback address or `localhost`.
-    public var isLoopback: Bool {
-        if host == "localhost" || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
+    public var isLoopback: Bool { WebURL.isLoopback(host.filter { !"[]".contains($0) }) }
 
     private static func isName(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.count <= 253 && text.first != "."

@@ -22,7 +22,8 @@ public struct SecretRedactor: Sendable {
         var texts = secrets.map { Array($0.value.utf8) }
         if case .basic(let user, let password) = credentials {
             // The padding may be missing or encoded.
-            texts.append(SecretRedactor.base64("\(user):\(password.value)".utf8))
+            let encoded = Base64.encode("\(user):\(password.value)".utf8)
+            texts.append(Array(encoded.utf8.prefix { $0 != UInt8(ascii: "=") }))
         }
         self.secrets = Set(texts).filter { $0.count >= SecretRedactor.minLength }
             .sorted { $0.count > $1.count }
@@ -63,7 +64,7 @@ public struct SecretRedactor: Sendable {
         return nil
     }
 
-    /// Where a byte ends that stands there as itself, as `%XX`, as `%25XX` …, or as `+` for a blank.
+    /// Returns the end of one byte, written plainly, percent-encoded up to three times, or as `+` for a space.
     private static func end(of byte: UInt8, at start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard start < bytes.count else { return nil }
         if bytes[start] == byte || (byte == 0x20 && bytes[start] == 0x2B) { return start + 1 }
@@ -88,22 +89,6 @@ public struct SecretRedactor: Sendable {
         case 0x61...0x66: byte - 0x57
         default: nil
         }
-    }
-
-    /// RFC 4648 §4, without padding.
-    private static func base64(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var out: [UInt8] = []
-        var (bits, count): (UInt32, UInt32) = (0, 0)
-        for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                out.append(alphabet[Int(bits >> count & 63)])
-            }
-        }
-        if count > 0 { out.append(alphabet[Int(bits << (6 - count) & 63)]) }
-        return out
     }
 }
 

@@ -43,6 +43,18 @@ public struct WebURL: Sendable, Hashable {
         return String(authority.prefix { $0 != ":" })
     }
 
+    /// Whether the host is this machine by its name or address (RFC 6761 §6.3, RFC 6890).
+    public var isLoopback: Bool { WebURL.isLoopback(host) }
+
+    /// Whether a host without port and brackets is this machine by its name or address.
+    public static func isLoopback(_ host: String) -> Bool {
+        var host = host[...]
+        while host.last == "." { host.removeLast() }
+        if host == "localhost" || host == "::1" || host.hasSuffix(".localhost") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
     /// The port that is written or implied by the scheme; nil for one that is no number.
     public var port: Int? { Int(origin[origin.index(after: origin.lastIndex(of: ":") ?? origin.startIndex)...]) }
 

@@ -36,7 +36,7 @@ extension PollStages {
     /// Whether a list's first page names a next page in a header. Then neither validators nor digest are kept, so what
     /// they stand for is a page without it.
     func hasUnknownNextPage(_ response: Response) -> Bool {
-        source.kind.mode == .list && response.headers.nameNextPage
+        source.kind.mode == .list && response.headers.nextLink != nil
     }
 
     func fetch(_ request: Request) async -> Result<Response, FetchError> {

@@ -174,7 +174,7 @@ final class RedirectHop: Sendable {
         var host = RedirectHop.percentDecoded(url.host).lowercased()
         guard host.utf8.allSatisfy({ $0 < 128 }) else { return true }
         while host.last == "." { host.removeLast() }
-        return host == "localhost" || host.hasSuffix(".localhost") || IPAddress(spelled: host).map(isPrivate) ?? false
+        return WebURL.isLoopback(host) || IPAddress(spelled: host).map(isPrivate) ?? false
     }
 
     private static func percentDecoded(_ host: String) -> String {

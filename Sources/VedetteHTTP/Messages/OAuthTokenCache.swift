@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteSystem
 
 /// Identifies a token: another client, scope or secret has another token.
 struct GrantKey: Sendable, Hashable {

@@ -2,7 +2,6 @@
 
 import CCurl
 import VedetteCore
-import VedetteSystem
 
 /// The header lines of a request, in the form that libcurl takes.
 struct RequestHeaders {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteSystem
 
 /// Maps a mail server's last reply to an outcome.
 enum MailOutcome {

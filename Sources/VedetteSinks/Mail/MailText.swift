@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
-import VedetteSystem
 
 /// Encodes texts for mail: folded header fields and quoted-printable parts.
 enum MailText {

@@ -2,7 +2,6 @@
 
 import CCrypto
 import VedetteCore
-import VedetteSystem
 
 /// Signs requests as Standard Webhooks 1.0 does: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`.
 /// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md

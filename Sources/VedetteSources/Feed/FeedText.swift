@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
 import VedetteDocument
 
 /// The form of the text of an element (RFC 4287 §3.1 and §4.1.3, Atom 0.3 §3.1.1).
@@ -42,38 +43,10 @@ enum FeedText {
         case .plain: HTMLText.collapse(bytes, limit: limit)
         case .html: HTMLText.plain(bytes, limit: limit)
         case .encoded(let isHTML):
-            FeedText.base64(bytes).withUnsafeBufferPointer {
+            Base64.decodeSkippingOthers(bytes).withUnsafeBufferPointer {
                 (isHTML ? FeedText.html : .plain).read($0, limit: limit)
             }
         case .none: ""
-        }
-    }
-
-    /// Decodes Base64 (RFC 4648 §4) and skips other characters, as in mail (RFC 2045 §6.8).
-    static func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        var out: [UInt8] = []
-        var (buffer, bits) = (UInt32(0), 0)
-        for byte in bytes {
-            guard let value = base64Value(byte) else {
-                if byte == UInt8(ascii: "=") { break }
-                continue
-            }
-            (buffer, bits) = (buffer << 6 | value, bits + 6)
-            guard bits >= 8 else { continue }
-            bits -= 8
-            out.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
-        }
-        return out
-    }
-
-    private static func base64Value(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte) + 4
-        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
         }
     }
 

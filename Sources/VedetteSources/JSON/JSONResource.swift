@@ -101,7 +101,7 @@ struct JSONResource: SourceKind {
         if let paging { return try paging.next(page, count: summary.rows, summary.document, request) }
         let inBody = next.flatMap { summary.document[$0].text }.flatMap { $0.isEmpty ? nil : $0 }
         // A file has one page, whatever it names as the next.
-        guard let reference = inBody ?? LinkHeader.next(page.headers), let base = WebURL(page.url) else { return nil }
+        guard let reference = inBody ?? page.headers.nextLink, let base = WebURL(page.url) else { return nil }
         return try NextPage(reference, from: base)
     }
 }

@@ -39,7 +39,7 @@ public enum Recogniser {
         if root["version"]?.string?.contains("jsonfeed.org/version") == true {
             return [Proposal("feed", .arrivals, because: "a JSON Feed")]
         }
-        let recogniser = JSONRecogniser(root: root, url: url, hasNextLink: LinkHeader.next(headers) != nil)
+        let recogniser = JSONRecogniser(root: root, url: url, hasNextLink: headers.nextLink != nil)
         return recogniser.proposals
     }
 

@@ -43,7 +43,7 @@ struct XMLResource: SourceKind {
             try rows.check(tree)
             let list = try rows.read(tree, url: url)
             return Page(
-                items: list.items, next: try rows.next(tree, base: url, header: LinkHeader.next(page.headers)),
+                items: list.items, next: try rows.next(tree, base: url, header: page.headers.nextLink),
                 warnings: tree.warnings.map(\.description) + list.warnings + (list.items.isEmpty ? hint(tree) : []))
         } catch {
             throw ReadError(any: error)

@@ -62,11 +62,26 @@ public struct ResponseHeaders: Sendable, Hashable {
 }
 
 extension ResponseHeaders {
-    /// Whether `Link` has a relation `next` (RFC 8288). A wrong yes only costs a request that was not needed.
-    public var nameNextPage: Bool {
-        all("Link").contains { line in
-            let words = line.lowercased().split { !$0.isLetter }
-            return words.contains("rel") && words.contains("next")
+    /// The target of the `Link` with the relation `next`, as written (RFC 8288); nil for none.
+    public var nextLink: String? {
+        for line in all("Link") {
+            var rest = line[...]
+            while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+                let target = String(rest[rest.index(after: open)..<close])
+                rest = rest[rest.index(after: close)...]
+                let parameters = rest[..<(rest.firstIndex(of: "<") ?? rest.endIndex)]
+                if ResponseHeaders.isNext(parameters) { return target }
+            }
+        }
+        return nil
+    }
+
+    private static func isNext(_ parameters: Substring) -> Bool {
+        parameters.split { ";,".contains($0) }.contains { parameter in
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, String(parts[0]).trimmed().lowercased() == "rel" else { return false }
+            let relations = String(parts[1]).filter { $0 != "\"" }.lowercased()
+            return relations.split(whereSeparator: \.isWhitespace).contains("next")
         }
     }
 }
