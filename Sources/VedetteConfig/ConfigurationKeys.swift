@@ -123,7 +123,7 @@ public enum ConfigurationKeys {
     ]
 
     /// The keys of `while`.
-    public static let pace = [
+    public static let interval = [
         KeySpec("state", "text or list", "While any item is in one of these states.", required: true),
         KeySpec("every", "duration", "The interval meanwhile.", required: true),
     ]

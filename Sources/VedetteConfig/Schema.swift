@@ -54,7 +54,7 @@ public struct ConfigurationSchema: Sendable {
 
     private func source(_ key: String) -> JSON? {
         switch key {
-        case "while": object(ConfigurationKeys.pace)
+        case "while": object(ConfigurationKeys.interval)
         case "headers": map(of: Fragment.secret)
         default: nil
         }

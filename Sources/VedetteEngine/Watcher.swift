@@ -50,7 +50,7 @@ public actor Watcher {
 
     /// Reads what the journal kept, and schedules every source.
     public func restore() async throws(JournalError) {
-        await dispatcher.report { [rules] in await rules.sinkChanged($0) }
+        await dispatcher.onSinkChange { [rules] in await rules.sinkChanged($0) }
         let records = try await dependencies.journal.sourceRecords()
         await dispatcher.restore(records.compactMap(StoppedSink.init))
         let now = dependencies.clock.now()

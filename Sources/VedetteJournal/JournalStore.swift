@@ -8,7 +8,7 @@ import VedetteCore
 /// completes its writes.
 struct JournalStore: Sendable {
     /// Longest wait in seconds for a lock that another program holds.
-    static let patience = 5.0
+    static let lockTimeout = 5.0
 
     let files: JournalFiles
     let database: any DatabaseWriter
@@ -34,7 +34,7 @@ struct JournalStore: Sendable {
                 // To wait for a reader would hold up every commit meanwhile.
                 try? db.execute(sql: "pragma busy_timeout = 0")
                 _ = try? db.checkpoint(.truncate)
-                try? db.execute(sql: "pragma busy_timeout = \(Int(JournalStore.patience * 1000))")
+                try? db.execute(sql: "pragma busy_timeout = \(Int(JournalStore.lockTimeout * 1000))")
                 waiter.resume()
             }
         }
@@ -73,7 +73,7 @@ struct JournalStore: Sendable {
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.label = "vedette.journal"
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(lockTimeout)
         configuration.maximumReaderCount = 3
         configuration.prepareDatabase { db in
             // Keeps the -wal and -shm files after the last connection: a reader without write permission for the directory

@@ -100,11 +100,11 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         return committed
     }
 
-    public func touch(_ touches: [DeferredWrite]) async throws(JournalError) {
-        guard !touches.isEmpty else { return }
+    public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
+        guard !writes.isEmpty else { return }
         try await store.write { db in
             var writer = try PollWriter(db)
-            for touch in touches { _ = try writer.write(PollRecord(record: touch.record, writes: touch.items)) }
+            for write in writes { _ = try writer.write(PollRecord(record: write.record, writes: write.items)) }
         }
         store.files.notify(.commit)
     }

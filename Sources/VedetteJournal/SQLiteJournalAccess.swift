@@ -130,7 +130,8 @@ public struct SQLiteJournalAccess: JournalAccess {
             result = try await SystemThread.run { Result { () throws(JournalError) in try call() } }
         } catch {
             throw JournalError.system(
-                error.code, "failed to start a thread for the journal in \(files.directory)", "raise the limit of threads")
+                error.code, "failed to start a thread for the journal in \(files.directory)",
+                "raise the limit of threads")
         }
         return try result.get()
     }

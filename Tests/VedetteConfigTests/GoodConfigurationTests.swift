@@ -90,9 +90,10 @@ struct GoodConfigurationTests {
         #expect(source.server.tls.pin == "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
         #expect(source.server.headers.map(\.name) == ["Accept-Language", "X-Token"])
         #expect(source.server.headers.map(\.isSecret) == [false, true])
-        #expect(source.pace == PollInterval(every: .seconds(15), whileStates: ["Starting"], whileEvery: .seconds(3)))
+        #expect(
+            source.interval == PollInterval(every: .seconds(15), whileStates: ["Starting"], whileEvery: .seconds(3)))
         let news = try #require(loaded.configuration?.sources[1])
-        #expect(news.pace == PollInterval(every: .seconds(1800), isExplicit: false))
+        #expect(news.interval == PollInterval(every: .seconds(1800), isExplicit: false))
         #expect(news.server.credentials == nil && news.server.name.isEmpty)
     }
 
@@ -157,7 +158,7 @@ struct GoodConfigurationTests {
         #expect(loaded.diagnostics.map(\.description) == [])
         let sources = try #require(loaded.configuration?.sources)
         #expect(sources.map(\.url) == ["https://h/a", "https://h/b", "https://h/c"])
-        #expect(sources.map(\.pace.every) == [.seconds(300), .seconds(300), .seconds(9)])
+        #expect(sources.map(\.interval.every) == [.seconds(300), .seconds(300), .seconds(9)])
         #expect(sources.map(\.fails) == [7, 7, 7])
     }
 

@@ -115,7 +115,7 @@ struct LoaderTests {
     func tables() {
         let tables = [
             ConfigurationKeys.top, ConfigurationKeys.server, ConfigurationKeys.oauth2, ConfigurationKeys.tls,
-            ConfigurationKeys.proxy, ConfigurationKeys.rate, ConfigurationKeys.source, ConfigurationKeys.pace,
+            ConfigurationKeys.proxy, ConfigurationKeys.rate, ConfigurationKeys.source, ConfigurationKeys.interval,
             ConfigurationKeys.sink,
             ConfigurationKeys.rule, ConfigurationKeys.notice, ConfigurationKeys.when,
             ConfigurationKeys.matcher, ConfigurationKeys.settings, ConfigurationKeys.retain, ConfigurationKeys.secret,

@@ -91,7 +91,7 @@ struct PageWalkTests {
     @Test("the page cap is a gap")
     func cap() {
         var walk = walk([entry("k", 1)])
-        for page in 1..<Paginator.mostPages {
+        for page in 1..<Paginator.maximumPages {
             let news = entry("n\(page)", 1000 - Int64(page))
             #expect(
                 walk.pageRead(Page(items: [news], next: NextPage("p\(page + 1)"))) == .fetch(NextPage("p\(page + 1)")))
@@ -103,9 +103,9 @@ struct PageWalkTests {
     }
 
     @Test("more items than a poll may hold are a gap, unless the page with them is the last")
-    func mostItems() {
+    func maximumItems() {
         var walk = Paginator(mode: .list, url: "p1", known: [:], newest: nil)
-        walk.mostItems = 4
+        walk.maximumItems = 4
         #expect(walk.pageRead(Page(items: [entry("a"), entry("b"), entry("a")], next: "p2")) == .fetch("p2"))
         var last = walk
         #expect(last.pageRead(Page(items: [entry("c"), entry("d"), entry("e")])) == .done)

@@ -46,22 +46,22 @@ struct SchedulingTests {
         #expect(out == numbers.sorted())
     }
 
-    private let pace = PollInterval(every: .seconds(60), whileStates: ["Starting"], whileEvery: .seconds(3))
+    private let interval = PollInterval(every: .seconds(60), whileStates: ["Starting"], whileEvery: .seconds(3))
 
     @Test("a delay is jittered by a tenth either way", arguments: [(0.0, 54.0), (0.5, 60.0), (0.9999999, 66.0)])
     func jitter(random: Double, seconds: Double) {
-        #expect(pace.delay(states: ["Ready": 3], freshFor: nil, random: random).inSeconds == seconds)
+        #expect(interval.delay(states: ["Ready": 3], freshFor: nil, random: random).inSeconds == seconds)
     }
 
     @Test("while an item is in transition the source is polled faster")
     func whileStates() {
-        #expect(pace.delay(states: ["Starting": 1], freshFor: .seconds(999), random: 0.5) == .seconds(3))
-        #expect(pace.delay(states: ["Starting": 0], freshFor: nil, random: 0.5) == .seconds(60))
+        #expect(interval.delay(states: ["Starting": 1], freshFor: .seconds(999), random: 0.5) == .seconds(3))
+        #expect(interval.delay(states: ["Starting": 0], freshFor: nil, random: 0.5) == .seconds(60))
     }
 
     @Test("the server's freshness slows a default, never an explicit interval, and never beyond a day")
     func freshness() {
-        #expect(pace.delay(states: [:], freshFor: .seconds(600), random: 0.5) == .seconds(60))
+        #expect(interval.delay(states: [:], freshFor: .seconds(600), random: 0.5) == .seconds(60))
         let standard = PollInterval(every: .seconds(60), isExplicit: false)
         #expect(standard.delay(states: [:], freshFor: .seconds(600), random: 0.5) == .seconds(600))
         #expect(standard.delay(states: [:], freshFor: .seconds(10), random: 0.5) == .seconds(60))
@@ -70,20 +70,22 @@ struct SchedulingTests {
 
     @Test("after failures the delay is `every` plus a part of min(1 h, every · 2ⁿ)")
     func backoff() {
-        #expect(pace.delay(failures: 1, random: 0) == .seconds(60))
-        #expect(pace.delay(failures: 1, random: 0.5) == .seconds(120))
-        #expect(pace.delay(failures: 3, random: 0.5) == .seconds(300))
-        for failures in [10, 20, 64, 10_000] { #expect(pace.delay(failures: failures, random: 0.5) == .seconds(1860)) }
+        #expect(interval.delay(failures: 1, random: 0) == .seconds(60))
+        #expect(interval.delay(failures: 1, random: 0.5) == .seconds(120))
+        #expect(interval.delay(failures: 3, random: 0.5) == .seconds(300))
+        for failures in [10, 20, 64, 10_000] {
+            #expect(interval.delay(failures: failures, random: 0.5) == .seconds(1860))
+        }
         let quick = PollInterval(every: .milliseconds(200))
         #expect(quick.delay(failures: 2, random: 0.5) == .milliseconds(600))
     }
 
     @Test("a stored due time is never believed beyond what the pace explains")
     func longest() {
-        #expect(pace.longestDelay(Health()) == .seconds(66))
+        #expect(interval.longestDelay(Health()) == .seconds(66))
         var failing = Health()
         failing.failures = 2
-        #expect(pace.longestDelay(failing) == .seconds(3666))
+        #expect(interval.longestDelay(failing) == .seconds(3666))
         #expect(PollInterval(every: .seconds(60), isExplicit: false).longestDelay(Health()) == .seconds(95_040))
         let slow = PollInterval(every: .seconds(10), whileStates: ["x"], whileEvery: .seconds(100))
         #expect(slow.longestDelay(Health()) == .seconds(110))

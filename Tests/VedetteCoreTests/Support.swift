@@ -18,7 +18,7 @@ func source(
 ) -> Source {
     Source(
         name: "lab", kindName: "stub", kind: kind, server: Server(name: "lab"), url: "https://lab.example/",
-        pace: PollInterval(every: .seconds(15)), first: first, empty: empty)
+        interval: PollInterval(every: .seconds(15)), first: first, empty: empty)
 }
 
 func at(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }

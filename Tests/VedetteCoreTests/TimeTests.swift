@@ -28,10 +28,14 @@ struct TimeTests {
 
     @Test("a duration is digits, at most one dot with digits on both sides, and a unit")
     func durations() {
-        for (text, milliseconds) in [("200ms", 200), ("1.5s", 1500), ("5m", 300_000), ("0.25h", 900_000), ("30d", 2_592_000_000)] {
+        for (text, milliseconds) in [
+            ("200ms", 200), ("1.5s", 1500), ("5m", 300_000), ("0.25h", 900_000), ("30d", 2_592_000_000),
+        ] {
             #expect(Duration(configured: text) == .milliseconds(milliseconds), "\(text)")
         }
-        for text in ["0x10s", "1e5s", "1e-1s", "1.s", ".5s", "1.2.3s", "-1s", "+1s", "1 s", "s", "5", "infs", "1_0s", "٣s", ""] {
+        for text in [
+            "0x10s", "1e5s", "1e-1s", "1.s", ".5s", "1.2.3s", "-1s", "+1s", "1 s", "s", "5", "infs", "1_0s", "٣s", "",
+        ] {
             #expect(Duration(configured: text) == nil, "\(text)")
         }
     }

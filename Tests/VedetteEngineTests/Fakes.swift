@@ -221,7 +221,7 @@ actor FakeJournal: Journal {
     private(set) var memories: [RuleMemory.Key: RuleMemory] = [:]
     private var quiet: [Silence] = []
     private(set) var batches: [[String]] = []
-    private(set) var touches: [[String]] = []
+    private(set) var deferred: [[String]] = []
     private(set) var failsCommits = false
     private var failsRecording = false
     private var isHeld = false
@@ -288,11 +288,11 @@ actor FakeJournal: Journal {
         return delivery
     }
 
-    func touch(_ touched: [DeferredWrite]) {
-        touches.append(touched.map(\.record.name).sorted())
-        for touch in touched {
-            records[touch.record.name] = touch.record
-            for item in touch.items { stored[touch.record.name, default: [:]][item.key] = item }
+    func write(deferred writes: [DeferredWrite]) {
+        deferred.append(writes.map(\.record.name).sorted())
+        for write in writes {
+            records[write.record.name] = write.record
+            for item in write.items { stored[write.record.name, default: [:]][item.key] = item }
         }
     }
 

@@ -57,7 +57,7 @@ struct LinkTests {
     }
 
     @Test("a link to another origin gets no credential, no session and no pin, and none from https to http")
-    func elsewhere() async throws {
+    func otherOrigin() async throws {
         let secret = Secret("hunter2")
         let server = Server(
             name: "a", credentials: Credentials(user: "u", password: secret),

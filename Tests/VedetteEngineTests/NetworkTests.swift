@@ -148,7 +148,7 @@ struct NetworkTests {
     }
 
     @Test("while offline a source that is polled often is asked less often, and again soon when the network is back")
-    func pace() async throws {
+    func interval() async throws {
         let slow = ["d", "e"].map { source($0, every: .seconds(3600)) }
         let world = World(["a", "b", "c"].map { source($0, every: .seconds(1)) } + slow)
         serve(world)

@@ -53,7 +53,7 @@ struct ReloadTests {
     }
 
     @Test("a quicker pace counts from now")
-    func pace() async throws {
+    func interval() async throws {
         let world = World([source("a", every: .seconds(3600))])
         world.fetcher.serve(url("a"), "1=Ready")
         try await world.run {
@@ -128,6 +128,6 @@ struct ReloadTests {
         let third = await again.watcher.runOnce(force: true)
         #expect(third[2] == .good(items: 1, isBaseline: true, events: 0))
         // Nothing was running: what changed nothing is written before it returns.
-        #expect(await again.journal.touches.joined().contains("good"))
+        #expect(await again.journal.deferred.joined().contains("good"))
     }
 }

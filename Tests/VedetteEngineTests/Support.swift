@@ -51,7 +51,7 @@ func source(
 ) -> Source {
     Source(
         name: name, kindName: "lines", kind: LineKind(mode: mode, identity: identity),
-        server: server ?? Server(name: name), url: url(name, host: host), pace: PollInterval(every: every))
+        server: server ?? Server(name: name), url: url(name, host: host), interval: PollInterval(every: every))
 }
 
 func source(
@@ -59,7 +59,7 @@ func source(
 ) -> Source {
     Source(
         name: name, kindName: "lines", kind: kind, server: server ?? Server(name: name), url: url(name),
-        pace: PollInterval(every: every), fails: fails)
+        interval: PollInterval(every: every), fails: fails)
 }
 
 /// Observes the response: its status is the state, none is `down`, and the latency a measure.
@@ -164,7 +164,7 @@ struct World {
 
     /// So many unchanged polls are written, or the watcher wakes within five seconds to write them.
     func isAboutToWrite(_ count: Int) async -> Bool {
-        if await journal.touches.joined().count >= count { return true }
+        if await journal.deferred.joined().count >= count { return true }
         return clock.untilNext.map { $0 <= DeferredWrites.delay } ?? false
     }
 

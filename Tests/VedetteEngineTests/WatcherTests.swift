@@ -7,7 +7,7 @@ import VedetteCore
 @Suite("Watcher", .timeLimit(.minutes(1)))
 struct WatcherTests {
     @Test("a poll that changed nothing is not committed; it is written in a batch at most five seconds later")
-    func touches() async throws {
+    func deferred() async throws {
         let names = ["a", "b", "c"]
         let world = World(names.map { source($0, every: .seconds(3600)) })
         for name in names { world.fetcher.serve(url(name), "1=Ready\n") }
@@ -17,14 +17,14 @@ struct WatcherTests {
             try await world.advance(.seconds(4000)) { world.fetcher.requests.count >= 6 }
             // The watcher sleeps for an hour at most, and now for no more than five seconds.
             try await until { await world.isAboutToWrite(3) }
-            try await world.advance(.seconds(5)) { await world.journal.touches.joined().count >= 3 }
+            try await world.advance(.seconds(5)) { await world.journal.deferred.joined().count >= 3 }
             #expect(await world.journal.batches.count == commits)
         }
         #expect(await world.journal.events.isEmpty)
     }
 
-    @Test("a touch that waits is written at shutdown")
-    func touchedAtShutdown() async throws {
+    @Test("a deferred write is written at shutdown")
+    func deferredAtShutdown() async throws {
         let world = World([source("a")])
         world.fetcher.serve(url("a"), "1=Ready\n")
         try await world.run {
@@ -32,11 +32,11 @@ struct WatcherTests {
             try await world.advance(.seconds(70)) { world.fetcher.requests.count == 2 }
             try await until { await world.isAboutToWrite(1) }
         }
-        #expect(await world.journal.touches.joined().contains("a"))
+        #expect(await world.journal.deferred.joined().contains("a"))
     }
 
-    @Test("a touch that waits while a commit is being written does not overwrite it")
-    func touchBehindCommit() async throws {
+    @Test("a deferred write does not overwrite a commit that is being written")
+    func deferredBehindCommit() async throws {
         let world = World([source("a", every: .seconds(2))])
         world.fetcher.serve(url("a"), "1=Starting")
         try await world.run {
@@ -62,7 +62,7 @@ struct WatcherTests {
         try await world.run {
             try await until { await world.journal.records.count == 1 }
             world.fetcher.serve(url("a"), "2=Ready\n1=Ready")
-            try await world.advance(.seconds(80)) { await world.journal.touches.count >= 1 }
+            try await world.advance(.seconds(80)) { await world.journal.deferred.count >= 1 }
         }
         #expect(await world.journal.batches == [["a"]])
     }
@@ -263,7 +263,9 @@ struct WatcherTests {
             try await world.advance(.seconds(600)) { world.fetcher.waiting == PollSlots.maximumSlow }
             let due = world.clock.now().boot.advanced(by: .seconds(600))
             try await world.advance(.seconds(600)) { world.clock.now().boot >= due }
-            for name in names where !world.fetcher.isHeld(url(name, host: "slow")) { try await world.watcher.accept(name) }
+            for name in names where !world.fetcher.isHeld(url(name, host: "slow")) {
+                try await world.watcher.accept(name)
+            }
             for _ in 0..<3 {
                 for name in names where world.fetcher.isHeld(url(name, host: "slow")) {
                     world.fetcher.letPass(url(name, host: "slow"))

@@ -83,7 +83,7 @@ struct MailWireTests {
         defer { mute.close() }
         try await withClient { client async throws in
             let late = await client.failed(
-                try .to("silent", at: box.port) { ($0.timeout, $0.patience) = (.seconds(1), .seconds(2)) })
+                try .to("silent", at: box.port) { ($0.timeout, $0.replyTimeout) = (.seconds(1), .seconds(2)) })
             #expect(late?.failure == .timeout && late?.timedOut == false)
             let dead = await client.failed(try .to("b", at: mute.port) { $0.timeout = .milliseconds(300) })
             #expect(dead?.failure == .timeout && dead?.timedOut == true)

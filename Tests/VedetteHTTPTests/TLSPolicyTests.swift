@@ -68,7 +68,7 @@ struct TLSPolicyTests {
     }
 
     @Test("case 21: another origin sees no client certificate")
-    func elsewhere() async throws {
+    func forOtherOrigins() async throws {
         let files = try await Certificates.all.value
         let first = try server(files.server, "--client-ca", files.authority)
         let second = try server(files.server, "--client-ca", files.authority)
@@ -81,8 +81,9 @@ struct TLSPolicyTests {
             #expect(await client.failed(request)?.failure == .tlsUntrusted)
             #expect(try await answer(client, second.origin, tls).served == 1)
         }
-        let after = TLSPolicy(ca: "a", pin: "b", insecure: true, certificate: "c", key: "d", minimum: .v1_0).elsewhere
-        #expect(after == TLSPolicy() && TLSPolicy(minimum: .v1_3).elsewhere == TLSPolicy(minimum: .v1_3))
+        let after = TLSPolicy(ca: "a", pin: "b", insecure: true, certificate: "c", key: "d", minimum: .v1_0)
+            .forOtherOrigins
+        #expect(after == TLSPolicy() && TLSPolicy(minimum: .v1_3).forOtherOrigins == TLSPolicy(minimum: .v1_3))
     }
 
     @Test("case 23: an old version is spoken only when it is asked for, and never an older one than that")

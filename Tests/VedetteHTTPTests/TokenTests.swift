@@ -214,7 +214,7 @@ struct TokenWireTests {
     }
 
     @Test("a token is sent to its origin only, and a 401 of another origin renews nothing")
-    func elsewhere() async throws {
+    func forOtherOrigins() async throws {
         let issuer = try Self.issuer()
         let second = try WireServer(.reply("401 Unauthorized", ""))
         let there = second.url()

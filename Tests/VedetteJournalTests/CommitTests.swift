@@ -78,7 +78,7 @@ struct CommitTests {
         try await journal.close()
     }
 
-    @Test("a source's record comes back as it was, by commit and by touch", arguments: Backend.allCases)
+    @Test("a source's record comes back as it was, by a commit and by a deferred write", arguments: Backend.allCases)
     func records(_ backend: Backend) async throws {
         let store = try backend.open()
         let journal = store.journal
@@ -89,7 +89,7 @@ struct CommitTests {
         moved.due = stamp(99)
         moved.snapshot?.validators.etag = "\"b\""
         let measured = item("1")
-        try await journal.touch([DeferredWrite(moved, items: [measured])])
+        try await journal.write(deferred: [DeferredWrite(moved, items: [measured])])
         #expect(try await journal.sourceRecords() == [bare, moved])
         #expect(try await journal.items(of: moved.name) == ["1": measured])
         try await journal.close()

@@ -129,7 +129,7 @@ struct QueryPlanTests {
         let memory = RuleMemory(key: .init(rule: "r", slot: .pending, name: "n"), identity: 1, since: stamp(0))
         record.memories = [memory.key: memory, .init(rule: "r", slot: .once, name: "n"): nil]
         _ = try await journal.commit([record])
-        try await journal.touch([DeferredWrite(SourceRecord(name: "source1"))])
+        try await journal.write(deferred: [DeferredWrite(SourceRecord(name: "source1"))])
         _ = try await journal.sourceRecords()
         _ = try await journal.items(of: "source1")
         _ = try await journal.lastOfWatcher()

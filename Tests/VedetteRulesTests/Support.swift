@@ -90,7 +90,7 @@ struct RuleHarness {
 
     static let lab = Source(
         name: "lab", kindName: "json", kind: NoKind(), server: Server(name: ""), url: "https://lab.example.org",
-        pace: PollInterval(every: .seconds(60)))
+        interval: PollInterval(every: .seconds(60)))
 
     /// Evaluates an item that was there before the rule.
     mutating func find(_ key: String, _ state: String, since: Duration) {

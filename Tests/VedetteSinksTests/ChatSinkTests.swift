@@ -13,7 +13,7 @@ struct ChatSinkTests {
             ("slack", 30, 27.0), ("discord", 30, 50), ("teams", 30, 14), ("googlechat", 30, 29), ("matrix", 30, 100),
             ("ntfy", 70, 50), ("telegram", 30, 81), ("mattermost", 30, 10), ("gotify", 30, 2),
         ])
-    func pace(_ kind: String, _ messages: Int, _ seconds: Double) async throws {
+    func interval(_ kind: String, _ messages: Int, _ seconds: Double) async throws {
         let (clock, fetcher) = (SteppingClock(), ScriptedFetcher(status: 200))
         let sink = try ChatSample.of(kind).sink(fetcher, clock: clock)
         for _ in 0..<messages { #expect(await sink.deliver(.of()) == .delivered) }

@@ -124,7 +124,7 @@ struct ConnectionsPolls {
     init(_ options: [String: OptionValue] = [:]) throws {
         source = Source(
             name: "updates", kindName: "connections", kind: try Connections(Options(options)), server: Server(name: ""),
-            url: "https://connections.example.org", pace: PollInterval(every: .seconds(60)))
+            url: "https://connections.example.org", interval: PollInterval(every: .seconds(60)))
     }
 
     /// - Parameter between: what happens on the server after each page of this poll.

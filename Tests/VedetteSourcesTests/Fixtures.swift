@@ -29,7 +29,7 @@ enum Fixture {
     static func source(_ name: String, _ options: [String: OptionValue] = [:]) throws -> Source {
         Source(
             name: name, kindName: name, kind: try kind(name, options), server: Server(name: ""),
-            url: "https://appliance.example.org", pace: PollInterval(every: .seconds(60)))
+            url: "https://appliance.example.org", interval: PollInterval(every: .seconds(60)))
     }
 
     /// The pipeline over bodies, without rules.

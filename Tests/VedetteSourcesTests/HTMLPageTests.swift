@@ -150,7 +150,7 @@ struct HTMLPageTests {
     }
 
     @Test("the default interval is half an hour")
-    func pace() { #expect(HTMLPage.entry.every == .seconds(1800)) }
+    func interval() { #expect(HTMLPage.entry.every == .seconds(1800)) }
 
     @Test("reading a page twice gives the same items")
     func determinism() throws {

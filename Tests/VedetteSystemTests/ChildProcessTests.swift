@@ -81,7 +81,9 @@ struct ChildProcessTests {
         #expect(kill(left, SIGKILL) == 0)
     }
 
-    @Test("its time limit kills its children too", arguments: ["yes >&2", "sleep 600 & echo; wait", "exec >&- 2>&-; sleep 600"])
+    @Test(
+        "its time limit kills its children too",
+        arguments: ["yes >&2", "sleep 600 & echo; wait", "exec >&- 2>&-; sleep 600"])
     func late(_ script: String) async {
         await #expect(throws: ChildProcess.Failure.timedOut) {
             try await ChildProcess(command(["sh", "-c", script], limit: .milliseconds(200))).run()

@@ -28,13 +28,14 @@ struct SourceReader {
                 remedies: SourceReader.remedies, findings)
         else { return nil }
         let server = server(map)
-        let pace = pace(map, default: kind.every)
+        let interval = interval(map, default: kind.every)
         let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
         let first = map["first"].flatMap { scalars.choice($0, "'first'") } ?? Source.First.baseline
         let empty = map["empty"].flatMap { scalars.choice($0, "'empty'") } ?? Source.Empty.suspect
         guard let made = make(kind, map), let (server, url) = server else { return nil }
         return Source(
-            name: entry.name, kindName: kind.name, kind: made, server: server, url: url, pace: pace, fails: fails,
+            name: entry.name, kindName: kind.name, kind: made, server: server, url: url, interval: interval,
+            fails: fails,
             first: first, empty: empty)
     }
 
@@ -54,18 +55,19 @@ extension SourceReader {
     /// The least interval.
     private static let minimumInterval = Duration.milliseconds(100)
 
-    private func pace(_ map: MapReader, default: Duration) -> PollInterval {
+    private func interval(_ map: MapReader, default: Duration) -> PollInterval {
         let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.minimumInterval) }
-        var pace = PollInterval(every: every ?? `default`, isExplicit: map.has("every"))
-        guard let node = map["while"], let inner = MapReader(node, "'while'", keys: ConfigurationKeys.pace, findings)
+        var interval = PollInterval(every: every ?? `default`, isExplicit: map.has("every"))
+        guard let node = map["while"],
+            let inner = MapReader(node, "'while'", keys: ConfigurationKeys.interval, findings)
         else {
-            return pace
+            return interval
         }
-        pace.whileStates = inner["state"].flatMap { scalars.texts($0, "'state'") } ?? []
-        pace.whileEvery = inner["every"].flatMap {
+        interval.whileStates = inner["state"].flatMap { scalars.texts($0, "'state'") } ?? []
+        interval.whileEvery = inner["every"].flatMap {
             scalars.duration($0, "'every'", atLeast: SourceReader.minimumInterval)
         }
-        return pace
+        return interval
     }
 
     /// Reads the server's settings and the absolute URL.

@@ -130,7 +130,7 @@ public struct TLSPolicy: Sendable, Hashable {
 
 extension TLSPolicy {
     /// The policy for another origin, after a redirect: the usual verification, but no older version than this one accepts.
-    public var elsewhere: TLSPolicy { TLSPolicy(minimum: minimum == .v1_3 ? .v1_3 : .v1_2) }
+    public var forOtherOrigins: TLSPolicy { TLSPolicy(minimum: minimum == .v1_3 ? .v1_3 : .v1_2) }
 }
 
 /// How requests reach the server.

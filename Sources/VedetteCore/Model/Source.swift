@@ -29,7 +29,7 @@ public struct Source: Sendable {
     /// The absolute URL.
     public var url: String
     /// How often it is polled.
-    public var pace: PollInterval
+    public var interval: PollInterval
     /// Consecutive failed polls that make it `failing`.
     public var fails: Int
     /// What the first good poll does with the items that it finds.
@@ -39,11 +39,11 @@ public struct Source: Sendable {
 
     /// Creates a source.
     public init(
-        name: String, kindName: String, kind: any SourceKind, server: Server, url: String, pace: PollInterval,
+        name: String, kindName: String, kind: any SourceKind, server: Server, url: String, interval: PollInterval,
         fails: Int = 3, first: First = .baseline, empty: Empty = .suspect
     ) {
         (self.name, self.kindName, self.kind, self.server, self.url) = (name, kindName, kind, server, url)
-        (self.pace, self.fails, self.first, self.empty) = (pace, fails, first, empty)
+        (self.interval, self.fails, self.first, self.empty) = (interval, fails, first, empty)
     }
 
     /// A digest of URL, kind, items and key. Polls with another identity cannot be compared.

@@ -52,9 +52,9 @@ public struct Differ: Sendable {
     static let remembered = Duration.seconds(30 * 86_400)
     static let rememberedWindows = 5
     /// However busy a window is, no more keys than these are remembered (I8).
-    static let mostRemembered = 10_000
+    static let maximumRemembered = 10_000
     /// A window that is read by increments goes on showing so many items.
-    static let mostShown = 200
+    static let maximumShown = 200
 
     var source: Source
     var now: Timestamp
@@ -131,7 +131,7 @@ public struct Differ: Sendable {
             let absence = Absence(
                 mode: new.mode, isBelieved: new.items.isEmpty && old.emptiness != nil,
                 wasWhole: old.isWhole || source.kind.mode == .list,
-                shown: new.since.map { shown(before: $0, stored, room: Differ.mostShown - new.items.count) } ?? [])
+                shown: new.since.map { shown(before: $0, stored, room: Differ.maximumShown - new.items.count) } ?? [])
             classify(absence, stored: stored, present: Set(new.items.lazy.map(\.key)), into: &difference)
         }
         difference.events = ordered(difference.events)
@@ -283,7 +283,7 @@ public struct Differ: Sendable {
         let most = window * Differ.rememberedWindows
         guard remembered.count > most else { return }
         let byAge = remembered.sorted { ($0.absentSince ?? now) < ($1.absentSince ?? now) }
-        let surplus = remembered.count - max(most, Differ.mostRemembered)
+        let surplus = remembered.count - max(most, Differ.maximumRemembered)
         for (i, stored) in byAge.prefix(remembered.count - most).enumerated() {
             let isLongAgo = stored.absentSince.map { $0.advanced(by: Differ.remembered) < now } ?? true
             guard i < surplus || isLongAgo else { break }

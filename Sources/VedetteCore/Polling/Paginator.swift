@@ -4,9 +4,9 @@
 /// place, and rows move between pages while they are read, so a window is read until a *whole page* brings nothing new.
 public struct Paginator: Sendable {
     /// A reading longer than this has a gap that must be reported.
-    public static let mostPages = 50
+    public static let maximumPages = 50
     /// So has one of more items than these on all its pages.
-    public static let mostItems = 1_000_000
+    public static let maximumItems = 1_000_000
 
     public enum Step: Sendable, Hashable {
         case done
@@ -25,7 +25,7 @@ public struct Paginator: Sendable {
     private var asked: Set<NextPage>
     /// An unchanged item was read: what is undated and follows the known ones lay beyond the old end.
     private var hasMetOldEnd = false
-    var mostItems = Paginator.mostItems
+    var maximumItems = Paginator.maximumItems
     public private(set) var items: [Item] = []
     public private(set) var pages = 0
     public private(set) var repeats = 0
@@ -73,10 +73,10 @@ public struct Paginator: Sendable {
         isWhole = pages == 1 && page.isComplete && page.next == nil
         guard let next = page.next else { return .done }
         if mode == .window, known == nil || (!isNews && reachesBack(page)) { return .done }
-        if pages >= Paginator.mostPages {
+        if pages >= Paginator.maximumPages {
             return .gap("page \(pages) is not the last and no more are read")
         }
-        if items.count >= mostItems {
+        if items.count >= maximumItems {
             return .gap("after page \(pages) there are \(items.count) items and no more are read")
         }
         guard asked.insert(next).inserted else { return .gap("page \(pages) leads back to a page already read") }

@@ -27,9 +27,9 @@ public struct PollTransition: Sendable {
         if let event = record.health.pollFailed(failure, detail: detail, fails: source.fails, at: now) {
             events.append(event)
         }
-        if let event = record.health.becameStale(every: source.pace.every, at: now) { events.append(event) }
+        if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
         record.due = now.advanced(
-            by: source.pace.delay(failures: record.health.failures, random: random.fraction()))
+            by: source.interval.delay(failures: record.health.failures, random: random.fraction()))
         wait(retryAfter)
     }
 
@@ -38,7 +38,7 @@ public struct PollTransition: Sendable {
     public mutating func pollIgnored(_ detail: String) {
         (isDeferrable, obstacle) = (true, detail)
         record.health.pollIgnored(at: now)
-        let delay = source.pace.delay(states: [:], freshFor: nil, random: random.fraction())
+        let delay = source.interval.delay(states: [:], freshFor: nil, random: random.fraction())
         record.due = now.advanced(by: max(delay, PollTransition.shortestOfflineDelay))
     }
 
@@ -48,7 +48,7 @@ public struct PollTransition: Sendable {
     /// The bad state counts; it is believed when enough polls in a row agree.
     public mutating func unconfirmed(retryAfter: Duration?) {
         record.health.pollUnconfirmed(at: now)
-        record.due = now.advanced(by: source.pace.delay(states: [:], freshFor: nil, random: random.fraction()))
+        record.due = now.advanced(by: source.interval.delay(states: [:], freshFor: nil, random: random.fraction()))
         wait(retryAfter)
     }
 
@@ -85,7 +85,7 @@ public struct PollTransition: Sendable {
         refreshes = difference.refreshes
         record.snapshot = difference.head
         record.due = now.advanced(
-            by: source.pace.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
+            by: source.interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
         wait(retryAfter)
     }
 

@@ -41,7 +41,7 @@ public struct Mail: Sendable {
     /// The time for the whole mail, until the server has its content.
     public var timeout: Duration
     /// The time for the reply to the content. Giving up earlier may send the mail twice (RFC 5321 §4.5.3.2.6).
-    public var patience = Duration.seconds(600)
+    public var replyTimeout = Duration.seconds(600)
     /// At most 4 mails of one group are in flight.
     public var group: String?
 

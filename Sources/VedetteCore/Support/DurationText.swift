@@ -12,7 +12,8 @@ extension Duration {
         let number = text.dropLast(unit.suffix.count)
         // Double alone would also read hexadecimal digits and exponents.
         let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-        let isDecimal = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }
+        let isDecimal =
+            parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }
         guard isDecimal, let value = Double(number), value < 1e6 else { return nil }
         self = .milliseconds(Int64((value * unit.milliseconds).rounded()))
     }

@@ -7,9 +7,9 @@
 public struct SecretRedactor: Sendable {
     /// The text that stands for a secret. It is the same for all of them, so that a rotated secret changes no item.
     public static let replacement = "[secret]"
-    private static let minLength = 8
+    private static let minimumLength = 8
     /// A URL in a URL in a URL: more levels of percent-encoding than any server has been seen to write.
-    private static let maxLevels = 3
+    private static let maximumLevels = 3
 
     /// The longest first: `user:password` in Base64 may hold another.
     private let secrets: [[UInt8]]
@@ -25,7 +25,7 @@ public struct SecretRedactor: Sendable {
             let encoded = Base64.encode("\(user):\(password.value)".utf8)
             texts.append(Array(encoded.utf8.prefix { $0 != UInt8(ascii: "=") }))
         }
-        self.secrets = Set(texts).filter { $0.count >= SecretRedactor.minLength }
+        self.secrets = Set(texts).filter { $0.count >= SecretRedactor.minimumLength }
             .sorted { $0.count > $1.count }
         if self.secrets.isEmpty { return nil }
     }
@@ -70,7 +70,7 @@ public struct SecretRedactor: Sendable {
         if bytes[start] == byte || (byte == 0x20 && bytes[start] == 0x2B) { return start + 1 }
         guard bytes[start] == 0x25 else { return nil }
         var position = start + 1
-        for _ in 0..<maxLevels {
+        for _ in 0..<maximumLevels {
             guard position + 2 <= bytes.count, let high = digit(bytes[position]), let low = digit(bytes[position + 1])
             else { return nil }
             position += 2

@@ -39,7 +39,7 @@ public struct XMLReader: Sendable {
         _ body: [UInt8], charset: String? = nil, handler: any XMLHandler
     ) throws(DocumentError) -> [DocumentWarning] {
         let prepared = try XMLText.prepare(
-            body, charset: charset, maxBytes: limits.bytes, attributes: limits.attributes)
+            body, charset: charset, maximumBytes: limits.bytes, attributes: limits.attributes)
         let engine = XMLEngine(vocabulary, limits, handler)
         do throws(DocumentError) {
             try engine.parse(prepared)

@@ -11,10 +11,10 @@ struct XMLText {
 
     /// Decodes a body, refuses what is no XML or too large, and corrects small errors.
     static func prepare(
-        _ body: [UInt8], charset: String?, maxBytes: Int, attributes: Int
+        _ body: [UInt8], charset: String?, maximumBytes: Int, attributes: Int
     ) throws(DocumentError) -> XMLText {
         var text = try decode(body, charset: charset)
-        if text.bytes.count > maxBytes {
+        if text.bytes.count > maximumBytes {
             throw DocumentError(.tooLarge, "the XML document is larger than the limit")
         }
         try checkStart(text.text)

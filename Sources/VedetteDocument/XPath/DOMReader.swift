@@ -16,7 +16,8 @@ public struct DOMReader: Sendable {
     ///
     /// - Parameter charset: the `charset` parameter of the response's Content-Type (RFC 7303).
     public func xml(_ body: [UInt8], charset: String? = nil) throws(DocumentError) -> DOMTree {
-        let text = try XMLText.prepare(body, charset: charset, maxBytes: limits.bytes, attributes: limits.attributes)
+        let text = try XMLText.prepare(
+            body, charset: charset, maximumBytes: limits.bytes, attributes: limits.attributes)
         _ = XPathEngine.ready
         let builder = DOMBuilder(limits, isHTML: false)
         let document = try builder.parse(text, DOMCallbacks.xml, chunk: 1 << 16, options: cx_use_tree_options)

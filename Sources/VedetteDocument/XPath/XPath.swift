@@ -52,10 +52,10 @@ public struct XPath: Sendable, Hashable, CustomStringConvertible {
     public var description: String { text }
 
     /// Bytes of an expression, at most.
-    public static let mostBytes = 2048
+    public static let maximumBytes = 2048
 
     public init(_ text: String, namespaces: XPathNamespaces = .none) throws(Invalid) {
-        if text.utf8.count > XPath.mostBytes { throw Invalid(text, "it is longer than \(XPath.mostBytes) bytes") }
+        if text.utf8.count > XPath.maximumBytes { throw Invalid(text, "it is longer than \(XPath.maximumBytes) bytes") }
         var lexer = XPathLexer(text)
         try lexer.check(namespaces)
         result = try XPathEngine.validate(text, namespaces)

@@ -108,7 +108,7 @@ final class CommitBatcher: Sendable {
     private func commit(_ deferred: [DeferredWrite]) async {
         guard !deferred.isEmpty else { return }
         do throws(JournalError) {
-            try await journal.touch(deferred)
+            try await journal.write(deferred: deferred)
         } catch {
             log.log(error.logLevel, "failed to write due times and measures: \(error.detail)")
         }

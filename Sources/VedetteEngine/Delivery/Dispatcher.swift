@@ -5,7 +5,7 @@ public import VedetteCore
 /// Takes pending deliveries from the journal to their sinks, per lane in order, and records the outcomes.
 public actor Dispatcher {
     /// Outcomes that wait to be stored; with more, no new attempt starts, so a crash repeats few messages.
-    static let mostUnwritten = 512
+    static let maximumUnwritten = 512
 
     let dependencies: Dependencies
     private let executor: any SerialExecutor
@@ -17,7 +17,7 @@ public actor Dispatcher {
     private var isWriting = false
     private(set) var isStopping = false
     private(set) var isOnce = false
-    private var isCutOff = false
+    private var hasCancelledAttempts = false
     private(set) var attempts: [Int64: Task<Void, Never>] = [:]
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
@@ -27,12 +27,12 @@ public actor Dispatcher {
     private var stopped: StoppedSinks
     /// A shorter pause of the watcher counts towards `give_up`.
     static let shortestPause = Duration.seconds(600)
-    /// How often a sink was replaced: the refusal of an old one says nothing about the new one.
+    /// How often a sink was replaced. A refusal by a replaced sink does not pause its replacement.
     private var generations: [String: Int] = [:]
     private var writtenCount = 0
-    private var report: Report?
+    private var sinkChanged: SinkChanged?
     /// Reports under way.
-    private var reports = 0
+    private var pendingReports = 0
     private var alarm: (deadline: BootTime, task: Task<Void, Never>)?
     /// The writer's pause after the journal failed.
     private var pause: Task<Void, Never>?
@@ -45,10 +45,10 @@ public actor Dispatcher {
     }
 
     /// Called when a sink stops or resumes.
-    public typealias Report = @Sendable (SinkChange) async -> Void
+    public typealias SinkChanged = @Sendable (SinkChange) async -> Void
 
     /// - Parameters:
-    ///   - executor: the thread that the fetcher sleeps on, so that an unchanged poll crosses no thread.
+    ///   - executor: the thread that the fetcher sleeps on, beside the watcher's.
     ///   - policy: of the sinks that have one of their own.
     ///   - fingerprints: digests of the sinks' options.
     public init(
@@ -61,7 +61,7 @@ public actor Dispatcher {
         time = SteadyClock(dependencies.clock.now())
     }
 
-    func report(to report: @escaping Report) { self.report = report }
+    func onSinkChange(_ call: @escaping SinkChanged) { sinkChanged = call }
 
     /// Keeps the sinks stopped that refused messages in an earlier run, unless they have other options now.
     func restore(_ earlier: [StoppedSink]) {
@@ -181,8 +181,8 @@ public actor Dispatcher {
         schedule.drainOnce()
         work()
         await wait {
-            let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Dispatcher.mostUnwritten
-            return ($0.schedule.isDrained || isStuck) && !$0.isWriting && $0.reports == 0
+            let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Dispatcher.maximumUnwritten
+            return ($0.schedule.isDrained || isStuck) && !$0.isWriting && $0.pendingReports == 0
         }
     }
 
@@ -191,15 +191,16 @@ public actor Dispatcher {
         isStopping = true
         alarm?.task.cancel()
         pause?.cancel()
-        for probeRecovery in recoveryProbes.values { probeRecovery.cancel() }
+        for probe in recoveryProbes.values { probe.cancel() }
         startWriting()
         let clock = dependencies.clock
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            self.cutOff()
+            self.cancelAttempts()
         }
         await wait {
-            ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting && $0.reports == 0) || $0.isCutOff
+            ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting && $0.pendingReports == 0)
+                || $0.hasCancelledAttempts
         }
         limit.cancel()
         // An outcome that is not stored makes the next run deliver again.
@@ -208,8 +209,8 @@ public actor Dispatcher {
     }
 
     /// Cancels the attempts under way; they stay pending.
-    private func cutOff() {
-        isCutOff = true
+    private func cancelAttempts() {
+        hasCancelledAttempts = true
         for attempt in attempts.values { attempt.cancel() }
         resumeWaiters()
     }
@@ -217,11 +218,11 @@ public actor Dispatcher {
     // MARK: Attempts
 
     func work() {
-        guard !isStopping, unwritten.count < Dispatcher.mostUnwritten else { return }
+        guard !isStopping, unwritten.count < Dispatcher.maximumUnwritten else { return }
         let now = time.moment(dependencies.clock.now())
         let (actions, wake) = schedule.actions(at: now.wall)
-        for order in actions {
-            switch order {
+        for action in actions {
+            switch action {
             case .attempt(let delivery): attempt(delivery)
             case .load(let lane, let after): Task { await self.load(lane, after: after) }
             }
@@ -333,11 +334,11 @@ public actor Dispatcher {
     }
 
     private func send(_ change: SinkChange?) {
-        guard let change, let report else { return }
-        reports += 1
+        guard let change, let sinkChanged else { return }
+        pendingReports += 1
         Task {
-            await report(change)
-            self.reports -= 1
+            await sinkChanged(change)
+            self.pendingReports -= 1
             self.resumeWaiters()
         }
     }

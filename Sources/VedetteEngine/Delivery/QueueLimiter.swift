@@ -88,12 +88,12 @@ extension Dispatcher {
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
-        let resting = schedule.unavailableSinks
+        let unavailable = schedule.unavailableSinks
         return sinks.keys.map { sink in
             let policy = policy(of: sink)
             return QueueLimit(
                 sink: sink, bound: policy.queue,
-                oldest: resting.contains(sink) ? now.advanced(by: .zero - policy.giveUp) : nil)
+                oldest: unavailable.contains(sink) ? now.advanced(by: .zero - policy.giveUp) : nil)
         }
     }
 

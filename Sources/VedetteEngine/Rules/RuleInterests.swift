@@ -3,7 +3,7 @@
 import Synchronization
 import VedetteCore
 
-/// What rules wait for in each source, readable without waiting for them: an unchanged poll asks nothing else of rules.
+/// Publishes what rules need from each source, so that an unchanged poll need not call the coordinator.
 final class RuleInterests: Sendable {
     private struct State {
         var thresholds: ThresholdIndex
@@ -29,7 +29,7 @@ final class RuleInterests: Sendable {
     func thresholds(for source: String) -> Thresholds { state.withLock { $0.thresholds.thresholds(for: source) } }
 
     /// Whether rules remember anything of that source's items.
-    func exist(in source: String) -> Bool { state.withLock { $0.bySource[source] != nil } }
+    func hasMemories(of source: String) -> Bool { state.withLock { $0.bySource[source] != nil } }
 
     /// When a rule wants that source polled, to confirm something.
     func confirmation(of source: String) -> BootTime? {
@@ -37,7 +37,7 @@ final class RuleInterests: Sendable {
     }
 
     /// Whether rules are to be told of a good poll of that source although nothing changed.
-    func await(_ source: String, at now: Moment) -> Bool {
+    func needsPoll(of source: String, at now: Moment) -> Bool {
         guard let interest = state.withLock({ $0.bySource[source] }) else { return false }
         return interest.isUncertain || interest.nextConfirmation.map { $0 <= time.moment(now).wall } ?? false
     }

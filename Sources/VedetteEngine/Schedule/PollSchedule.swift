@@ -59,7 +59,7 @@ struct PollSchedule {
             if old.url != source.url { watched.hasMoved = true }
             watched.restart()
             watched.poll?.cancel()
-        } else if old.pace == source.pace {
+        } else if old.interval == source.interval {
             return
         }
         if scheduler.due(of: watched.number) != nil { scheduleFirst(watched, now: now) }
@@ -83,7 +83,7 @@ struct PollSchedule {
         defer { scheduleHealthCheck(source, now: now) }
         let due = due(source, now: now)
         guard source.record.due != nil, due == now.boot else { return schedule(source, at: due) }
-        let spread = min(source.source.pace.every * 0.1, .seconds(5))
+        let spread = min(source.source.interval.every * 0.1, .seconds(5))
         schedule(source, at: due.advanced(by: spread * random.fraction()))
     }
 
@@ -157,7 +157,7 @@ struct PollSchedule {
         within longest: Duration, at now: BootTime, _ isIncluded: (WatchedSource) -> Bool
     ) {
         for source in all where scheduler.due(of: source.number) != nil && isIncluded(source) {
-            let spread = min(source.source.pace.every, longest) * random.fraction()
+            let spread = min(source.source.interval.every, longest) * random.fraction()
             schedule(source, at: now.advanced(by: spread))
         }
     }

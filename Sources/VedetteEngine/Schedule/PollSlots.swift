@@ -36,7 +36,9 @@ struct PollSlots {
     @discardableResult
     mutating func stopWaiting(_ source: WatchedSource) -> Bool {
         // By identity: a reload may have changed its origin.
-        guard let origin = origins.first(where: { waiting[$0]?.contains { $0 === source } == true }) else { return false }
+        guard let origin = origins.first(where: { waiting[$0]?.contains { $0 === source } == true }) else {
+            return false
+        }
         waiting[origin]?.removeAll { $0 === source }
         removeIfEmpty(origin)
         return true

@@ -85,7 +85,7 @@ final class WatchedSource {
         followWallClock(now)
         guard let stored = [record.due, record.notBefore].compactMap({ $0 }).max() else { return now.boot }
         let hasRetryAfter = record.notBefore.map { $0 > now.wall } ?? false
-        let usual = max(source.pace.longestDelay(record.health), PollTransition.shortestOfflineDelay)
+        let usual = max(source.interval.longestDelay(record.health), PollTransition.shortestOfflineDelay)
         return now.boot(at: stored, most: hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual)
     }
 

@@ -2,66 +2,66 @@
 
 import VedetteCore
 
-/// The answers of the linked resources of one source, each for as long as it is fresh.
+/// Caches the notes of a source's linked resources until each expires.
 struct LinkCache: Sendable {
-    /// However many links a list names, no more answers are kept (I8).
-    static let most = 10_000
+    /// However many links a list names, no more notes are kept (I8).
+    static let maximum = 10_000
 
     /// A link that failed is requested again after this.
-    static let rest = Duration.seconds(300)
+    static let retryDelay = Duration.seconds(300)
 
-    private struct Answer: Sendable {
-        /// Nil when it never answered.
+    private struct Entry: Sendable {
+        /// Nil before the first good response.
         var notes: Fields?
-        var until: BootTime
+        var expires: BootTime
     }
 
-    private var answers: [ItemLink: Answer] = [:]
-    /// In which order they were asked: by time, those of one poll would be alike.
-    private var turns: [ItemLink: Int] = [:]
-    private var turn = 0
-    /// Origins that asked for silence (Retry-After).
-    private var silences: [String: BootTime] = [:]
+    private var entries: [ItemLink: Entry] = [:]
+    /// The number of each link's last request. Times would not order the requests of one poll.
+    private var requestNumbers: [ItemLink: Int] = [:]
+    private var lastNumber = 0
+    /// Origins that sent a Retry-After.
+    private var blockedUntil: [String: BootTime] = [:]
 
-    /// Its last answer, fresh or not.
-    func notes(of link: ItemLink) -> Fields? { answers[link]?.notes }
+    /// The last notes, even after they expired.
+    func notes(of link: ItemLink) -> Fields? { entries[link]?.notes }
 
-    /// Whether it need not or must not be asked.
-    func rests(_ link: ItemLink, at now: BootTime) -> Bool {
-        if let until = answers[link]?.until, until > now { return true }
-        return !silences.isEmpty && WebURL(link.url).flatMap { silences[$0.origin] }.map { $0 > now } ?? false
+    /// Whether it need not be requested, or must not be.
+    func isFreshOrBlocked(_ link: ItemLink, at now: BootTime) -> Bool {
+        if let expires = entries[link]?.expires, expires > now { return true }
+        return !blockedUntil.isEmpty && WebURL(link.url).flatMap { blockedUntil[$0.origin] }.map { $0 > now } ?? false
     }
 
-    /// Its place in the order of asking; nil when it was never asked.
-    func lastTurn(of link: ItemLink) -> Int? { turns[link] }
+    /// The number of its last request; nil when it was never requested.
+    func requestNumber(of link: ItemLink) -> Int? { requestNumbers[link] }
 
-    mutating func ask(_ link: ItemLink) {
-        turn += 1
-        turns[link] = turn
+    mutating func noteRequest(of link: ItemLink) {
+        lastNumber += 1
+        requestNumbers[link] = lastNumber
     }
 
     mutating func keep(_ notes: Fields, of link: ItemLink, at now: BootTime) {
-        set(Answer(notes: notes, until: now.advanced(by: link.lifetime)), of: link)
+        set(Entry(notes: notes, expires: now.advanced(by: link.lifetime)), of: link)
     }
 
     mutating func failed(_ link: ItemLink, at now: BootTime) {
-        set(Answer(notes: notes(of: link), until: now.advanced(by: LinkCache.rest)), of: link)
+        set(Entry(notes: notes(of: link), expires: now.advanced(by: LinkCache.retryDelay)), of: link)
     }
 
-    /// Asks nothing of that origin for so long.
-    mutating func silence(_ origin: String, for time: Duration, at now: BootTime) {
-        silences = silences.filter { $0.value > now }
-        silences[origin] = now.advanced(by: time)
+    /// Requests nothing of that origin for so long.
+    mutating func block(_ origin: String, for time: Duration, at now: BootTime) {
+        blockedUntil = blockedUntil.filter { $0.value > now }
+        blockedUntil[origin] = now.advanced(by: time)
     }
 
-    private mutating func set(_ answer: Answer, of link: ItemLink) {
-        guard answers[link] != nil || answers.count < LinkCache.most else { return }
-        answers[link] = answer
+    private mutating func set(_ entry: Entry, of link: ItemLink) {
+        guard entries[link] != nil || entries.count < LinkCache.maximum else { return }
+        entries[link] = entry
     }
 
-    /// Lets go of what no item names any more.
+    /// Removes links that no item has any more.
     mutating func keepOnly(_ links: Set<ItemLink>) {
-        answers = answers.filter { links.contains($0.key) }
-        turns = turns.filter { links.contains($0.key) }
+        entries = entries.filter { links.contains($0.key) }
+        requestNumbers = requestNumbers.filter { links.contains($0.key) }
     }
 }

@@ -2,43 +2,43 @@
 
 import VedetteCore
 
-/// Follows the links of items. An answer adds notes to its item; none is ever a reason for a poll to fail.
+/// Reads the linked resources of items. Each adds notes to its item; a failure of one never fails the poll.
 struct LinkReader: Sendable {
-    /// Resources asked for in one poll; what is beyond waits for the next.
-    static let mostPerPoll = 200
+    /// Resources requested in one poll; the others wait for the next.
+    static let maximumPerPoll = 200
     private static let atOnce = 4
 
     let requestBuilder: RequestBuilder
     let kind: any SourceKind
     let fetcher: any Fetcher
     let clock: any Clock
-    let ask: RequestTemplate
+    let template: RequestTemplate
     /// Whether a response that named them came from a public address; nil when unknown.
     let isPublic: Bool?
 
     private enum Answer: Sendable {
         case read([(link: ItemLink, notes: Fields)])
-        case failed([ItemLink], String, silence: (origin: String, time: Duration)?)
+        case failed([ItemLink], String, blocked: (origin: String, time: Duration)?)
         case cancelled
     }
 
-    /// Asks for what the cache has not, each address once.
-    /// - Returns: what went wrong, a sentence each.
+    /// Requests what is not fresh in the cache, each address once.
+    /// - Returns: one warning per failure.
     func refresh(_ cache: inout LinkCache, _ links: [ItemLink]) async -> [String] {
         let now = clock.now().boot
         let stale = stale(links, cache, at: now)
         var warnings: [String] = []
-        if stale.count > LinkReader.mostPerPoll {
-            warnings.append("\(stale.count - LinkReader.mostPerPoll) linked resources wait for the next poll")
+        if stale.count > LinkReader.maximumPerPoll {
+            warnings.append("\(stale.count - LinkReader.maximumPerPoll) linked resources wait for the next poll")
         }
-        let batch = Array(stale.prefix(LinkReader.mostPerPoll))
-        for link in batch.joined() { cache.ask(link) }
+        let batch = Array(stale.prefix(LinkReader.maximumPerPoll))
+        for link in batch.joined() { cache.noteRequest(of: link) }
         for answer in await answers(to: batch) {
             switch answer {
             case .read(let notes): for note in notes { cache.keep(note.notes, of: note.link, at: now) }
-            case .failed(let links, let warning, let silence):
+            case .failed(let links, let warning, let blocked):
                 for link in links { cache.failed(link, at: now) }
-                if let silence { cache.silence(silence.origin, for: silence.time, at: now) }
+                if let blocked { cache.block(blocked.origin, for: blocked.time, at: now) }
                 warnings.append(warning)
             case .cancelled: break
             }
@@ -46,13 +46,12 @@ struct LinkReader: Sendable {
         return warnings
     }
 
-    /// By address, those first that have waited longest, in the order in which the items name them: else the last of many
-    /// would never have their turn.
+    /// Groups stale links by address, least recently requested first, so that none starves.
     private func stale(_ links: [ItemLink], _ cache: LinkCache, at now: BootTime) -> [[ItemLink]] {
         var places: [String: Int] = [:]
         var stale: [[ItemLink]] = []
         var seen = Set<ItemLink>()
-        for link in links where seen.insert(link).inserted && !cache.rests(link, at: now) {
+        for link in links where seen.insert(link).inserted && !cache.isFreshOrBlocked(link, at: now) {
             if let place = places[link.url] {
                 stale[place].append(link)
             } else {
@@ -60,22 +59,22 @@ struct LinkReader: Sendable {
                 stale.append([link])
             }
         }
-        let turns = stale.map { $0.compactMap(cache.lastTurn).max() ?? 0 }
-        return stale.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }.map { stale[$0] }
+        let last = stale.map { $0.compactMap(cache.requestNumber).max() ?? 0 }
+        return stale.indices.sorted { (last[$0], $0) < (last[$1], $1) }.map { stale[$0] }
     }
 
     private func answers(to batch: [[ItemLink]]) async -> [Answer] {
         await withTaskGroup(of: Answer.self) { group in
             var answers: [Answer] = []
-            var silent = Set<String>()
+            var blockedOrigins = Set<String>()
             var running = 0
             for links in batch {
                 if running >= LinkReader.atOnce, let answer = await group.next() {
                     answers.append(answer)
                     running -= 1
-                    if case .failed(_, _, let silence?) = answer { silent.insert(silence.origin) }
+                    if case .failed(_, _, let blocked?) = answer { blockedOrigins.insert(blocked.origin) }
                 }
-                guard let url = links.first?.url, !silent.contains(WebURL(url)?.origin ?? "") else { continue }
+                guard let url = links.first?.url, !blockedOrigins.contains(WebURL(url)?.origin ?? "") else { continue }
                 group.addTask { await answer(to: links) }
                 running += 1
             }
@@ -89,10 +88,10 @@ struct LinkReader: Sendable {
         guard let link = links.first else { return .read([]) }
         let response: Response
         do throws(FetchError) {
-            response = try await fetcher.fetch(try requestBuilder.link(link.url, ask, isPublic: isPublic))
+            response = try await fetcher.fetch(try requestBuilder.link(link.url, template, isPublic: isPublic))
         } catch {
             if error.failure == .cancelled { return .cancelled }
-            return .failed(links, "failed to read \(link.name): \(error.detail)", silence: nil)
+            return .failed(links, "failed to read \(link.name): \(error.detail)", blocked: nil)
         }
         guard let failure = Failure(status: response.status) else {
             return await LinkReader.read(
@@ -100,9 +99,9 @@ struct LinkReader: Sendable {
                 at: clock.now().wall)
         }
         let sentence = PollStages.sentence(status: response.status, failure)
-        let asked = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
-        let silence = asked.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
-        return .failed(links, "failed to read \(link.name): \(sentence)", silence: silence)
+        let retryAfter = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
+        let blocked = retryAfter.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
+        return .failed(links, "failed to read \(link.name): \(sentence)", blocked: blocked)
     }
 
     @concurrent
@@ -119,7 +118,7 @@ struct LinkReader: Sendable {
                 answers.append((link, redactor?.redacted(notes) ?? notes))
             } catch {
                 let detail = redactor?.redacted(error.detail) ?? error.detail
-                return .failed(links, "failed to read \(link.name): \(detail)", silence: nil)
+                return .failed(links, "failed to read \(link.name): \(detail)", blocked: nil)
             }
         }
         return .read(answers)
@@ -129,13 +128,13 @@ struct LinkReader: Sendable {
 extension PollStages {
     /// Adds the notes of linked resources to the items.
     func readLinks(
-        of items: inout [Item], _ ask: RequestTemplate, isPublic: Bool
+        of items: inout [Item], _ template: RequestTemplate, isPublic: Bool
     ) async -> (warnings: [String], cache: LinkCache?) {
         let named = items.map { source.kind.links(of: $0, base: source.url, all: false) }
         let all = named.flatMap { $0 }
         guard !all.isEmpty else { return ([], nil) }
         let reader = LinkReader(
-            requestBuilder: requests, kind: source.kind, fetcher: fetcher, clock: clock, ask: ask,
+            requestBuilder: requests, kind: source.kind, fetcher: fetcher, clock: clock, template: template,
             isPublic: isPublic)
         var cache = links
         cache.keepOnly(Set(all))

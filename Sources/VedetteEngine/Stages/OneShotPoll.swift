@@ -34,7 +34,7 @@ public struct OneShotPoll: Sendable {
         }
     }
 
-    /// What every linked resource of an item says of it, as notes; and what could not be read, a sentence each.
+    /// Reads all linked resources of an item; returns their notes and one warning per failure.
     ///
     /// Where the item came from is not known here, so a link to another origin than the source's is followed to public
     /// addresses alone, unless the server `allowsPrivate`.
@@ -43,7 +43,7 @@ public struct OneShotPoll: Sendable {
         let context = PollContext(now: clock.now().wall)
         let reader = LinkReader(
             requestBuilder: RequestBuilder(source: source, lane: .polls, userAgent: userAgent), kind: source.kind,
-            fetcher: fetcher, clock: clock, ask: source.kind.request(base: source.url, context: context),
+            fetcher: fetcher, clock: clock, template: source.kind.request(base: source.url, context: context),
             isPublic: nil)
         var cache = LinkCache()
         let warnings = await reader.refresh(&cache, links)

@@ -173,8 +173,8 @@ final class PollPipeline {
         of transition: PollTransition, isGood: Bool, _ source: WatchedSource, at now: Moment
     ) async -> Bool {
         let name = source.source.name
-        if isGood, rules.interests.await(name, at: now) { return false }
-        if !isGood, rules.interests.exist(in: name) { await rules.pollFailed(name) }
+        if isGood, rules.interests.needsPoll(of: name, at: now) { return false }
+        if !isGood, rules.interests.hasMemories(of: name) { await rules.pollFailed(name) }
         source.take(transition.record, at: now)
         source.refreshes = transition.refreshes
         source.lastResult = OnceResult(transition, isBaseline: false)
@@ -222,7 +222,7 @@ final class PollPipeline {
     // MARK: Failures
 
     private func postpone(_ source: WatchedSource) {
-        let delay = source.source.pace.delay(states: [:], freshFor: nil, random: dependencies.random.fraction())
+        let delay = source.source.interval.delay(states: [:], freshFor: nil, random: dependencies.random.fraction())
         let now = dependencies.clock.now()
         source.followWallClock(now)
         source.change { $0.due = now.wall.advanced(by: delay) }

@@ -2,17 +2,15 @@
 
 import VedetteCore
 
-/// The stages of one poll that change nothing: what it asks with, what it compares with, and the edges that it reaches
-/// through. `PollPipeline` has the whole order.
-///
-/// They are `fetch`, `read` and `diff`, one file each.
+/// Holds a poll's request settings, its previous snapshot and its ports, and has the stages that change nothing: `fetch`
+/// and `read`, one file each, and `diff`. `PollPipeline` has the whole order.
 struct PollStages: Sendable {
     /// In logs, `status` and events.
     var id = ""
     let source: Source
     /// The head of the last snapshot; nil before the first good poll.
     let snapshot: SnapshotHead?
-    /// Polls in a row that brought nothing that was believed.
+    /// Consecutive failed or unconfirmed polls.
     var failures = 0
     var lane = Lane.polls
     let fetcher: any Fetcher
@@ -42,6 +40,38 @@ struct PollStages: Sendable {
     func result() async throws(JournalError) -> PollResult {
         await diff(try await read(await fetch()))
     }
+}
+
+extension PollStages {
+    /// Compares what was read with the snapshot.
+    func diff(_ read: ReadSource) async -> PollResult {
+        switch read {
+        case .ended(let result): return result
+        case .items(let items):
+            var difference = await difference(items)
+            // A window with a gap is announced and taken: failing it would fail every later poll, each with a wider gap.
+            if let gap = items.gap { difference.events.append(DraftEvent(.suspect, error: gap)) }
+            var result = PollResult(.read(difference), freshFor: items.freshFor, retryAfter: items.retryAfter)
+            (result.warnings, result.links, result.silence) = (items.warnings, items.links, items.silence)
+            return result
+        }
+    }
+
+    /// Runs beside the network thread: a list may have a hundred thousand items.
+    @concurrent
+    private func difference(_ items: ReadItems) async -> Difference {
+        Differ(source: source, now: clock.now().wall, thresholds: thresholds)
+            .compare(snapshot, stored: items.stored, with: items.observation)
+    }
+}
+
+/// Limits over all pages of one poll; beyond them the poll has a gap.
+struct PollLimits: Sendable {
+    /// Bytes of bodies, decoded.
+    var bytes = 256 << 20
+    var time = Duration.seconds(600)
+    /// The number of pages that exist, for `replay`; reading stops there without a gap. Nil when the server decides.
+    var pages: Int?
 }
 
 /// What the fetch stage hands on.

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Makes the requests of one source out of what its kind asks and its server's settings.
+/// Builds a source's requests from its kind's template and its server's settings.
 struct RequestBuilder: Sendable {
     let source: Source
     let lane: Lane
@@ -27,7 +27,7 @@ struct RequestBuilder: Sendable {
         var request = first(ask)
         request.url = page.url
         if let body = page.body { request.body = body }
-        return try elsewhere(
+        return try restrictedToOrigin(
             request, "the next page", isPublic: !response.isFromPrivate, source.server.redactor(for: response))
     }
 
@@ -37,12 +37,12 @@ struct RequestBuilder: Sendable {
         (request.method, request.url, request.body) = ("GET", url, nil)
         request.headers.removeAll { $0.name.lowercased() == "content-type" }
         (request.redirects, request.inspectsConnection) = (5, false)
-        return try elsewhere(request, "a linked resource", isPublic: isPublic, source.server.redactor)
+        return try restrictedToOrigin(request, "a linked resource", isPublic: isPublic, source.server.redactor)
     }
 
-    /// Restricts a request to an address that a server named: what was given for one origin goes to no other (I9), and a
+    /// Restricts a request to an address that a server named: credentials of one origin are never sent to another (I9), and a
     /// public host leads to no private address, not even under its own name (DNS rebinding).
-    private func elsewhere(
+    private func restrictedToOrigin(
         _ request: Request, _ what: String, isPublic: Bool?, _ redactor: SecretRedactor?
     ) throws(FetchError) -> Request {
         guard let from = WebURL(source.url) else {
@@ -63,7 +63,7 @@ struct RequestBuilder: Sendable {
         }
         request.url = redactor?.redacted(request.url) ?? request.url
         request.headers.removeAll(where: \.isForOneOrigin)
-        (request.credentials, request.session, request.tls) = (nil, nil, request.tls.elsewhere)
+        (request.credentials, request.session, request.tls) = (nil, nil, request.tls.forOtherOrigins)
         request.originLimits = OriginLimits()
         // An unknown origin is treated as a public one.
         if isPublic != false, !source.server.allowsPrivate { request.reach = .publicOnly }

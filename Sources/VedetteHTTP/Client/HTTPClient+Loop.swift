@@ -9,7 +9,7 @@ extension HTTPClient {
     private static let slowAfter: Int64 = 1000
     private static let timeoutCheckInterval: Int64 = 250
     /// Idle easy handles kept for reuse.
-    private static let maxFree = 256
+    private static let maximumFree = 256
 
     static var cancelled: FetchError { FetchError(.cancelled, "the request was cancelled") }
 
@@ -80,7 +80,7 @@ extension HTTPClient {
         curl_multi_remove_handle(multi, transfer.easy)
         queue.finish(id)
         transfer.reset()
-        if free.count < HTTPClient.maxFree, !isShutDown { free.append(transfer) }
+        if free.count < HTTPClient.maximumFree, !isShutDown { free.append(transfer) }
         continuation.resume(returning: result)
     }
 

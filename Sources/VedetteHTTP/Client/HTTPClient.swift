@@ -6,11 +6,11 @@ public import VedetteCore
 /// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
 public actor HTTPClient: Fetcher {
     /// Idle connections kept for reuse (I8).
-    private static let maxConnections = 256
+    private static let maximumConnections = 256
     /// Parsed URLs kept with their origins.
-    private static let maxTargets = 16_384
+    private static let maximumTargets = 16_384
     /// A body of at most this many bytes is decoded on the loop's thread: a thread switch costs more.
-    private static let maxDecodedOnLoop = 16 << 10
+    private static let maximumDecodedOnLoop = 16 << 10
 
     nonisolated let loop: LoopExecutor
     let multi: UnsafeMutableRawPointer
@@ -66,7 +66,7 @@ public actor HTTPClient: Fetcher {
         (self.multi, self.share) = (multi, share)
         cc_share_data(share, CURL_LOCK_DATA_DNS)
         cc_share_data(share, CURL_LOCK_DATA_SSL_SESSION)
-        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.maxConnections)
+        cc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, HTTPClient.maximumConnections)
         loop = LoopExecutor(multi: multi)
         guard cc_resolves_in_threads() != 0 else {
             throw FetchError(
@@ -156,7 +156,7 @@ public actor HTTPClient: Fetcher {
                 .configuration,
                 "the URL is not http or https, or it contains a user or password; write those as user and password")
         }
-        if targets.count >= HTTPClient.maxTargets { targets.removeAll(keepingCapacity: true) }
+        if targets.count >= HTTPClient.maximumTargets { targets.removeAll(keepingCapacity: true) }
         let target = Target(url)
         targets[address] = target
         return target
@@ -191,7 +191,7 @@ public actor HTTPClient: Fetcher {
     private static func decoded(
         _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
     ) async throws(FetchError) -> [UInt8] {
-        guard body.count > maxDecodedOnLoop else {
+        guard body.count > maximumDecodedOnLoop else {
             return try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
         }
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {

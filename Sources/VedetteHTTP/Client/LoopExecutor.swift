@@ -19,7 +19,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private enum Stage { case running, stopping, parked, ending }
 
     /// Rounds of jobs before the transfers are driven again.
-    private static let maxRounds = 64
+    private static let maximumRounds = 64
 
     private struct Shared {
         var jobs: [UnownedJob] = []
@@ -158,7 +158,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             for job in batch { job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
             batch.removeAll(keepingCapacity: true)
             rounds += 1
-            if rounds == LoopExecutor.maxRounds, stage == .running { return stage }
+            if rounds == LoopExecutor.maximumRounds, stage == .running { return stage }
         }
     }
 }

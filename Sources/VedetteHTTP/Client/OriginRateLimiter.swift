@@ -22,9 +22,9 @@ struct OriginRateLimiter {
     /// How long a limit holds after it was last asked for, or twice its interval where that is longer.
     static let lifetime: Int64 = 600_000
     /// About a year.
-    private static let maxInterval: Int64 = 1 << 35
+    private static let maximumInterval: Int64 = 1 << 35
     /// Origins beyond which those with expired limits are removed (I8).
-    private static let maxEntries = 4096
+    private static let maximumEntries = 4096
 
     /// The origins that have limits; most have none.
     private var entries: [String: Entry] = [:]
@@ -33,11 +33,12 @@ struct OriginRateLimiter {
     ///
     /// - Parameter isBusy: whether a request to the origin is running.
     mutating func add(_ originLimits: OriginLimits, to origin: String, isBusy: Bool, now: Int64) {
-        let interval = min(max(0, originLimits.interval?.wholeMilliseconds ?? 0), OriginRateLimiter.maxInterval)
-        let concurrency = min(max(1, originLimits.concurrency ?? RequestQueue.maxPerOrigin), RequestQueue.maxPerOrigin)
+        let interval = min(max(0, originLimits.interval?.wholeMilliseconds ?? 0), OriginRateLimiter.maximumInterval)
+        let concurrency = min(
+            max(1, originLimits.concurrency ?? RequestQueue.maximumPerOrigin), RequestQueue.maximumPerOrigin)
         let expiry = now + max(OriginRateLimiter.lifetime, interval * 2)
         if entries[origin] == nil {
-            if entries.count >= OriginRateLimiter.maxEntries { removeExpired(now: now) }
+            if entries.count >= OriginRateLimiter.maximumEntries { removeExpired(now: now) }
             // Running requests started before the origin had an interval: now at the latest.
             entries[origin] = Entry(lastStart: isBusy ? now : nil)
         }
@@ -54,8 +55,8 @@ struct OriginRateLimiter {
 
     /// Returns how many requests to the origin may run at once.
     func concurrency(of origin: String, now: Int64) -> Int {
-        guard !entries.isEmpty, let entry = entries[origin] else { return RequestQueue.maxPerOrigin }
-        return entry.limits.filter { $0.expiry > now }.map(\.concurrency).min() ?? RequestQueue.maxPerOrigin
+        guard !entries.isEmpty, let entry = entries[origin] else { return RequestQueue.maximumPerOrigin }
+        return entry.limits.filter { $0.expiry > now }.map(\.concurrency).min() ?? RequestQueue.maximumPerOrigin
     }
 
     /// Returns when the next request to the origin may start; nil when it may start now.

@@ -140,7 +140,7 @@ final class RedirectHop: Sendable {
         return RedirectHop(
             self, target, method: becomesGet && method != "HEAD" ? "GET" : method, body: becomesGet ? nil : body,
             headers: kept, credentials: isElsewhere ? nil : credentials,
-            validators: isSameDocument ? validators : Validators(), tls: isElsewhere ? tls.elsewhere : tls,
+            validators: isSameDocument ? validators : Validators(), tls: isElsewhere ? tls.forOtherOrigins : tls,
             refusesPrivate: refusesPrivate(after: fromPrivate))
     }
 

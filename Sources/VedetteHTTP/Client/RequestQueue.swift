@@ -7,10 +7,10 @@ import VedetteCore
 ///
 /// Times are milliseconds of a clock that never jumps.
 struct RequestQueue {
-    static let maxPerOrigin = 8
-    static let maxPerGroup = 4
+    static let maximumPerOrigin = 8
+    static let maximumPerGroup = 4
     /// Polls without an answer that have given their lane's slot back.
-    static let maxSlow = 192
+    static let maximumSlow = 192
 
     typealias ID = UInt64
 
@@ -91,7 +91,7 @@ struct RequestQueue {
                 postpone(queue, until: until)
                 continue
             }
-            if let group = queue.group, countByGroup[group, default: 0] >= RequestQueue.maxPerGroup {
+            if let group = queue.group, countByGroup[group, default: 0] >= RequestQueue.maximumPerGroup {
                 blockedByGroup[group, default: []].append(queue)
                 continue
             }
@@ -131,7 +131,7 @@ struct RequestQueue {
 
     /// Marks a running poll as slow to answer: it gives back its slot in the lane, but not the one of its origin.
     mutating func markSlow(_ id: ID) {
-        guard let entry = running[id], !entry.isSlow, entry.queue.lane == .polls, slowCount < RequestQueue.maxSlow
+        guard let entry = running[id], !entry.isSlow, entry.queue.lane == .polls, slowCount < RequestQueue.maximumSlow
         else { return }
         running[id]?.isSlow = true
         slowCount += 1

@@ -55,12 +55,12 @@ final class Transfer {
     }
 
     /// One retry, after a connection that died or was refused before the first byte.
-    private static let maxAttempts = 2
+    private static let maximumAttempts = 2
     /// With digest authentication: the challenge, perhaps a stale one, and the answer.
-    private static let maxDigestAttempts = 4
+    private static let maximumDigestAttempts = 4
 
     /// Bytes of a buffer that is kept for the next hop: there may be hundreds of handles (I8).
-    private static let maxKept = 256 << 10
+    private static let maximumKept = 256 << 10
     private static let errorBufferSize = Int(CURL_ERROR_SIZE)
 
     init?(
@@ -244,7 +244,7 @@ final class Transfer {
             return false
         }
         guard attempts > 1 else { return true }
-        guard attempts <= (options?.digest == nil ? Transfer.maxAttempts : Transfer.maxDigestAttempts) else {
+        guard attempts <= (options?.digest == nil ? Transfer.maximumAttempts : Transfer.maximumDigestAttempts) else {
             problem = FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
             return false
         }
@@ -363,6 +363,6 @@ final class Transfer {
     func reset() {
         hop = nil
         (memory, reserved) = (nil, 0)
-        if body.capacity > Transfer.maxKept { body = [] }
+        if body.capacity > Transfer.maximumKept { body = [] }
     }
 }

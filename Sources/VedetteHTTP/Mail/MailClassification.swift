@@ -36,7 +36,7 @@ extension MailTransfer {
 
     /// Returns an error when the time for the mail is over.
     func timeoutError(now: Int64) -> FetchError? {
-        let limit = awaitsFinalReply ? max(mail.timeout, mail.patience) : mail.timeout
+        let limit = awaitsFinalReply ? max(mail.timeout, mail.replyTimeout) : mail.timeout
         return now - startedAt >= limit.wholeMilliseconds ? late : nil
     }
 

@@ -11,9 +11,9 @@ struct SMTPReply: Sendable, Hashable {
 /// Parses replies from the bytes of a mail server, in pieces of any size.
 struct MailReplies {
     /// Bytes of one reply with all its lines.
-    private static let maxBytes = 64 << 10
+    private static let maximumBytes = 64 << 10
     /// Bytes of the text; the rest is dropped.
-    private static let maxText = 400
+    private static let maximumText = 400
 
     private var line: [UInt8] = []
     private var text = ""
@@ -30,8 +30,8 @@ struct MailReplies {
     mutating func append(_ chunk: some Sequence<UInt8>) throws(FetchError) {
         for byte in chunk {
             bytes += 1
-            guard bytes <= MailReplies.maxBytes else {
-                throw FetchError(.tooLarge, "a reply is longer than \(MailReplies.maxBytes) bytes")
+            guard bytes <= MailReplies.maximumBytes else {
+                throw FetchError(.tooLarge, "a reply is longer than \(MailReplies.maximumBytes) bytes")
             }
             if byte == 10 { try endLine() } else { line.append(byte) }
         }
@@ -44,7 +44,7 @@ struct MailReplies {
         guard digits.count == 3, digits.allSatisfy({ (48...57).contains($0) }), (50...53).contains(digits[0]),
             let code = Int(String(decoding: digits, as: UTF8.self)), line.count == 3 || line[3] == 32 || line[3] == 45
         else { throw FetchError(.protocol, "a reply has no SMTP code") }
-        let words = line.dropFirst(4).prefix(MailReplies.maxText - min(text.utf8.count, MailReplies.maxText))
+        let words = line.dropFirst(4).prefix(MailReplies.maximumText - min(text.utf8.count, MailReplies.maximumText))
         if !words.isEmpty { text += (text.isEmpty ? "" : " ") + String(decoding: words, as: UTF8.self) }
         let isLast = line.count == 3 || line[3] == 32
         line = []

@@ -6,8 +6,8 @@ import VedetteCore
 /// Decodes gzip, zlib and raw deflate within limits. libcurl's own decoder reports success on a truncated stream, and does
 /// not limit the decoded bytes.
 enum ContentDecoder {
-    /// A body may be decoded to `freeBytes` at any ratio, beyond that to `maxRatio` times its size.
-    static let maxRatio = 1000
+    /// A body may be decoded to `freeBytes` at any ratio, beyond that to `maximumRatio` times its size.
+    static let maximumRatio = 1000
     static let freeBytes = 1 << 20
 
     /// - Parameters:
@@ -39,7 +39,7 @@ enum ContentDecoder {
     private static func inflate(
         _ body: [UInt8], windowBits: Int32, limit: Int, _ memory: MemoryShare?
     ) throws(FetchError) -> [UInt8] {
-        let bound = min(limit, max(freeBytes, body.count.multipliedReportingOverflow(by: maxRatio).partialValue))
+        let bound = min(limit, max(freeBytes, body.count.multipliedReportingOverflow(by: maximumRatio).partialValue))
         var stream = z_stream()
         guard cz_inflate_init(&stream, windowBits) == Z_OK else { throw FetchError(.encoding, "failed to start zlib") }
         defer { inflateEnd(&stream) }

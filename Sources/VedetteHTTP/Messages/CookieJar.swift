@@ -16,9 +16,9 @@ struct CookieJar: Sendable {
     }
 
     /// RFC 6265 §6.1 asks for at least 50 per host.
-    private static let maxCookies = 50
+    private static let maximumCookies = 50
     /// Bytes of a Set-Cookie line.
-    private static let maxLength = 4096
+    private static let maximumLength = 4096
 
     private(set) var cookies: [Cookie] = []
     /// Whether a cookie was set, replaced or removed since this was last set to false.
@@ -31,15 +31,15 @@ struct CookieJar: Sendable {
         self.cookies = Array(
             cookies.filter {
                 CookieJar.isPlain($0.name) && CookieJar.isPlain($0.value)
-                    && $0.name.utf8.count + $0.value.utf8.count <= CookieJar.maxLength
-            }.suffix(CookieJar.maxCookies))
+                    && $0.name.utf8.count + $0.value.utf8.count <= CookieJar.maximumLength
+            }.suffix(CookieJar.maximumCookies))
     }
 
     var isEmpty: Bool { cookies.isEmpty }
 
     /// Stores the cookies that a response sets.
     mutating func store(_ headers: ResponseHeaders, from url: WebURL, now: Timestamp) {
-        for line in headers.all("Set-Cookie") where line.utf8.count <= CookieJar.maxLength {
+        for line in headers.all("Set-Cookie") where line.utf8.count <= CookieJar.maximumLength {
             if let cookie = CookieJar.parse(line, url: url, now: now) { put(cookie, now: now) }
         }
     }
@@ -56,7 +56,7 @@ struct CookieJar: Sendable {
             guard cookies[at] != cookie else { return }
             cookies[at] = cookie
         } else {
-            if cookies.count >= CookieJar.maxCookies { cookies.removeFirst() }
+            if cookies.count >= CookieJar.maximumCookies { cookies.removeFirst() }
             cookies.append(cookie)
         }
         isChanged = true

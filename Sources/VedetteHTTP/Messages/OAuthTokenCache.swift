@@ -20,7 +20,7 @@ struct GrantKey: Sendable, Hashable {
 /// The tokens of client credentials grants, until they expire. Times are milliseconds of a clock that never jumps.
 struct OAuthTokenCache {
     /// A limit is needed since a grant whose secret changes leaves its old token here (I8).
-    private static let maxTokens = 1024
+    private static let maximumTokens = 1024
 
     private var tokens: [GrantKey: (value: Secret, until: Int64)] = [:]
 
@@ -31,8 +31,8 @@ struct OAuthTokenCache {
     }
 
     mutating func keep(_ granted: GrantedToken, of key: GrantKey, now: Int64) {
-        if tokens.count >= OAuthTokenCache.maxTokens { tokens = tokens.filter { $0.value.until > now } }
-        if tokens.count >= OAuthTokenCache.maxTokens { tokens = [:] }
+        if tokens.count >= OAuthTokenCache.maximumTokens { tokens = tokens.filter { $0.value.until > now } }
+        if tokens.count >= OAuthTokenCache.maximumTokens { tokens = [:] }
         tokens[key] = (granted.value, now + granted.lifetime)
     }
 
@@ -51,7 +51,7 @@ struct GrantedToken: Sendable {
     /// Seconds, when the server names no lifetime (RFC 6749 §5.1 recommends that it does).
     private static let defaultLifetime: Int64 = 3600
     /// Seconds. The limit guards against absurd values.
-    private static let maxLifetime: Int64 = 86_400
+    private static let maximumLifetime: Int64 = 86_400
 
     /// - Parameter origin: the origin of the endpoint, for the error.
     init(_ response: Response, from origin: String) throws(FetchError) {
@@ -72,7 +72,7 @@ struct GrantedToken: Sendable {
     /// Ends a minute, or a fifth of a short lifetime, before the token expires: requests and responses take time.
     private static func lifetime(_ expires: JSON?) -> Int64 {
         let value = expires?.double ?? expires?.string.flatMap { Double($0) } ?? Double(defaultLifetime)
-        let seconds = Int64(min(max(value.isNaN ? 0 : value, 0), Double(maxLifetime)))
+        let seconds = Int64(min(max(value.isNaN ? 0 : value, 0), Double(maximumLifetime)))
         return (seconds - min(60, seconds / 5)) * 1000
     }
 
@@ -100,7 +100,7 @@ struct GrantedToken: Sendable {
 
 extension ClientGrant {
     /// Bytes of a response: more than any token needs.
-    private static let maxReply = 256 << 10
+    private static let maximumReply = 256 << 10
 
     /// Returns the request for a token (RFC 6749 §4.4.2).
     ///
@@ -122,10 +122,10 @@ extension ClientGrant {
         let isSameOrigin = WebURL(url).map { $0.origin == WebURL(original.url)?.origin } ?? false
         var request = Request(
             method: "POST", url: url, headers: headers, body: Array(form.utf8),
-            tls: isSameOrigin ? original.tls : original.tls.elsewhere, lane: original.lane, group: original.group,
+            tls: isSameOrigin ? original.tls : original.tls.forOtherOrigins, lane: original.lane, group: original.group,
             redirects: 0,
             proxy: original.proxy, cookies: .none)
-        (request.limits.received, request.limits.inflated) = (ClientGrant.maxReply, ClientGrant.maxReply)
+        (request.limits.received, request.limits.inflated) = (ClientGrant.maximumReply, ClientGrant.maximumReply)
         request.limits.total = min(original.limits.total, .seconds(30))
         return request
     }

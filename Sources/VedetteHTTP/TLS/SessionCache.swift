@@ -5,7 +5,7 @@
 struct SessionCache {
     /// Milliseconds: a day.
     static let lifetime: Int64 = 86_400_000
-    static let maxSessions = 10_000
+    static let maximumSessions = 10_000
     private static let sweepInterval: Int64 = 3_600_000
 
     private var lastUse: [String: Int64] = [:]
@@ -17,7 +17,7 @@ struct SessionCache {
     /// - Returns: the sessions that were removed.
     mutating func markUsed(_ session: String, now: Int64) -> [String] {
         lastUse[session] = now
-        let isFull = lastUse.count > SessionCache.maxSessions
+        let isFull = lastUse.count > SessionCache.maximumSessions
         guard isFull || now - (sweptAt ?? now) >= SessionCache.sweepInterval else {
             sweptAt = sweptAt ?? now
             return []
@@ -25,9 +25,9 @@ struct SessionCache {
         sweptAt = now
         var removed = lastUse.filter { now - $0.value >= SessionCache.lifetime }.map(\.key)
         for session in removed { lastUse[session] = nil }
-        guard lastUse.count > SessionCache.maxSessions else { return removed }
+        guard lastUse.count > SessionCache.maximumSessions else { return removed }
         // Removes a tenth more, so that not every further session sorts all of them.
-        let surplus = lastUse.count - SessionCache.maxSessions * 9 / 10
+        let surplus = lastUse.count - SessionCache.maximumSessions * 9 / 10
         let oldest = lastUse.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key).filter { $0 != session }
         for session in oldest.prefix(surplus) { lastUse[session] = nil }
         removed += oldest.prefix(surplus)

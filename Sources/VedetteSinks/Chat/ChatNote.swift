@@ -57,7 +57,7 @@ struct ChatNote: Sendable {
     var priority: Priority
 
     /// Further facts would not be read.
-    static let mostFacts = 8
+    static let maximumFacts = 8
 
     init(_ message: Message) {
         let event = message.event
@@ -68,9 +68,9 @@ struct ChatNote: Sendable {
         link = event.item?.url.flatMap(ChatNote.link)
         tone = Tone(of: event)
         origin = "\(event.source) · \(message.rule)"
-        tags = Array(message.tags.prefix(ChatNote.mostFacts))
+        tags = Array(message.tags.prefix(ChatNote.maximumFacts))
         let main = MessageFormatter.mainChange(of: event)
-        facts = event.changes.filter { $0 != main }.prefix(ChatNote.mostFacts).map { Fact($0) }
+        facts = event.changes.filter { $0 != main }.prefix(ChatNote.maximumFacts).map { Fact($0) }
         sourceThread = ChatNote.name([event.source])
         thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))
     }

@@ -22,7 +22,7 @@ struct Teams: Chat {
     /// Runs of text are never Markdown, so nothing needs an escape. Lengths are in bytes: a message may have 28 KB as JSON,
     /// where a quote or backslash takes two.
     static let text = ChatText(.bytes)
-    static let mostLines = 20
+    static let maximumLines = 20
 
     static func problem(_ url: WebURL) -> String? {
         if url.isAt("webhook.office.com") || url.isAt("outlook.office.com") {
@@ -70,8 +70,8 @@ struct Teams: Chat {
 
     /// A run has no line breaks, so each line is a block.
     private func lines(_ note: ChatNote) -> [JSON] {
-        let lines = Teams.text.lines(note.text, 5000).split(separator: "\n", maxSplits: Teams.mostLines)
-        let shown = lines.prefix(Teams.mostLines).map(String.init) + (lines.count > Teams.mostLines ? ["…"] : [])
+        let lines = Teams.text.lines(note.text, 5000).split(separator: "\n", maxSplits: Teams.maximumLines)
+        let shown = lines.prefix(Teams.maximumLines).map(String.init) + (lines.count > Teams.maximumLines ? ["…"] : [])
         return shown.map { block([run($0, [:])]) }
     }
 

@@ -6,9 +6,9 @@ import VedetteCore
 /// message and time give the same bytes.
 struct MailMessage {
     /// Limits in bytes of the subject and of a rule's text.
-    private static let mostTitle = 240
-    private static let mostText = 20_000
-    private static let mostFields = 12
+    private static let maximumTitle = 240
+    private static let maximumText = 20_000
+    private static let maximumFields = 12
     private static let plain = ChatText(.bytes)
     private static let html = ChatText.html(.bytes, newline: "<br>\n")
 
@@ -30,7 +30,7 @@ struct MailMessage {
     // MARK: The header
 
     private var header: String {
-        let subject = Self.plain.line(note.title, Self.mostTitle)
+        let subject = Self.plain.line(note.title, Self.maximumTitle)
         var fields: [(String, [String])] = [
             ("From", from.words), ("To", Self.list(to.map(\.words))), ("Cc", Self.list(cc.map(\.words))),
             ("Subject", MailText.words(subject)),
@@ -96,7 +96,7 @@ struct MailMessage {
     private var plainText: String {
         let facts = facts.map { "\(Self.plain.line($0.name, 60)): \(Self.plain.line($0.value, 300))" }
         let paragraphs = [
-            Self.plain.line(note.title, 1000), Self.plain.lines(note.text, Self.mostText),
+            Self.plain.line(note.title, 1000), Self.plain.lines(note.text, Self.maximumText),
             facts.joined(separator: "\n"), note.link ?? "",
             "\(Self.plain.line(note.footer, 300))\n\(seen)",
         ]
@@ -113,7 +113,7 @@ struct MailMessage {
             "<tr><th align=\"left\">\(Self.escaped($0.name, 60))</th>"
                 + "<td dir=\"auto\">\(Self.escaped($0.value, 300))</td></tr>\n"
         }
-        let text = Self.html.lines(Self.plain.lines(note.text, Self.mostText), .max)
+        let text = Self.html.lines(Self.plain.lines(note.text, Self.maximumText), .max)
         return """
             <!DOCTYPE html>
             <html>
@@ -137,7 +137,7 @@ struct MailMessage {
         let changed = Set(event.changes.map(\.field))
         let fields = (event.item?.fields).map(Array.init) ?? []
         let rest = fields.lazy.filter { !changed.contains($0.name) && !$0.value.description.isEmpty }
-            .prefix(Self.mostFields).map { ChatNote.Fact(name: $0.name, value: $0.value.description) }
+            .prefix(Self.maximumFields).map { ChatNote.Fact(name: $0.name, value: $0.value.description) }
         return main + note.facts + rest
     }
 }

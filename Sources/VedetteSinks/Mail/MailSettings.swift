@@ -15,7 +15,7 @@ struct MailSettings: Sendable {
     var timeout: Duration
 
     /// More would be a mailing list, and a server's limit may be as low (RFC 5321 §4.5.3.1.8).
-    private static let mostRecipients = 100
+    private static let maximumRecipients = 100
 
     var secrets: [Secret] { login.map { [$0.password] } ?? [] }
 
@@ -39,9 +39,9 @@ struct MailSettings: Sendable {
         hello = try Self.hello(options)
         timeout = options.duration("timeout") ?? .seconds(60)
         if to.isEmpty { throw OptionProblem("to", detail: "names nobody; write at least one address") }
-        if to.count + cc.count > Self.mostRecipients {
+        if to.count + cc.count > Self.maximumRecipients {
             throw OptionProblem(
-                "to", detail: "and `cc` name more than \(Self.mostRecipients) addresses; write a mailing list's")
+                "to", detail: "and `cc` name more than \(Self.maximumRecipients) addresses; write a mailing list's")
         }
         // RFC 5321 §4.5.3.2.6: a server may take ten minutes to accept a mail.
         guard timeout >= .milliseconds(1), timeout <= .seconds(600) else {

@@ -5,13 +5,13 @@ import VedetteCore
 /// Limits the texts that are stored.
 enum TextLimit {
     /// Bytes of a text that is stored whole.
-    static let mostBytes = 64 << 10
+    static let maximumBytes = 64 << 10
 
     /// Shortens a longer text to its beginning and the digest of the whole, so that a change behind the cut is a change.
     static func bounded(_ text: String) -> String {
-        guard text.utf8.count > mostBytes else { return text }
+        guard text.utf8.count > maximumBytes else { return text }
         let mark = " … (\(text.utf8.count) bytes, digest \(String(Digest.of([text]), radix: 16)))"
-        var end = text.utf8.index(text.startIndex, offsetBy: mostBytes - mark.utf8.count)
+        var end = text.utf8.index(text.startIndex, offsetBy: maximumBytes - mark.utf8.count)
         // Go back to the beginning of a character.
         while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
         return text[..<end] + mark

@@ -50,7 +50,7 @@ struct XMLRecogniser {
         let all = (2...5).flatMap(paths).enumerated().sorted {
             ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
         }
-        return all.prefix(XMLRecogniser.mostPaths).map(\.element).compactMap { path, namespace, count in
+        return all.prefix(XMLRecogniser.maximumPaths).map(\.element).compactMap { path, namespace, count in
             guard let key = XMLRecogniser.keys.first(where: { isUnique($0, path, namespace, count) }) else {
                 return nil
             }
@@ -59,7 +59,7 @@ struct XMLRecogniser {
     }
 
     /// Each path is tried with every key, through the whole document.
-    private static let mostPaths = 200
+    private static let maximumPaths = 200
 
     /// Returns the paths of the elements at one depth with their number and namespace. A path through several namespaces is left
     /// out: a person must choose.

@@ -95,7 +95,7 @@ struct HTMLPage: SourceKind {
         }
         let text = texts.joined(separator: "\n")
         item.fields["text"] = .text(TextLimit.bounded(text))
-        if text.utf8.count > TextLimit.mostBytes {
+        if text.utf8.count > TextLimit.maximumBytes {
             warnings.append(
                 "the text of the page is longer than 64 KiB; of the rest only a digest is kept ('select' narrows it)")
         }

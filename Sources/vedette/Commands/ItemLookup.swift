@@ -83,7 +83,7 @@ enum ItemLookup {
         return try await live(
             Source(
                 name: url, kindName: found.proposal.kind, kind: found.kind, server: Server(name: ""), url: url,
-                pace: PollInterval(every: .seconds(60))))
+                interval: PollInterval(every: .seconds(60))))
     }
 
     static func items(inFile path: String, kind: String?) throws -> [Item] {

@@ -38,7 +38,7 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         let (source, rules, files) = try subject()
         var time = try start()
-        let step = try every.map(duration) ?? source.pace.every
+        let step = try every.map(duration) ?? source.interval.every
         let replay = Replay(
             source, rules: rules, civil: ZoneTime(), random: SystemRandomGenerator(), log: StderrLog(level: .error),
             transformer: JQTransformer())
@@ -70,7 +70,7 @@ struct ReplayCommand: AsyncParsableCommand {
             }
             let source = Source(
                 name: kind, kindName: kind, kind: try entry.make(Options()), server: Server(name: ""),
-                url: "https://replay.example.org", pace: PollInterval(every: entry.every))
+                url: "https://replay.example.org", interval: PollInterval(every: entry.every))
             return (source, RuleSet([]), arguments)
         }
         let configuration = try KindRegistry.configuration(places)

@@ -165,7 +165,7 @@ struct WaitCommand: AsyncParsableCommand {
                 if !isSuspect { before = items }
                 for state in items.compactMap(\.state) { states[state, default: 0] += 1 }
             }
-            let delay = source.pace.delay(states: states, freshFor: nil, random: SystemRandomGenerator().fraction())
+            let delay = source.interval.delay(states: states, freshFor: nil, random: SystemRandomGenerator().fraction())
             try await clock.sleep(until: clock.now().boot.advanced(by: delay))
         }
     }

@@ -33,7 +33,7 @@ struct JournalFacts: Sendable {
     var silences = 0
 
     /// Bound of the whole check: reading every page of a large journal takes long.
-    private static let patience = Duration.seconds(8)
+    private static let timeout = Duration.seconds(8)
 
     static func read(_ journal: any JournalAccess, at now: Timestamp) async throws(JournalError) -> JournalFacts {
         let reader = try await journal.reader()
@@ -47,7 +47,7 @@ struct JournalFacts: Sendable {
     }
 
     private static func integrity(of reader: any JournalReader) async throws(JournalError) -> IntegrityResult {
-        let damages: Result<[String], JournalError>? = await within(patience) {
+        let damages: Result<[String], JournalError>? = await within(timeout) {
             do throws(JournalError) { return .success(try await reader.damages()) } catch { return .failure(error) }
         }
         guard let found = try damages?.get() else { return .unknown }

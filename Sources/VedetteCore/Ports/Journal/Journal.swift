@@ -21,7 +21,7 @@ public protocol Journal: Sendable {
     func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
 
     /// Writes due times, validators and measures in one transaction.
-    func touch(_ touches: [DeferredWrite]) async throws(JournalError)
+    func write(deferred writes: [DeferredWrite]) async throws(JournalError)
 
     /// Lists the lanes that have pending deliveries.
     func pendingLanes() async throws(JournalError) -> [DeliveryLane]

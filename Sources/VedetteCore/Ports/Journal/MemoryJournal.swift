@@ -43,9 +43,9 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
-    public func touch(_ touches: [DeferredWrite]) throws(JournalError) {
+    public func write(deferred writes: [DeferredWrite]) throws(JournalError) {
         try transaction { state throws(JournalError) in
-            for touch in touches { _ = try state.write(PollRecord(record: touch.record, writes: touch.items)) }
+            for write in writes { _ = try state.write(PollRecord(record: write.record, writes: write.items)) }
         }
     }
 
