@@ -2,9 +2,8 @@
 
 import VedetteCore
 
-/// The one time base of rules and deliveries: wall time as it would be if nobody had set the clock since the start.
-///
-/// It runs on the boot-time clock, so it never jumps. Stored times are wall times; the conversions stand here.
+/// The time base of rules and deliveries: the wall time at the start plus the time since then on the boot-time clock, which
+/// never jumps. It converts between that and stored wall times.
 struct SteadyClock: Sendable {
     private let offset: Int64
 

@@ -145,7 +145,7 @@ public actor Watcher {
         wakeUp()
     }
 
-    /// Accepts the empty list of a source as true and polls the source now. Returns when that is committed.
+    /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
     public func accept(_ name: String) async throws(JournalError) {
         // The record of a poll under way would replace this one.
         while let poll = schedule[name]?.poll { await poll.value }

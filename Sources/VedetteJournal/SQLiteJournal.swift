@@ -146,7 +146,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func controlWakes() throws(JournalError) -> AsyncStream<Void> {
-        try JournalWatch(store.files, .requests).wakes
+        try store.files.wakes(for: .requests)
     }
 
     public func prune(_ retention: Retention) async throws(JournalError) {

@@ -18,7 +18,7 @@ public struct SQLiteJournalAccess: JournalAccess {
 
     public func reader() throws(JournalError) -> any JournalReader { try SQLiteJournalReader(files) }
 
-    public func changes() throws(JournalError) -> AsyncStream<Void> { try JournalWatch(files, .all).wakes }
+    public func changes() throws(JournalError) -> AsyncStream<Void> { try files.wakes(for: .all) }
 
     public func add(_ silence: Silence) async throws(JournalError) -> Int64 {
         try await edit(at: silence.created) { db in

@@ -18,7 +18,7 @@ public enum ChildEnvironment {
     public static var inherited: [String: String] { current.filter { isInherited($0.key) } }
 
     /// Whether the variable is on the list.
-    public static func isInherited(_ name: String) -> Bool {
+    static func isInherited(_ name: String) -> Bool {
         names.contains(name) || prefixes.contains { name.hasPrefix($0) }
     }
 

@@ -98,8 +98,7 @@ struct FollowerTests {
     @Test("a commit wakes by itself, without the timer")
     func wakes() async throws {
         let journal = try scratch.open()
-        let watch = try JournalWatch(scratch.files, .all, fallback: nil)
-        var wakes = watch.wakes.makeAsyncIterator()
+        var wakes = try scratch.files.wakes(for: .all, fallback: nil).makeAsyncIterator()
         _ = await wakes.next()
         _ = try await journal.commit(polls(1...1))
         #expect(await wakes.next() != nil)
@@ -109,8 +108,8 @@ struct FollowerTests {
     @Test("a commit does not wake the reader of control requests; a command wakes both")
     func interests() async throws {
         let journal = try scratch.open()
-        var requests = try JournalWatch(scratch.files, .requests, fallback: nil).wakes.makeAsyncIterator()
-        var all = try JournalWatch(scratch.files, .all, fallback: nil).wakes.makeAsyncIterator()
+        var requests = try scratch.files.wakes(for: .requests, fallback: nil).makeAsyncIterator()
+        var all = try scratch.files.wakes(for: .all, fallback: nil).makeAsyncIterator()
         _ = await (requests.next(), all.next())
         _ = try await journal.commit(polls(1...1))
         #expect(await all.next() != nil)
@@ -124,7 +123,7 @@ struct FollowerTests {
     @Test("the end of the watcher wakes its readers, also when it is killed")
     func end() async throws {
         let journal = try scratch.open()
-        var wakes = try JournalWatch(scratch.files, .all, fallback: nil).wakes.makeAsyncIterator()
+        var wakes = try scratch.files.wakes(for: .all, fallback: nil).makeAsyncIterator()
         _ = await wakes.next()
         // The kernel closes the lock file of a killed process as this does.
         let file = open(scratch.files.lock, O_RDWR)

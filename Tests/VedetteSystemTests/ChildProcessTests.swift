@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import VedetteSystem
+
+@testable import VedetteSystem
 
 @Suite("A child process", .timeLimit(.minutes(1)))
 struct ChildProcessTests {

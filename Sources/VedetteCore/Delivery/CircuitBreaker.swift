@@ -25,7 +25,7 @@ struct CircuitBreaker: Sendable {
 
     /// Records a failed attempt.
     /// - Parameters:
-    ///   - retryAfter: the time before which the receiver wants no attempt.
+    ///   - retryAfter: the receiver's Retry-After, as a time.
     ///   - random: 0..<1.
     mutating func failed(_ name: DeliveryLane, at now: Timestamp, retryAfter: Timestamp?, random: Double) {
         if let until = openUntil, until > now {

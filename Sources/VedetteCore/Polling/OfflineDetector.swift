@@ -26,7 +26,7 @@ public struct OfflineDetector: Sendable {
         }
     }
 
-    /// The origins that are watched now. What was heard of them since stands.
+    /// Takes the origins that are watched now. Known results of hosts that stay are kept.
     /// - Parameters:
     ///   - answered: those that are known to have answered at their last attempt.
     ///   - silent: those that are known to be failing, and by silence.

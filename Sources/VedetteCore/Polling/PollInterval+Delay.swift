@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long to wait until the next poll.
+/// The delay until the next poll.
 extension PollInterval {
     static let jitter = 0.1
     static let longestBackoff = Duration.seconds(3600)
@@ -9,7 +9,10 @@ extension PollInterval {
 
     /// After a good poll: `every`, or `while`'s while an item is in transition; slowed by the server's freshness where
     /// the user wrote no interval; jittered by 10 % either way, so that sources spread.
-    /// - Parameter chance: 0..<1.
+    /// - Parameters:
+    ///   - states: the number of items by state.
+    ///   - freshFor: how long the response is fresh by its own account.
+    ///   - random: 0..<1.
     public func delay(states: [String: Int], freshFor: Duration?, random: Double) -> Duration {
         var base = every
         if let whileEvery, whileStates.contains(where: { states[$0, default: 0] > 0 }) {
@@ -21,6 +24,7 @@ extension PollInterval {
     }
 
     /// After the nth failure in a row: `every` plus a random part of min(1 h, every · 2ⁿ).
+    /// - Parameter random: 0..<1.
     public func delay(failures: Int, random: Double) -> Duration {
         let doubled = failures >= 20 ? PollInterval.longestBackoff : every * (1 << failures)
         return every + min(PollInterval.longestBackoff, doubled) * random

@@ -333,17 +333,6 @@ actor RuleCoordinator {
     }
 }
 
-/// What rules need to know of a poll beside its transition.
-struct PollNote: Sendable {
-    /// The poll's id.
-    var id: String
-    var now: Moment
-    /// It confirms what is still so.
-    var isGood: Bool
-    /// The source had no snapshot before it.
-    var isFirst: Bool
-}
-
 extension PollObservation {
     /// What a poll observed besides its events.
     init(_ record: PollRecord, _ source: Source, isGood: Bool) {

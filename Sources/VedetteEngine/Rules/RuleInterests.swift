@@ -36,7 +36,7 @@ final class RuleInterests: Sendable {
         state.withLock { $0.bySource[source]?.nextConfirmation }.map(time.boot)
     }
 
-    /// Whether rules are to be told of a good poll of that source although nothing changed.
+    /// Whether rules need a good poll of that source although nothing changed.
     func needsPoll(of source: String, at now: Moment) -> Bool {
         guard let interest = state.withLock({ $0.bySource[source] }) else { return false }
         return interest.isUncertain || interest.nextConfirmation.map { $0 <= time.moment(now).wall } ?? false

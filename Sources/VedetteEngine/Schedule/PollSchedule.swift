@@ -140,7 +140,7 @@ struct PollSchedule {
         }
     }
 
-    /// Polls the sources whose answers tell whether the network is there.
+    /// Schedules early polls that show whether the network is up.
     mutating func advance(for action: NetworkMonitor.Action, _ network: NetworkMonitor, at now: Moment) {
         switch action {
         case .pollSilentSources: pollSoon(within: PollSchedule.catchUp, at: now.boot, \.isSilent)

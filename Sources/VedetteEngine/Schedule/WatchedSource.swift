@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import VedetteCore
+import VedetteCore
 
 /// One source and its record in memory. It belongs to the watcher's actor.
 final class WatchedSource {
@@ -112,76 +112,10 @@ final class WatchedSource {
     func healthDeadline(now: Moment, nextPoll: BootTime) -> BootTime? {
         followWallClock(now)
         let health = record.health
-        guard let at = health.deadline(source.pace, fails: source.fails, notBefore: record.notBefore) else {
+        guard let at = health.deadline(source.interval, fails: source.fails, notBefore: record.notBefore) else {
             return nil
         }
         let deadline = max(now.boot(at: at, most: WatchedSource.longestDeadline), nextHealthCheck ?? now.boot)
         return nextPoll <= deadline.advanced(by: WatchedSource.soon) ? nil : deadline
-    }
-}
-
-extension Source {
-    /// Its cookie jar: its server's, else its own.
-    public var session: String { server.name.isEmpty ? "source " + name : server.name }
-
-    /// Its failures share one message with those of the same group: its server, else its host.
-    var failureGroup: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
-
-    /// Whether both are asked and read in the same way, so that a poll under way is still right.
-    func hasSameRequest(as other: Source) -> Bool {
-        identity == other.identity && kind.fingerprints == other.kind.fingerprints
-            && server.hasSameRequest(as: other.server)
-    }
-}
-
-extension Server {
-    /// Limits are not part of the request: a change of them disturbs no poll.
-    func hasSameRequest(as other: Server) -> Bool {
-        tls == other.tls && userAgent == other.userAgent && cookies == other.cookies
-            && allowsPrivate == other.allowsPrivate && headers.map(\.name) == other.headers.map(\.name)
-            && headers.map(\.value) == other.headers.map(\.value) && proxy.parts == other.proxy.parts
-            && credentials?.parts == other.credentials?.parts
-    }
-
-    /// Nil when the server has no secret that could be found in a text.
-    var redactor: SecretRedactor? { SecretRedactor(secrets, credentials: credentials) }
-
-    /// Finds also the token that was granted for the request, which is no part of the configuration.
-    func redactor(for response: Response) -> SecretRedactor? {
-        guard let token = response.token else { return redactor }
-        return SecretRedactor(secrets + [token], credentials: credentials)
-    }
-
-    var secrets: [Secret] {
-        let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }
-        return headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-            + [credentials?.password, proxySecret].compactMap { $0 }
-    }
-}
-
-extension Credentials {
-    /// Equal for equal credentials; never stored or printed.
-    fileprivate var parts: [String?] {
-        switch self {
-        case .basic(let user, let password): ["basic", user, password.value]
-        case .digest(let user, let password): ["digest", user, password.value]
-        case .bearer(let token): ["bearer", token.value]
-        case .query(let name, let value): ["query", name, value.value]
-        case .grant(let grant):
-            [
-                "grant", grant.url, grant.client, grant.secret.value, grant.scope, grant.audience,
-                grant.inBody ? "body" : "header",
-            ]
-        }
-    }
-}
-
-extension Proxy {
-    fileprivate var parts: [String?] {
-        switch self {
-        case .environment: ["environment"]
-        case .none: ["none"]
-        case .url(let url, let user, let password): ["url", url, user, password?.value]
-        }
     }
 }

@@ -31,13 +31,13 @@ final class PollPipeline {
             // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
             let items = try await poll.read(await poll.fetch())
             let result = await poll.diff(items)
-            guard let transition = try await transition(source, result, poll) else { return nil }
-            guard let evaluation = await rules.evaluate(transition.poll, transition.note) else {
-                takeBack(transition, of: source)
+            guard let (transition, note) = try await makeTransition(source, result, poll) else { return nil }
+            guard let evaluation = await rules.evaluate(transition, note) else {
+                takeBack(note, of: source)
                 postpone(source)
                 return nil
             }
-            let committed = try await commit(evaluation, transition, of: source)
+            let committed = try await commit(evaluation, transition, note, of: source)
             await announce(committed)
             return committed
         } catch {
@@ -54,18 +54,16 @@ final class PollPipeline {
     func checkHealth(_ source: WatchedSource) async {
         let now = dependencies.clock.now()
         source.followWallClock(now)
-        var poll = PollTransition(
+        var transition = PollTransition(
             source: source.source, record: source.record, now: now.wall, random: dependencies.random)
-        poll.timePassed()
-        guard !poll.events.isEmpty else { return }
-        let note = PollNote(id: "", now: now, isGood: false, isFirst: false)
-        defer { source.hasDeferredWrite = false }
-        let transition = Transition(poll: poll, note: note, hadDeferredWrite: source.hasDeferredWrite)
+        transition.timePassed()
+        guard !transition.events.isEmpty else { return }
+        let note = PollNote(
+            id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
+        source.hasDeferredWrite = false
         do throws(JournalError) {
-            guard let evaluation = await rules.evaluate(poll, note) else {
-                return takeBack(transition, of: source)
-            }
-            await announce(try await commit(evaluation, transition, of: source))
+            guard let evaluation = await rules.evaluate(transition, note) else { return takeBack(note, of: source) }
+            await announce(try await commit(evaluation, transition, note, of: source))
         } catch {
             dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
             source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))
@@ -87,21 +85,11 @@ final class PollPipeline {
 
     // MARK: Transition
 
-    /// A poll that needs a commit.
-    private struct Transition {
-        var poll: PollTransition
-        var note: PollNote
-        /// The announcement about the network that the commit carries.
-        var announcement: Event.Kind?
-        /// A deferred write was dropped, since this commit is newer.
-        var hadDeferredWrite: Bool
-    }
-
     /// Applies the result to the source's record.
     /// - Returns: nil when nothing needs a commit: the poll is void, or its record is written later.
-    private func transition(
+    private func makeTransition(
         _ source: WatchedSource, _ result: PollResult, _ poll: PollStages
-    ) async throws(JournalError) -> Transition? {
+    ) async throws(JournalError) -> (PollTransition, PollNote)? {
         guard !source.isRemoved, !source.mustRestart else { return nil }
         if case .cancelled = result.outcome {
             postpone(source)
@@ -129,12 +117,12 @@ final class PollPipeline {
             transition.add(announcement)
         }
         if transition.isDeferrable, await deferWrite(of: transition, isGood: isGood, source, at: now) { return nil }
-        let note = PollNote(id: poll.id, now: now, isGood: isGood, isFirst: source.record.snapshot == nil)
+        let note = PollNote(
+            id: poll.id, now: now, isGood: isGood, isFirst: source.record.snapshot == nil,
+            announcement: announcement?.kind, hadDeferredWrite: source.hasDeferredWrite)
         // A deferred write is older: handed in from now on, it would overwrite this record.
-        defer { source.hasDeferredWrite = false }
-        return Transition(
-            poll: transition, note: note, announcement: announcement?.kind,
-            hadDeferredWrite: source.hasDeferredWrite)
+        source.hasDeferredWrite = false
+        return (transition, note)
     }
 
     private func apply(
@@ -185,31 +173,32 @@ final class PollPipeline {
     // MARK: Commit
 
     private func commit(
-        _ evaluation: RuleCoordinator.Evaluation, _ transition: Transition, of source: WatchedSource
+        _ evaluation: RuleCoordinator.Evaluation, _ transition: PollTransition, _ note: PollNote,
+        of source: WatchedSource
     ) async throws(JournalError) -> Committed {
         let committed: Committed
         do throws(JournalError) {
             committed = try await evaluation.ticket.committed()
         } catch {
             await rules.undo(evaluation)
-            takeBack(transition, of: source)
+            takeBack(note, of: source)
             throw error
         }
-        if let announcement = transition.announcement { network.announced(announcement) }
-        let isBaseline = transition.note.isFirst || transition.poll.isNewBaseline
-        source.take(transition.poll.record, at: transition.note.now)
+        if let announcement = note.announcement { network.announced(announcement) }
+        let isBaseline = note.isFirst || transition.isNewBaseline
+        source.take(transition.record, at: note.now)
         source.refreshes = []
-        source.lastResult = OnceResult(transition.poll, isBaseline: isBaseline)
-        if isBaseline, let count = transition.poll.record.snapshot?.count {
+        source.lastResult = OnceResult(transition, isBaseline: isBaseline)
+        if isBaseline, let count = transition.record.snapshot?.count {
             dependencies.log.log(.notice, "\(source.source.name): baseline of \(counted(count, "item"))")
         }
         return committed
     }
 
-    /// Undoes what a transition promised that is not committed.
-    private func takeBack(_ transition: Transition, of source: WatchedSource) {
-        if transition.announcement != nil { network.announced(nil) }
-        if transition.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
+    /// Takes back what a transition that is not committed changed beside its record.
+    private func takeBack(_ note: PollNote, of source: WatchedSource) {
+        if note.announcement != nil { network.announced(nil) }
+        if note.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
     }
 
     // MARK: Announce
@@ -234,4 +223,19 @@ final class PollPipeline {
         guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
         Task { @concurrent in for secret in secrets { _ = await secret.refresh() } }
     }
+}
+
+/// The facts about a poll that its commit needs beside the transition.
+struct PollNote: Sendable {
+    /// The poll's id.
+    var id: String
+    var now: Moment
+    /// Whether it confirms what is still so.
+    var isGood: Bool
+    /// Whether the source had no snapshot before it.
+    var isFirst: Bool
+    /// The announcement about the network that the commit carries; nil for none.
+    var announcement: Event.Kind?
+    /// Whether a deferred write was dropped, since this commit is newer.
+    var hadDeferredWrite = false
 }

@@ -3,6 +3,7 @@
 import CLinux
 import Glibc
 import VedetteCore
+import VedetteSystem
 
 /// The files of a journal, in a directory of its own.
 struct JournalFiles: Sendable, Hashable {
@@ -94,4 +95,27 @@ struct FileIdentity: Sendable, Hashable {
     let size: Int64
 
     func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+}
+
+extension JournalFiles {
+    /// Which changes wake.
+    enum WakeReason {
+        /// Changes by commands only.
+        case requests
+        /// Commits, changes by commands, another journal in this place, the end of the watcher.
+        case all
+    }
+
+    /// Wakes one consumer when the journal changed. A wake-up is a hint: it may come for nothing, and several may come as one.
+    /// The watch ends with its consumer.
+    /// - Parameter fallback: the longest time between two wake-ups, for a file system that reports nothing; nil for no limit.
+    func wakes(for reason: WakeReason, fallback: Duration? = .seconds(5)) throws(JournalError) -> AsyncStream<Void> {
+        // The end of the watcher closes the lock file, which it has open for writing.
+        let names = [JournalFiles.databaseName] + (reason == .all ? [JournalFiles.lockName] : [])
+        guard let watch = DirectoryWatch([directory], files: names, reportsStart: true, fallback: fallback) else {
+            throw JournalError.system(
+                errno, "failed to watch \(directory)", "raise the limits of open files and threads")
+        }
+        return watch.changes
+    }
 }

@@ -4,7 +4,7 @@ import GRDB
 public import VedetteCore
 
 /// The rows of `cookie`: the jars of servers whose `cookies` are `journal`. A jar holds credentials, so what is
-/// replaced or deleted here is overwritten in the file, not only let go of.
+/// replaced or deleted here is overwritten in the file, not only freed.
 enum CookieRows {
     static func jar(_ db: Database, of session: String) throws -> [UInt8]? {
         let jar = try db.cachedStatement(sql: "select jar from cookie where session = ?")

@@ -116,7 +116,7 @@ struct StatusCommand: AsyncParsableCommand {
         var table = TextTable(["SOURCE", "HEALTH", "ITEMS", "STATES", "LAST", "NEXT", "REMARK"], colour.palette)
         for line in lines {
             var cells = line.columns(now: now).map { StyledText($0, limit: TextTable.limit) }
-            cells[1] = colour.palette.paint(line.health, line.role)
+            cells[1] = colour.palette.paint(line.health.rawValue, Palette.role(of: line.health))
             table.add(cells)
         }
         return table.lines
@@ -189,25 +189,28 @@ private struct StatusFacts: Sendable {
     }
 }
 
+/// The word of `status` for the health of a source; part of its JSON.
+enum SourceHealth: String {
+    case ok
+    /// Some polls failed, not yet enough for `failing`.
+    case unwell
+    case failing
+    /// Its last poll is probably wrong.
+    case suspect
+    /// It was never polled.
+    case new
+}
+
 /// A source as `status` shows it.
 private struct SourceLine {
     let source: Source
     let record: SourceRecord?
 
-    var role: Palette.Role {
-        switch health {
-        case "ok": .good
-        case "failing": .bad
-        case "suspect", "unwell": .doubtful
-        default: .faint
-        }
-    }
-
-    var health: String {
-        guard let record else { return "new" }
-        if record.health.isFailing { return "failing" }
-        if record.snapshot?.emptiness != nil { return "suspect" }
-        return record.health.failures > 0 ? "unwell" : "ok"
+    var health: SourceHealth {
+        guard let record else { return .new }
+        if record.health.isFailing { return .failing }
+        if record.snapshot?.emptiness != nil { return .suspect }
+        return record.health.failures > 0 ? .unwell : .ok
     }
 
     private var states: String {
@@ -232,14 +235,14 @@ private struct SourceLine {
 
     func columns(now: Timestamp) -> [String] {
         [
-            source.name, health, record?.snapshot.map { "\($0.count)" } ?? "-", states.isEmpty ? "-" : states,
+            source.name, health.rawValue, record?.snapshot.map { "\($0.count)" } ?? "-", states.isEmpty ? "-" : states,
             record?.health.lastPollAt?.relative(to: now) ?? "-", nextPoll?.relative(to: now) ?? "-", remark(now: now),
         ]
     }
 
     var json: JSON {
         .members([
-            "source": .string(source.name), "kind": .string(source.kindName), "health": .string(health),
+            "source": .string(source.name), "kind": .string(source.kindName), "health": .string(health.rawValue),
             "items": record?.snapshot.map { .number($0.count) },
             "states": record?.snapshot.map { head in
                 .object(head.states.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) })

@@ -25,6 +25,15 @@ struct Palette: Sendable {
             ? StyledText(painted: "\u{1B}[\(role.rawValue)m\(safe)\u{1B}[0m", width: safe.count) : StyledText(safe)
     }
 
+    static func role(of health: SourceHealth) -> Role {
+        switch health {
+        case .ok: .good
+        case .failing: .bad
+        case .suspect, .unwell: .doubtful
+        case .new: .faint
+        }
+    }
+
     static func role(of part: EventLine.Part) -> Role {
         switch part {
         case .time: .faint
