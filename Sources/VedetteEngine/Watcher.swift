@@ -85,6 +85,7 @@ public actor Watcher {
         await commits.finish()
     }
 
+    /// Ends `run`: polls under way are cancelled, and what they committed is kept.
     public func stop() {
         isStopping = true
         wakeUp()

@@ -9,24 +9,35 @@ import Synchronization
 /// A run ends when the program does. What the program leaves running in the background goes on; a limit or a cancellation
 /// kills the whole group.
 public final class ChildProcess: Sendable {
+    /// How a program ended.
     public enum Exit: Sendable, Hashable {
+        /// It returned this exit status.
         case status(Int32)
+        /// This signal ended it.
         case signal(Int32)
         /// The kernel kept no status.
         case unknown
     }
 
+    /// The result of a run that no limit ended.
     public struct Output: Sendable, Hashable {
+        /// How it ended.
         public var exit: Exit
+        /// Its standard output, within the limit.
         public var output: [UInt8]
+        /// Its standard error, within the limit.
         public var errorOutput: [UInt8]
     }
 
+    /// Why there is no result.
     public enum Failure: Error, Hashable {
         /// An errno.
         case cannotStart(Int32)
+        /// The time limit passed, and it was killed.
         case timedOut
+        /// It printed more than it may, and was killed.
         case tooMuchOutput
+        /// It was cancelled before its end.
         case cancelled
     }
 
@@ -54,7 +65,7 @@ public final class ChildProcess: Sendable {
 
     /// Runs the program on a thread of its own; cancelling the task kills it.
     public func run() async throws(Failure) -> Output {
-        let result = await withTaskCancellationHandler {
+        let result: Result<Output, Failure> = await withTaskCancellationHandler {
             do throws(SystemThread.Unavailable) {
                 return try await SystemThread.run { Result { () throws(Failure) in try self.runBlocking() } }
             } catch {

@@ -75,7 +75,7 @@ private struct WatchLoop {
             var polled = [
                 pollfd(fd: stop, events: 0, revents: 0), pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
             ]
-            let left = due.map { Int32(clamping: Int64(($0 - .now) / .milliseconds(1)) + 1) }
+            let left = due.map { Int32(clamping: Int64(($0 - .now) / .milliseconds(1) + 1)) }
             let limit = [left.map { max($0, 0) }, mustLook ? 1000 : nil].compactMap { $0 }.min() ?? -1
             _ = poll(&polled, 2, limit)
             if polled[0].revents != 0 { break }

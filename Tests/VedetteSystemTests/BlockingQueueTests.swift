@@ -61,17 +61,27 @@ struct BlockingQueueTests {
         await #expect(throws: BlockingQueue.Refusal.full) { try await queue.run {} }
     }
 
-    /// Waits on a thread of its own.
+    /// Blocks a thread of its own where the caller does.
     private actor Starter {
-        private let queue = DispatchSerialQueue(label: "blocking queue tests")
-        nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+        final class Executor: SerialExecutor {
+            private let queue = DispatchQueue(label: "blocking queue tests")
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+
+        private let executor = Executor()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
         func run(_ calls: BlockingQueue) async throws { try await calls.run {} }
     }
 
     @Test("when no thread can be started, the calls that came meanwhile are refused too, and a later one is made")
     func noThread() async throws {
-        let (gate, attempts, starter) = (try Gate(), Mutex(0), Starter())
+        let attempts = Mutex(0)
+        let (gate, starter) = (try Gate(), Starter())
         let queue = BlockingQueue(capacity: 2) { body in
             let attempt = attempts.withLock { attempts in
                 attempts += 1

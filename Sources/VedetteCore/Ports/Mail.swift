@@ -15,19 +15,30 @@ public protocol MailCarrier: Sendable {
 public struct Mail: Sendable {
     /// The use of STARTTLS (RFC 3207) on a connection that starts without TLS.
     public enum Upgrade: String, Sendable, Hashable, CaseIterable {
-        case required, optional, never
+        /// Without it the mail is not sent.
+        case required
+        /// It is used where the server offers it.
+        case optional
+        /// It is not used.
+        case never
     }
 
     /// User and password.
     public struct Login: Sendable {
+        /// The name of the user.
         public var user: String
+        /// The password, or the token of a server that takes one in its place.
         public var password: Secret
 
+        /// Creates a login.
         public init(user: String, password: Secret) { (self.user, self.password) = (user, password) }
     }
 
+    /// The server that takes the mail.
     public var server: MailServer
+    /// The use of STARTTLS.
     public var upgrade: Upgrade
+    /// How the server is verified.
     public var tls: TLSPolicy
     /// Sent over TLS only, unless the server is this machine.
     public var login: Login?
@@ -35,6 +46,7 @@ public struct Mail: Sendable {
     public var hello: String?
     /// Addresses in ASCII, without angle brackets.
     public var sender: String
+    /// The addresses that get the mail, in ASCII, without angle brackets.
     public var recipients: [String]
     /// Header and body in lines that end with CR LF. The sender doubles dots (RFC 5321 §4.5.2).
     public var content: [UInt8]
@@ -45,6 +57,7 @@ public struct Mail: Sendable {
     /// At most 4 mails of one group are in flight.
     public var group: String?
 
+    /// Creates a mail.
     public init(
         server: MailServer, upgrade: Upgrade = .required, tls: TLSPolicy = .init(), login: Login? = nil,
         hello: String? = nil, sender: String, recipients: [String], content: [UInt8],
@@ -58,10 +71,13 @@ public struct Mail: Sendable {
 
 /// The final reply of a mail server, and the stage of the dialogue it belongs to.
 public struct MailReply: Sendable, Hashable {
+    /// The stages of the dialogue.
     public enum Stage: Sendable, Hashable {
         /// The greeting, EHLO or STARTTLS.
         case greeting
+        /// The authentication.
         case login
+        /// MAIL FROM.
         case sender
         /// The recipient with that index.
         case recipient(Int)
@@ -71,12 +87,14 @@ public struct MailReply: Sendable, Hashable {
         case content
     }
 
+    /// The stage that the reply belongs to.
     public var stage: Stage
     /// 2xx is success, 4xx a temporary and 5xx a permanent failure (RFC 5321 §4.2.1).
     public var code: Int
     /// The text of the reply without its codes, cut to 400 bytes. It is untrusted.
     public var text: String
 
+    /// Creates a reply.
     public init(stage: Stage, code: Int, text: String = "") { (self.stage, self.code, self.text) = (stage, code, text) }
 
     /// Whether the server has accepted the mail.
@@ -89,6 +107,7 @@ public struct MailServer: Sendable, Hashable {
     public let isTLS: Bool
     /// A name, an IPv4 address, or an IPv6 address in brackets.
     public let host: String
+    /// The port, written or implied by the scheme.
     public let port: Int
 
     /// Nil unless the text is such a URL with nothing but scheme, host and port. The default port is 587 (RFC 6409), with

@@ -2,10 +2,13 @@
 
 /// An absolute http or https URL with its parts.
 public struct WebURL: Sendable, Hashable {
+    /// The URL as it was written.
     public let text: String
+    /// `http` or `https`.
     public let scheme: String
     /// `host` or `host:port`, in lower case.
     public let authority: String
+    /// The path as it was written; empty when there is none.
     public let path: String
     /// The query without its `?`; nil when there is none.
     public let query: String?

@@ -86,7 +86,7 @@ struct DoctorRunner: Sendable {
         let found = await within(Self.timeout) {
             try? await SystemThread.run { check.findings(sources, JQTransformer()) }
         }
-        return (found.flatMap(\.self) ?? [.warning("jq", "it did not compile the programs of the sources in time")])
+        return (found.flatMap { $0 } ?? [.warning("jq", "it did not compile the programs of the sources in time")])
             + sinks.flatMap(check.findings)
     }
 

@@ -33,7 +33,7 @@ extension Request {
 
 extension Header {
     /// Whether the header is sent only to the origin it was configured for (I9): a secret, and each header of a server except
-    /// User-Agent and Accept.
+    /// User-Agent, Accept and `Accept-…`.
     public var isForOneOrigin: Bool {
         if isSecret { return true }
         let name = name.lowercased()

@@ -12,18 +12,25 @@ public enum Lane: Sendable, Hashable, CaseIterable {
 
 /// One HTTP request, with the limits and policies that apply to it.
 public struct Request: Sendable {
+    /// The method, in capital letters.
     public var method: String
     /// Absolute, `http` or `https`.
     public var url: String
+    /// The headers, without those of the credentials and cookies.
     public var headers: [Header]
+    /// The body; nil for none.
     public var body: [UInt8]?
+    /// The credentials of the origin of `url`; no other origin gets them (I9).
     public var credentials: Credentials?
+    /// How the server is verified.
     public var tls: TLSPolicy
     /// Requests of one session share cookies; nil keeps none.
     public var session: String?
+    /// The share of the requests in flight that it counts against.
     public var lane: Lane
     /// Of `deliveries`: at most 4 requests of one group are in flight.
     public var group: String?
+    /// The limits on time and size.
     public var limits: FetchLimits
     /// The values of If-None-Match and If-Modified-Since, sent byte for byte (RFC 9110 §13.1).
     public var validators: Validators
@@ -31,8 +38,11 @@ public struct Request: Sendable {
     public var knownDigest: UInt64?
     /// How many redirects are followed; with 0 a redirect is returned as a response.
     public var redirects: Int
+    /// The proxy that it goes through.
     public var proxy: Proxy
+    /// Where the cookies of `session` are kept.
     public var cookies: CookiePolicy
+    /// The limits of concurrency and rate for its origin.
     public var originLimits: OriginLimits
     /// Which addresses the request and its redirects may lead to.
     public var reach: Reach
@@ -50,6 +60,7 @@ public struct Request: Sendable {
         case anywhere
     }
 
+    /// Creates a request with the usual limits and policies.
     public init(
         method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil,
         credentials: Credentials? = nil, tls: TLSPolicy = .init(), session: String? = nil, lane: Lane = .polls,

@@ -2,7 +2,9 @@
 
 /// The final response of a fetch.
 public struct Response: Sendable {
+    /// The status.
     public var status: Int
+    /// The headers of the final response.
     public var headers: ResponseHeaders
     /// The decoded body; empty when `isUnchanged`. Its capacity has 64 spare bytes for a JSON reader.
     public var body: [UInt8]
@@ -28,6 +30,7 @@ public struct Response: Sendable {
     /// Keeps the body's share of the memory for responses (I8) until the response is released.
     public var memory: (any Sendable)?
 
+    /// Creates a response.
     public init(
         status: Int, headers: ResponseHeaders = .init(), body: [UInt8] = [], digest: UInt64 = 0,
         isUnchanged: Bool = false, url: String = "", movedTo: String? = nil, received: Int = 0,

@@ -97,12 +97,13 @@ public protocol JournalMaintenance: Sendable {
 
 /// How long things are kept.
 public struct Retention: Sendable, Hashable {
-    /// Events older than this go, except those of a pending delivery; so do deliveries that ended before it.
+    /// Events older than this are deleted, unless a delivery that is kept names them; so are deliveries that ended before it.
     public var eventsBefore: Timestamp
-    /// Ended deliveries that are kept at most, the newest, whatever their age.
+    /// The most ended deliveries that are kept, the newest, whatever their age.
     public var endedDeliveries = 500_000
-    /// Sources that are not among these and were last polled before `sourcesBefore` go with their items.
+    /// The sources of the configuration. Others that were last polled before `sourcesBefore` are deleted with their items.
     public var sources: Set<String>
+    /// See `sources`.
     public var sourcesBefore: Timestamp
 
     public init(eventsBefore: Timestamp, sources: Set<String>, sourcesBefore: Timestamp) {

@@ -56,14 +56,22 @@ public struct QueueLimit: Sendable, Hashable {
 
 /// Pending deliveries that exceed the bounds of their sinks.
 public struct Overflow: Sendable {
+    /// The bounds that a delivery may exceed.
     public enum Excess: Sendable, Hashable {
-        case age, count, bytes
+        /// It was not delivered within `DeliveryPolicy.giveUp`.
+        case age
+        /// `QueueBound.count`.
+        case count
+        /// `QueueBound.bytes`.
+        case bytes
     }
 
     /// The number of pending deliveries of all sinks.
     public var pending: Int
+    /// The deliveries beyond a bound, with that bound.
     public var excess: [(delivery: Delivery, by: Excess)]
 
+    /// Creates a result.
     public init(pending: Int = 0, excess: [(delivery: Delivery, by: Excess)] = []) {
         (self.pending, self.excess) = (pending, excess)
     }

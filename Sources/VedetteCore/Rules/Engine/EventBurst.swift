@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds the events that one poll stores. Events that a message can be about are stored one by one; of the others the first 10,000, and the rest as one `io.vedette.source.burst`. The items are all stored.
+/// Bounds the events that one poll stores. Events that a message can be about are stored one by one; of the others the first
+/// 10,000, and the rest as one `io.vedette.source.burst`. The items are all stored.
 public enum EventBurst {
     /// Events without a match that are stored one by one.
     public static let maximumEvents = 10_000
