@@ -11,12 +11,12 @@ public actor Watcher {
     private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
-    private let network = NetworkMonitor()
+    let network = NetworkMonitor()
     private let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
-    private var schedule: PollSchedule
-    private var slots = PollSlots()
+    private(set) var schedule: PollSchedule
+    private(set) var slots = PollSlots()
     private var isStopping = false
     private var sleeper: Task<Void, Never>?
     /// When the watcher wakes; nil while it is awake.
@@ -162,11 +162,6 @@ public actor Watcher {
     /// Reads the silences again, after a command or a button changed them.
     public func silencesChanged() async { await rules.silencesChanged() }
 
-    func watched(_ name: String) -> WatchedSource? { schedule[name] }
-
-    /// When the source is polled next, as far as is known now.
-    func due(_ source: WatchedSource, now: Moment) -> BootTime { schedule.due(source, now: now) }
-
     // MARK: Sleep
 
     /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
@@ -206,10 +201,6 @@ public actor Watcher {
     }
 
     // MARK: Polls
-
-    var slowOrigins: Set<String> { network.slowOrigins }
-
-    var isIdle: Bool { slots.isIdle }
 
     private func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }
 

@@ -182,6 +182,11 @@ struct World {
     }
 }
 
+extension Watcher {
+    var isIdle: Bool { slots.isIdle }
+    var slowOrigins: Set<String> { network.slowOrigins }
+}
+
 struct NeverHappened: Error {}
 
 /// Yields until the condition holds; it gives up after very many turns, whatever the clock says.

@@ -8,9 +8,9 @@ import VedetteCore
 extension Watcher {
     /// When it would poll that source next, had its server sent that Retry-After.
     fileprivate func due(_ name: String, notBefore: Duration, now: Moment) -> BootTime? {
-        guard let source = watched(name) else { return nil }
+        guard let source = schedule[name] else { return nil }
         source.change { $0.notBefore = now.wall.advanced(by: notBefore) }
-        return due(source, now: now)
+        return schedule.due(source, now: now)
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Finds user and password of a host in a netrc file, which must be as private as the file of a secret. The password is
 /// read again after a 401, as every secret.

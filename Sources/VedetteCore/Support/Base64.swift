@@ -35,7 +35,7 @@ public enum Base64 {
     public static func decodeSkippingOthers(_ text: some Sequence<UInt8>) -> [UInt8] {
         let digits = text.prefix { $0 != UInt8(ascii: "=") }
         return bytes(
-            of: digits.compactMap { digit in
+            of: digits.compactMap { digit -> UInt8? in
                 switch digit {
                 case UInt8(ascii: "-"): 62
                 case UInt8(ascii: "_"): 63

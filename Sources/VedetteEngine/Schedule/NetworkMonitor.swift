@@ -12,7 +12,7 @@ final class NetworkMonitor {
         case pollReferenceHosts
     }
 
-    private var reachability = OfflineDetector()
+    private var offlineDetector = OfflineDetector()
     /// Origins whose last attempt timed out; their polls use the lane of slow hosts.
     private(set) var slowOrigins = Set<String>()
     /// The last announcement that was committed.
@@ -22,10 +22,10 @@ final class NetworkMonitor {
     /// What polls since the last `takeActions` call for. A poll's commit stands between the two, in which others may end.
     private var actions = Set<Action>()
 
-    var isOffline: Bool { reachability.isOffline }
+    var isOffline: Bool { offlineDetector.isOffline }
 
     func restore(isOffline: Bool) {
-        reachability = OfflineDetector(isOffline: isOffline)
+        offlineDetector = OfflineDetector(isOffline: isOffline)
         isAnnouncedOffline = isOffline
     }
 
@@ -33,7 +33,7 @@ final class NetworkMonitor {
         if record.health.problem?.failure == Failure.timeout.rawValue { slowOrigins.insert(origin) }
     }
 
-    /// Tells reachability which origins are watched. No answer is expected from those that have long been failing.
+    /// Tells the detector which origins are watched. No answer is expected from those that have long been failing.
     func watch(_ sources: [WatchedSource]) {
         var (answered, silent) = (Set<String>(), Set<String>())
         for source in sources {
@@ -46,14 +46,14 @@ final class NetworkMonitor {
             }
         }
         let origins = Set(sources.map(\.origin))
-        reachability.watch(origins, answered: answered, silent: silent)
+        offlineDetector.watch(origins, answered: answered, silent: silent)
         slowOrigins.formIntersection(origins)
     }
 
     func isSlow(_ origin: String) -> Bool { slowOrigins.contains(origin) }
 
     /// Whether the answer of that origin would show that there is a network.
-    func isAwaited(_ origin: String) -> Bool { reachability.isAwaited(origin) }
+    func isAwaited(_ origin: String) -> Bool { offlineDetector.isAwaited(origin) }
 
     /// Notes whether a source's host answered. `takeActions` tells what follows.
     func pollEnded(_ result: PollResult, of source: WatchedSource) {
@@ -65,13 +65,13 @@ final class NetworkMonitor {
         }
         guard let isAnswered = result.isAnswered else { return }
         source.isSilent = !isAnswered
-        let wasOffline = reachability.isOffline
+        let wasOffline = offlineDetector.isOffline
         if !isAnswered {
-            if reachability.fellSilent(origin) { actions.insert(.pollReferenceHosts) }
+            if offlineDetector.fellSilent(origin) { actions.insert(.pollReferenceHosts) }
             return
         }
-        reachability.answered(origin)
-        if wasOffline, !reachability.isOffline { actions.insert(.pollSilentSources) }
+        offlineDetector.answered(origin)
+        if wasOffline, !offlineDetector.isOffline { actions.insert(.pollSilentSources) }
     }
 
     func takeActions() -> [Action] {
@@ -81,9 +81,9 @@ final class NetworkMonitor {
 
     /// The event that the next commit carries; nil when there is nothing to announce. `announced` must follow.
     func pendingEvent(_ detail: String?) -> DraftEvent? {
-        guard reachability.isOffline != isAnnouncedOffline, !isAnnouncing else { return nil }
+        guard offlineDetector.isOffline != isAnnouncedOffline, !isAnnouncing else { return nil }
         isAnnouncing = true
-        guard reachability.isOffline else { return DraftEvent(.online) }
+        guard offlineDetector.isOffline else { return DraftEvent(.online) }
         let problem = Event.Problem(
             failure: Failure.network.rawValue, detail: "no host answers any more" + (detail.map { "; \($0)" } ?? ""))
         return DraftEvent(.offline, error: problem)

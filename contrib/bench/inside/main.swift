@@ -65,7 +65,7 @@ func reading(_ path: String, _ kind: any SourceKind) throws -> Double {
 func source(_ kind: any SourceKind) -> Source {
     Source(
         name: "s", kindName: "json", kind: kind, server: Server(name: ""), url: "https://lab.example.org/",
-        pace: PollInterval(every: .seconds(60)))
+        interval: PollInterval(every: .seconds(60)))
 }
 
 func comparing(_ count: Int) throws -> Double {
