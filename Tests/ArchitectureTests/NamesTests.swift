@@ -26,11 +26,11 @@ struct NamesTests {
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
-        Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows
+        Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch
         """,
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
         "VedetteSources":
-            "KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords",
+            "KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords LinkHeader",
         "VedetteDocument": "XMLIllness XMLHealer XMLRepair XMLStart XPathMeter",
     ]
 

@@ -33,7 +33,7 @@ final class CommitBatcher: Sendable {
         return ticket
     }
 
-    /// Takes records for which nobody waits; they are written after the commits at hand.
+    /// Enqueues records without a ticket; they are written after the current batch.
     func write(deferred: [DeferredWrite]) {
         guard !deferred.isEmpty else { return }
         startWriting { state in
