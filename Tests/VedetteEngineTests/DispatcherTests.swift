@@ -84,6 +84,18 @@ struct CourierTests {
         #expect(world.sink.seen == ["1", "1", "2"])
     }
 
+    @Test("a retry fails when the lanes cannot be read, so that its request stays")
+    func retryWithoutJournal() async throws {
+        let world = World()
+        _ = await pending("1", in: world)
+        await world.journal.fail(lanes: true)
+        await #expect(throws: JournalError.self) { try await world.dispatcher.retry(sink: "k") }
+        #expect(world.sink.seen.isEmpty)
+        await world.journal.fail()
+        try await world.dispatcher.retry(sink: "k")
+        try await until { await world.journal.state(1) == .sent }
+    }
+
     @Test("that a sink was paused is stored later when the journal refuses it now")
     func pausedWhileDiskIsFull() async throws {
         let world = World()

@@ -224,11 +224,14 @@ actor FakeJournal: Journal {
     private(set) var deferred: [[String]] = []
     private(set) var failsCommits = false
     private var failsRecording = false
+    private var failsLanes = false
     private var isHeld = false
     private var holders: [CheckedContinuation<Void, Never>] = []
     private var committing = Set<String>()
 
-    func fail(commits: Bool = false, recording: Bool = false) { (failsCommits, failsRecording) = (commits, recording) }
+    func fail(commits: Bool = false, recording: Bool = false, lanes: Bool = false) {
+        (failsCommits, failsRecording, failsLanes) = (commits, recording, lanes)
+    }
     func hold() { isHeld = true }
     func release() {
         isHeld = false
@@ -300,7 +303,10 @@ actor FakeJournal: Journal {
         deliveries.values.filter(\.state.isPending).map(\.delivery).sorted { $0.id < $1.id }
     }
 
-    func pendingLanes() -> [DeliveryLane] { Array(Set(pending.map(\.lane))) }
+    func pendingLanes() throws(JournalError) -> [DeliveryLane] {
+        if failsLanes { throw JournalError(.busy, "the journal is locked") }
+        return Array(Set(pending.map(\.lane)))
+    }
 
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
         Array(pending.filter { $0.lane == lane && $0.id > after }.prefix(limit))

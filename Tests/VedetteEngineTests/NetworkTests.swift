@@ -66,6 +66,22 @@ struct NetworkTests {
         #expect(await kinds(world) == names.map { _ in "failing" })
     }
 
+    @Test("what a poll calls for is not lost when another poll ends during its commit")
+    func actions() {
+        let monitor = NetworkMonitor()
+        let (good, silent) = (PollResult(.unchanged(Validators())), PollResult(FetchError(.resolve, "no name server")))
+        let sources = names.enumerated().map { WatchedSource(source($1), number: $0) }
+        monitor.watch(sources)
+        for source in sources { monitor.pollEnded(good, of: source) }
+        for source in sources { monitor.pollEnded(silent, of: source) }
+        #expect(monitor.isOffline)
+        _ = monitor.takeActions()
+        for source in sources[0...2] { monitor.pollEnded(good, of: source) }
+        for source in sources[0...1] { monitor.pollEnded(silent, of: source) }
+        #expect(monitor.takeActions() == [.pollSilentSources, .pollReferenceHosts])
+        #expect(monitor.takeActions().isEmpty)
+    }
+
     @Test("a lack of memory here says nothing about the host")
     func memory() {
         #expect(PollResult(FetchError(.memory, "no memory")).isAnswered == nil)
