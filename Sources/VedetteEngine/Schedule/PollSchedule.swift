@@ -15,7 +15,7 @@ struct PollSchedule {
     private var byNumber: [WatchedSource] = []
     /// Numbers of removed sources, to be given out again.
     private var freeNumbers: [Int] = []
-    private var scheduler = DueQueue()
+    private var dueQueue = DueQueue()
     /// When failing sources become failing or stale without a poll. A time may be too early, and is checked when it comes.
     private var healthDeadlines = DueQueue()
 
@@ -44,7 +44,7 @@ struct PollSchedule {
         source.isRemoved = true
         source.poll?.cancel()
         byName[source.source.name] = nil
-        scheduler.remove(source.number)
+        dueQueue.remove(source.number)
         healthDeadlines.remove(source.number)
         if source.poll == nil { freeNumbers.append(source.number) }
     }
@@ -62,13 +62,13 @@ struct PollSchedule {
         } else if old.interval == source.interval {
             return
         }
-        if scheduler.due(of: watched.number) != nil { scheduleFirst(watched, now: now) }
+        if dueQueue.due(of: watched.number) != nil { scheduleFirst(watched, now: now) }
     }
 
     // MARK: Times
 
     /// The earliest due time of a source that is not being polled.
-    var next: BootTime? { scheduler.next }
+    var next: BootTime? { dueQueue.next }
     /// The earliest time at which the health of a source may change without a poll.
     var nextHealthCheck: BootTime? { healthDeadlines.next }
 
@@ -76,7 +76,7 @@ struct PollSchedule {
         source.due(now: now, confirmation: interests.confirmation(of: source.source.name))
     }
 
-    mutating func schedule(_ source: WatchedSource, at due: BootTime) { scheduler.schedule(source.number, at: due) }
+    mutating func schedule(_ source: WatchedSource, at due: BootTime) { dueQueue.schedule(source.number, at: due) }
 
     /// Schedules after a start: stored deadlines hold, clamped; overdue sources are polled soon, spread a little.
     mutating func scheduleFirst(_ source: WatchedSource, now: Moment) {
@@ -99,7 +99,7 @@ struct PollSchedule {
     }
 
     private mutating func scheduleHealthCheck(_ source: WatchedSource, now: Moment) {
-        let nextPoll = scheduler.due(of: source.number)
+        let nextPoll = dueQueue.due(of: source.number)
         if let nextPoll, let deadline = source.healthDeadline(now: now, nextPoll: nextPoll) {
             healthDeadlines.schedule(source.number, at: deadline)
         } else {
@@ -114,14 +114,14 @@ struct PollSchedule {
             scheduleHealthCheck(source, now: now)
             guard let deadline = healthDeadlines.due(of: number), deadline <= now.boot else { continue }
             healthDeadlines.remove(number)
-            scheduler.remove(number)
+            dueQueue.remove(number)
             return source
         }
         return nil
     }
 
     /// Takes the source that has been due longest.
-    mutating func startNext(at now: BootTime) -> WatchedSource? { scheduler.startNext(at: now).map { byNumber[$0] } }
+    mutating func startNext(at now: BootTime) -> WatchedSource? { dueQueue.startNext(at: now).map { byNumber[$0] } }
 
     // MARK: Early polls
 
@@ -129,14 +129,14 @@ struct PollSchedule {
     mutating func advanceForRules(now: Moment) {
         for source in interests.sources.compactMap({ byName[$0] }) {
             let due = due(source, now: now)
-            if let scheduled = scheduler.due(of: source.number), due < scheduled { schedule(source, at: due) }
+            if let scheduled = dueQueue.due(of: source.number), due < scheduled { schedule(source, at: due) }
         }
     }
 
     /// Polls what became due while the machine slept.
     mutating func catchUp(at now: BootTime) {
-        pollSoon(within: PollSchedule.catchUp, at: now) { [scheduler] source in
-            scheduler.due(of: source.number).map { $0 <= now } ?? false
+        pollSoon(within: PollSchedule.catchUp, at: now) { [dueQueue] source in
+            dueQueue.due(of: source.number).map { $0 <= now } ?? false
         }
     }
 
@@ -156,7 +156,7 @@ struct PollSchedule {
     private mutating func pollSoon(
         within longest: Duration, at now: BootTime, _ isIncluded: (WatchedSource) -> Bool
     ) {
-        for source in all where scheduler.due(of: source.number) != nil && isIncluded(source) {
+        for source in all where dueQueue.due(of: source.number) != nil && isIncluded(source) {
             let spread = min(source.source.interval.every, longest) * random.fraction()
             schedule(source, at: now.advanced(by: spread))
         }

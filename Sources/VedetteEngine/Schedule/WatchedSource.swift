@@ -6,7 +6,7 @@ import VedetteCore
 final class WatchedSource {
     private(set) var source: Source
     private(set) var origin: String
-    /// Its number in the scheduler.
+    /// Its number in the due queue.
     let number: Int
     private(set) var record: SourceRecord
     /// The wall clock's lead over the boot-time clock when the record's times were right.

@@ -3,6 +3,25 @@
 import GRDB
 import VedetteCore
 
+/// The rows of `queue_total`, which triggers keep.
+enum QueueTotalRows {
+    static let sinks = "select distinct sink from queue_total where count > 0"
+
+    static let all = "select sink, state, count, bytes from queue_total where count > 0 order by sink"
+
+    /// Counts the pending and dead deliveries of each sink that has any.
+    static func counts(_ db: Database) throws -> [SinkCount] {
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: all))
+        var counts: [SinkCount] = []
+        while let row = try rows.next() {
+            let (sink, state, number): (String, String, Int) = (row[0], row[1], row[2])
+            if counts.last?.sink != sink { counts.append(SinkCount(sink: sink)) }
+            counts[counts.count - 1].add(number, state: DeliveryState(rawValue: state), bytes: row[3])
+        }
+        return counts
+    }
+}
+
 /// Finds pending deliveries that exceed the bounds of their sinks.
 enum OverflowRows {
     static func of(_ limits: [QueueLimit], most: Int, _ db: Database) throws -> Overflow {
