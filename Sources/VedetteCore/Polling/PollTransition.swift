@@ -55,7 +55,7 @@ public struct PollTransition: Sendable {
     /// No poll was made: time alone makes the source failing or stale.
     public mutating func timePassed() {
         events += record.health.timePassed(
-            source.pace, fails: source.fails, notBefore: record.notBefore, at: now)
+            source.interval, fails: source.fails, notBefore: record.notBefore, at: now)
     }
 
     /// Adds an event about the machine that this source's poll found.

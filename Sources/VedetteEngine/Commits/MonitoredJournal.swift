@@ -76,8 +76,8 @@ public final class MonitoredJournal: Journal {
         try await write { () async throws(JournalError) in try await journal.commit(polls) }
     }
 
-    public func touch(_ touches: [DeferredWrite]) async throws(JournalError) {
-        try await write { () async throws(JournalError) in try await journal.touch(touches) }
+    public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
+        try await write { () async throws(JournalError) in try await journal.write(deferred: writes) }
     }
 
     public func pendingLanes() async throws(JournalError) -> [DeliveryLane] {
