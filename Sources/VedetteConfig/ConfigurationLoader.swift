@@ -12,7 +12,7 @@ public struct ConfigurationLoader: Sendable {
 
     /// Creates a loader.
     /// - Parameters:
-    ///   - directory: the value of `--config`; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
+    ///   - directory: the value of `--config`, a directory or one file; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
     ///   - environment: the variables for `env:` and the search; nil for those of this process.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
@@ -23,8 +23,20 @@ public struct ConfigurationLoader: Sendable {
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
 
-    /// The directory that `load` reads; nil when there is none.
-    public var directoryInUse: String? { findDirectory(Findings()) }
+    /// The directories to watch for changes of what `load` reads, and the one file in them that counts; nil for all files.
+    public var watched: (directories: [String], files: [String]?) {
+        guard let path = findPath(Findings()) else { return ([], nil) }
+        if isDirectory(path) { return ([path, path + "/rules"], nil) }
+        let slash = path.lastIndex(of: "/")
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        return ([slash.map { String(path[..<$0]) } ?? "."], [name])
+    }
+
+    /// The directory where a first configuration belongs; nil when no home directory is known.
+    public var directoryToWrite: String? { directory ?? userDirectory }
+
+    /// Whether no directory was named and none exists.
+    public var isMissing: Bool { directory == nil && findPath(Findings()) == nil }
 
     /// Reads and validates all files. Blocks on files, and for at most 10 s on the programs of `command:` secrets, which run
     /// at the same time.
@@ -48,26 +60,29 @@ public struct ConfigurationLoader: Sendable {
 
     private func load(_ commands: SecretCommands) -> Loaded {
         let findings = Findings()
-        guard let directory = findDirectory(findings) else { return Loaded(diagnostics: findings.sorted()) }
-        let files = ConfigurationFile.all(in: directory, findings)
+        guard let path = findPath(findings) else { return Loaded(diagnostics: findings.sorted()) }
+        let files = ConfigurationFile.all(in: path, findings)
         if files.isEmpty, !findings.hasErrors {
             findings.error(
-                Place(file: directory), "no *.yaml file is here; write one, or name another directory with --config")
+                Place(file: path),
+                "no *.yaml file is here; `vedette init` writes one, or name another directory with --config")
         }
         var loaded = load(files, findings, commands)
-        loaded.directory = directory
+        loaded.directory = path
         return loaded
     }
 
     /// Returns the names that are in use, also when the files have errors. Reads no secret.
     public func names() -> NamesInUse {
         let findings = Findings()
-        guard let directory = findDirectory(findings) else { return NamesInUse() }
+        guard let path = findPath(findings) else { return NamesInUse() }
         var names = NamesInUse()
-        for file in ConfigurationFile.all(in: directory, findings) {
+        for file in ConfigurationFile.all(in: path, findings) {
             let root = YAMLDocument.root(of: file, budget: Budget(), findings)
             names.sources.formUnion(root?.child("sources")?.keys.compactMap(\.text) ?? [])
             names.sinks.formUnion(root?.child("sinks")?.keys.compactMap(\.text) ?? [])
+            names.rules.formUnion(
+                root?.child("rules")?.elements("'rules'", findings)?.compactMap { $0.child("name")?.text } ?? [])
         }
         return names
     }
@@ -95,14 +110,16 @@ public struct ConfigurationLoader: Sendable {
         return secrets.commands
     }
 
-    private func findDirectory(_ findings: Findings) -> String? {
+    private func findPath(_ findings: Findings) -> String? {
         if let directory {
             if isDirectory(directory) { return directory }
+            let isFile = FileManager.default.fileExists(atPath: directory)
+            if isFile, directory.hasSuffix(".yaml") { return directory }
             findings.error(
                 Place(file: directory),
-                FileManager.default.fileExists(atPath: directory)
-                    ? "this is a file; name its directory with --config"
-                    : "this directory does not exist; name another one with --config")
+                isFile
+                    ? "only a *.yaml file or a directory is a configuration; rename it, or name another with --config"
+                    : "this directory does not exist; `vedette init --config \(directory)` writes a first one there")
             return nil
         }
         let candidates = [userDirectory, "/etc/vedette"].compactMap { $0 }
@@ -110,7 +127,7 @@ public struct ConfigurationLoader: Sendable {
         findings.error(
             Place(file: candidates[0]),
             "no configuration: \(candidates.joined(separator: " and ")) do not exist; "
-                + "make one, or name a directory with --config")
+                + "`vedette init` writes a first one, or name a directory with --config")
         return nil
     }
 
@@ -138,4 +155,6 @@ public struct NamesInUse: Sendable {
     public var sources: Set<String> = []
     /// The names of sinks.
     public var sinks: Set<String> = []
+    /// The names of rules.
+    public var rules: Set<String> = []
 }

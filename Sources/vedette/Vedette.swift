@@ -16,7 +16,7 @@ struct Vedette: AsyncParsableCommand {
             CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,
             ProbeCommand.self, TrustCommand.self, ExplainCommand.self, TestCommand.self, SnoozeCommand.self,
             MuteCommand.self, SilencesCommand.self, OutboxCommand.self, SchemaCommand.self, DoctorCommand.self,
-            JournalCommand.self,
+            JournalCommand.self, InitCommand.self, ImportCommand.self, ExportCommand.self,
         ])
 
     static func main() async {

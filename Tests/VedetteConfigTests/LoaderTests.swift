@@ -58,18 +58,31 @@ struct LoaderTests {
     func nothing() throws {
         #expect(
             said(loader(directory: directory.path + "/x").load()) == [
-                "DIR/x: this directory does not exist; name another one with --config"
+                "DIR/x: this directory does not exist; `vedette init --config DIR/x` writes a first one there"
             ])
         #expect(
             said(loader(directory: directory.path).load()) == [
-                "DIR: no *.yaml file is here; write one, or name another directory with --config"
+                "DIR: no *.yaml file is here; `vedette init` writes one, or name another directory with --config"
             ])
-        let file = try directory.write("", to: "y.yaml")
+        let file = try directory.write("", to: "y.txt")
         #expect(
-            said(loader(directory: file).load()) == ["DIR/y.yaml: this is a file; name its directory with --config"])
+            said(loader(directory: file).load()) == [
+                "DIR/y.txt: only a *.yaml file or a directory is a configuration; rename it, or name another with --config"
+            ])
         let loaded = loader(["HOME": directory.path]).load()
         #expect(loaded.configuration == nil)
-        #expect(loaded.diagnostics.first?.message.contains("/etc/vedette do not exist; make one") == true)
+        #expect(loaded.diagnostics.first?.message.contains("/etc/vedette do not exist; `vedette init` writes") == true)
+    }
+
+    @Test("one file is a configuration of its own: no other file is read or watched")
+    func oneFile() throws {
+        _ = try directory.write("nonsense: true", to: "other.yaml")
+        let file = try directory.write("sinks: {out: {kind: stdout}}", to: "mine.yaml")
+        let one = loader(directory: file)
+        #expect(one.load().configuration?.sinks.map(\.name) == ["out"])
+        #expect(one.watched.directories == [directory.path] && one.watched.files == ["mine.yaml"])
+        let all = loader(directory: directory.path).watched
+        #expect(all.directories == [directory.path, directory.path + "/rules"] && all.files == nil)
     }
 
     @Test("a file that is no text, too large or unreadable is an error, never skipped")

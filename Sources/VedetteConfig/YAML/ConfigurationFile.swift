@@ -17,12 +17,18 @@ struct ConfigurationFile: Sendable {
     /// The directory that relative paths in the file are resolved against.
     var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 
-    /// Reads every `*.yaml` in `directory` and in `rules/` below it. A file that cannot be read is an error.
+    /// Reads every `*.yaml` in a directory and in `rules/` below it, or one file. A file that cannot be read is an error.
     static func all(in directory: String, _ findings: Findings) -> [ConfigurationFile] {
+        if directory.hasSuffix(".yaml"), !isDirectory(directory) { return read(directory, findings).map { [$0] } ?? [] }
         let names =
             list(directory, findings) + list(directory + "/rules", findings, isOptional: true).map { "rules/" + $0 }
         let base = directory.hasSuffix("/") ? directory : directory + "/"
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { read(base + $0, findings) }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private static func list(_ directory: String, _ findings: Findings, isOptional: Bool = false) -> [String] {

@@ -115,8 +115,8 @@ struct Daemon {
     private func forward(
         _ signals: Signals, to continuation: AsyncStream<Trigger>.Continuation
     ) -> [Task<Void, Never>] {
-        let directory = loader.directoryInUse ?? ""
-        let watch: DirectoryWatch? = DirectoryWatch([directory, directory + "/rules"])
+        let (directories, files) = loader.watched
+        let watch: DirectoryWatch? = DirectoryWatch(directories, files: files)
         if watch == nil {
             let cause = String(cString: strerror(errno))
             app.log.log(.warning, "failed to watch the configuration: \(cause); SIGHUP still reloads it")

@@ -9,7 +9,8 @@ import VedetteJournal
 struct Paths: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Directory of the configuration; else $XDG_CONFIG_HOME/vedette, else /etc/vedette.", valueName: "dir"))
+            "Directory or one file of the configuration; else $XDG_CONFIG_HOME/vedette, else /etc/vedette.",
+            valueName: "path"))
     var config: String?
 
     @Option(

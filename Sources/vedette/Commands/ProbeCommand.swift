@@ -31,14 +31,18 @@ struct ProbeCommand: AsyncParsableCommand {
     var userAgent: String?
 
     func run() async throws {
+        for line in try await proposal().lines { try Output.print(line) }
+    }
+
+    /// Fetches the address, prints what was found on stderr, and returns how to watch it.
+    func proposal() async throws -> ProposalText {
         if let kind { try ItemLookup.check(kind: kind) }
         let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent)
         let client = try HTTPClient()
         let result: Result<ProposalText, any Error>
         do { result = .success(try await probe(target, FileFetcher(web: client))) } catch { result = .failure(error) }
         await client.shutdown()
-        let text = try result.get()
-        for line in text.lines { try Output.print(line) }
+        return try result.get()
     }
 
     private func find(_ name: String) throws -> Server {

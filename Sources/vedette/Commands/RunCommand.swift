@@ -30,6 +30,13 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let loader = KindRegistry.loader(places)
+        if loader.isMissing, let directory = loader.directoryToWrite {
+            Output.diagnose("vedette: there is no configuration in \(directory) yet; type one of")
+            Output.diagnose("  vedette init              for a first one that you edit")
+            Output.diagnose("  vedette init --url URL    for one that watches an address")
+            throw ExitCode(Exit.Code.configuration.rawValue)
+        }
         let configuration = try KindRegistry.configuration(places)
         let log = StderrLog(level: verbose ? .debug : .info)
         if once {
@@ -39,7 +46,7 @@ struct RunCommand: AsyncParsableCommand {
         // Before the program is assembled, which delivers pending messages at once.
         let signals = Signals()
         let app = try await App(configuration, state: places.stateDirectory(), log: log)
-        try await Daemon(app: app, loader: KindRegistry.loader(places)).run(configuration, signals)
+        try await Daemon(app: app, loader: loader).run(configuration, signals)
     }
 
     private func runOnce(_ app: App, _ configuration: Configuration) async throws {

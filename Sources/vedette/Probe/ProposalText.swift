@@ -78,7 +78,7 @@ struct ProposalText {
     }
 
     /// Returns a plain scalar where YAML reads it as that text, else a quoted one; JSON's quotes are YAML's too.
-    private static func scalar(_ text: String) -> String {
+    static func scalar(_ text: String) -> String {
         let isWord =
             text.utf8.allSatisfy {
                 ($0 | 0x20 >= 97 && $0 | 0x20 <= 122) || (48...57).contains($0) || "_./".utf8.contains($0)
@@ -97,7 +97,17 @@ extension Unicode.Scalar.Properties {
 enum ProposedName {
     /// Returns a name that is not taken, with a number if necessary.
     static func of(_ address: String, kind: String, besides taken: Set<String>) -> String {
-        let name = of(address, kind: kind)
+        free(of(address, kind: kind), besides: taken)
+    }
+
+    /// Returns a name from a title, or from the address where the title has no letter of a name.
+    static func of(title: String, url: String, besides taken: Set<String>) -> String {
+        let name = slug(title)
+        return name.isEmpty ? of(url, kind: "feed", besides: taken) : free(name, besides: taken)
+    }
+
+    /// Returns the name, with a number where it is taken.
+    static func free(_ name: String, besides taken: Set<String>) -> String {
         guard taken.contains(name) else { return name }
         let number = (2...(taken.count + 2)).first { !taken.contains("\(name)-\($0)") } ?? 2
         return "\(name)-\(number)"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Glibc
+import VedetteConfig
+
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Write a first configuration.",
+        discussion: """
+            It writes one file, never over another, that only you can read. With --url the file watches that address, as \
+            `vedette probe` proposes it.
+
+            Examples:
+              vedette init
+              vedette init --url https://www.swift.org/atom.xml
+            """)
+
+    @OptionGroup var places: Paths
+
+    @Option(help: "An address to watch; it is fetched once to recognise what it holds.")
+    var url: String?
+
+    func run() async throws {
+        let directory = try target()
+        let text: String
+        if let url {
+            let probe = try ProbeCommand.parse([url] + (places.config.map { ["--config", $0] } ?? []))
+            text = try await probe.proposal().lines.joined(separator: "\n") + "\n"
+        } else {
+            text = FirstConfiguration.text
+        }
+        let path = directory + "/vedette.yaml"
+        try write(text, to: path)
+        for line in ["written: \(path)", "  vedette check      reads it and lists every error"]
+            + ["  vedette run        watches; Ctrl-C stops"]
+        { Output.diagnose(line) }
+    }
+
+    /// Returns the directory to write to; it has no configuration yet.
+    private func target() throws -> String {
+        guard let directory = KindRegistry.loader(places).directoryToWrite else {
+            throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        if let found = names.filter({ $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }).min() {
+            throw Exit(
+                .cannotCreate,
+                "\(directory)/\(found) is a configuration already; edit it, or `vedette probe URL` prints what to add")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Exit(.cannotCreate, "failed to make \(directory): \(error.localizedDescription)")
+        }
+        return directory
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        // Exclusive, so that a file of another process is not overwritten.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw Exit(.cannotCreate, "failed to make \(path): \(String(cString: strerror(errno)))")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: Data(text.utf8))
+        } catch {
+            unlink(path)
+            throw Exit(.inputOutput, "failed to write \(path): \(error.localizedDescription)")
+        }
+    }
+}
+
+/// The file that `init` writes: it works as it is, and shows where to go on.
+enum FirstConfiguration {
+    static let text = """
+        # The configuration of Vedette. `vedette check` reads it; `vedette run` watches, and takes up each change that you save.
+        # Every *.yaml here and in rules/ is read; names are unique over all of them.
+
+        # A source is polled. `vedette probe URL` prints one for any address, with its rule.
+        sources:
+          news: {kind: feed, url: "https://www.swift.org/atom.xml", every: 1h, first: announce}
+
+        # A sink is where messages go: stdout, desktop, slack, ntfy, mail, webhook, command and more.
+        sinks:
+          terminal: {kind: stdout, format: line}
+        #  desktop: {kind: desktop}
+        #  team: {kind: slack, url: {env: SLACK_WEBHOOK}}
+
+        # A rule says which events matter, and who is told.
+        rules:
+          - name: news
+            when: {source: news, appears: true}
+            notify: [terminal]
+
+        # A server has what its sources share: an address, a password, a certificate. `vedette trust URL` shows its pin.
+        # servers:
+        #   lab:
+        #     url: https://lab.example.com
+        #     user: me
+        #     password: {file: "~/.config/vedette/lab.password"}
+
+        """
+}

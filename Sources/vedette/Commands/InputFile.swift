@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Reads a file that a person names on the command line; `-` is standard input.
+enum InputFile {
+    /// The largest file in bytes.
+    static let maximumSize = 64 << 20
+
+    static func bytes(_ path: String) throws -> [UInt8] {
+        guard let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path) else {
+            throw Exit(.usage, "\(path): failed to open this file; does it exist, and may you read it?")
+        }
+        var bytes: [UInt8] = []
+        do {
+            while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
+                bytes += piece
+                if bytes.count > maximumSize {
+                    throw Exit(.data, "\(path) is larger than \(maximumSize >> 20) MiB")
+                }
+            }
+        } catch let error as CocoaError {
+            throw Exit(.inputOutput, "\(path): failed to read: \(error.localizedDescription)")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteDocument
+
+/// A list of feeds as feed readers exchange it (OPML 2.0, http://opml.org/spec2.opml).
+struct OPML {
+    /// One feed of the list.
+    struct Feed: Hashable {
+        var url: String
+        var title: String
+        /// The page that the feed belongs to; nil where the list has none.
+        var page: String?
+    }
+
+    var feeds: [Feed] = []
+
+    init(_ feeds: [Feed]) { self.feeds = feeds }
+
+    /// Reads the outlines that have an `xmlUrl`, in folders or not, in the order of the document.
+    /// - Throws: `Exit` where the text is no OPML.
+    init(_ body: [UInt8], name: String) throws {
+        do {
+            let tree = try DOMReader().xml(body)
+            let (address, title, text, page) = (
+                try XPath("@xmlUrl"), try XPath("@title"), try XPath("@text"), try XPath("@htmlUrl")
+            )
+            guard try !tree.nodes(XPath("/opml/body")).isEmpty else {
+                throw Exit(.data, "\(name) is no OPML: it has no <opml> with a <body>")
+            }
+            for node in try tree.nodes(XPath("//outline[@xmlUrl]")) {
+                guard let url = try tree.texts(address, at: node).first, !url.isEmpty else { continue }
+                let titles = try tree.texts(title, at: node) + tree.texts(text, at: node)
+                feeds.append(
+                    Feed(
+                        url: url, title: titles.first { !$0.isEmpty } ?? url,
+                        page: try tree.texts(page, at: node).first { !$0.isEmpty }))
+            }
+        } catch let error as DocumentError {
+            throw Exit(.data, "\(name): \(error.detail)")
+        }
+    }
+
+    /// The document, a line each.
+    var lines: [String] {
+        let outlines = feeds.map { feed in
+            let page = feed.page.map { " htmlUrl=\"\(OPML.escaped($0))\"" } ?? ""
+            let title = OPML.escaped(feed.title)
+            return "    <outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" "
+                + "xmlUrl=\"\(OPML.escaped(feed.url))\"\(page)/>"
+        }
+        return ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<opml version=\"2.0\">"]
+            + ["  <head><title>Vedette</title></head>", "  <body>"] + outlines + ["  </body>", "</opml>"]
+    }
+
+    /// Escapes a text for an attribute; control characters, which XML 1.0 does not have, become spaces.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case _ where scalar.properties.generalCategory == .control: escaped += " "
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("The first minute", .timeLimit(.minutes(2)))
+struct InitTests {
+    @Test("without a configuration run says what to type, and init writes one that check accepts, once")
+    func first() async throws {
+        let home = try Home()
+        let empty = ["HOME": home.directory.path, "XDG_CONFIG_HOME": home.directory.path + "/none"]
+        let run = try await Program.run(["run"], environment: empty)
+        #expect(run.code == 78)
+        #expect(run.err.contains("vedette init") && run.err.split(separator: "\n").count == 3, "\(run.err)")
+        let path = home.directory.path + "/new"
+        let written = try await Program.run(["init", "--config", path], environment: empty)
+        #expect(written.code == 0 && written.err.contains("written: \(path)/vedette.yaml"), "\(written.err)")
+        let mode = try FileManager.default.attributesOfItem(atPath: path + "/vedette.yaml")[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let check = try await Program.run(["check", "--config", path], environment: empty)
+        #expect(check.code == 0 && check.out.contains("1 source, 1 sink, 1 rule"), "\(check.err)")
+        let again = try await Program.run(["init", "--config", path], environment: empty)
+        #expect(again.code == 73 && again.err.contains("is a configuration already"), "\(again.err)")
+    }
+
+    @Test("init --url writes what probe proposes, and one file is a configuration")
+    func address() async throws {
+        let lab = try await Lab("feeds", "--feeds", "1")
+        let home = try Home()
+        let path = home.directory.path + "/new"
+        let written = try await Program.run(["init", "--url", lab["feeds"] + "/feed/0.xml", "--config", path])
+        #expect(written.code == 0, "\(written.err)")
+        let once = try await Program.run(
+            ["run", "--once", "--config", path + "/vedette.yaml", "--state", home.directory.path + "/state"])
+        #expect(once.code == 0 && once.err.contains("baseline"), "\(once.err)")
+    }
+
+    @Test("a feed list goes in and out again")
+    func lists() async throws {
+        let lab = try await Lab("feeds", "--feeds", "2")
+        let home = try Home(lab)
+        let list = home.directory.appending(path: "list.opml")
+        try """
+        <opml version="2.0"><body><outline text="One" xmlUrl="\(lab["feeds"])/feed/0.xml"/>
+        <outline text="Two" xmlUrl="\(lab["feeds"])/feed/1.xml"/></body></opml>
+        """.write(to: list, atomically: true, encoding: .utf8)
+        let imported = try await home.vedette("import", list.path)
+        #expect(imported.code == 0 && imported.err.contains("2 feeds"), "\(imported.err)")
+        try home.write(imported.out)
+        #expect(try await home.vedette("check").out.contains("2 sources, 1 sink, 1 rule"))
+        let exported = try await home.vedette("export")
+        #expect(exported.out.contains("xmlUrl=\"\(lab["feeds"])/feed/1.xml\""), "\(exported.out)")
+        let second = try await home.vedette("import", list.path)
+        #expect(second.out.isEmpty && second.err.contains("0 feeds; 2 watched already"), "\(second.err)")
+    }
+}
