@@ -161,12 +161,15 @@ public enum ConfigurationKeys {
         KeySpec("notify", "list", "The sinks: a name, or `name: {text, title}`."),
         KeySpec("tags", "text or list", "Labels that a sink may show."),
         KeySpec("for", "duration", "The match must stay true this long.", default: "0s"),
-        KeySpec("depends", "text or list", "Sources; while one of them is failing, messages are suppressed."),
+        KeySpec(
+            "depends", "text or list",
+            "Sources; while one of them is failing or down, messages are held. What is still so is told after it."),
         KeySpec("quiet", "map", "Times in which not to disturb."),
         KeySpec("once_per", "text", "A field of the item; one message is sent per value."),
         KeySpec("digest", "map", "Several events in one message."),
         KeySpec(
             "limit", "map", "A limit of messages in a time; what exceeds it ends in one message with the latest state."),
+        KeySpec("resolved", "true | false", "Tells the end of what the rule told, and only of that.", default: "false"),
         KeySpec("remind", "map", "Repeats the message while the match is true."),
         KeySpec("escalate", "list", "Further sinks when the match is still true after a while."),
         KeySpec("tests", "list", "Examples that `check` runs."),
@@ -266,6 +269,9 @@ public enum ConfigurationKeys {
         KeySpec("any", "list of maps", "One of these matches."),
         KeySpec("not", "map", "This does not match."),
         KeySpec("by", "number or percent", "By how much the number of `field` changed: 10, 5%, +5% up, -10 down."),
+        KeySpec(
+            "compare", "told | previous", "What `by` compares with: the value told last, or that of the poll before.",
+            default: "told"),
         KeySpec("stays", "value, list or map", "`field` (or the state) has that value for as long as `for` says."),
     ]
 

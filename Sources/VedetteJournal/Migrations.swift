@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3, version4, version5]
+    static let steps: [String] = [version1, version2, version3, version4, version5, version6]
 
     static let version1 = """
         create table source (
@@ -171,6 +171,12 @@ enum Migrations {
             update queue_total set count = count - 1, bytes = bytes - old.bytes
               where sink = old.sink and state = old.state;
           end;
+        """
+
+    /// `sink`: the only sink of a silence; null for all. `drops`: whether what it held is not told at its end.
+    static let version6 = """
+        alter table silence add column sink text;
+        alter table silence add column drops integer not null default 0;
         """
 
     /// Upgrades a database of any earlier version; each step is a transaction, so a crash between two steps loses

@@ -42,6 +42,7 @@ struct RuleGateTests {
               once_per: owner
               limit: {count: 2, per: 10m, by: owner}
               remind: {every: 1h, until: [ok, gone]}
+              resolved: true
               escalate:
                 - {after: 2h, notify: team}
                 - {after: 30m, notify: [desk: {text: "still {{item.state}}"}]}
@@ -54,6 +55,7 @@ struct RuleGateTests {
         #expect(rule.gates.oncePer == "owner")
         #expect(rule.gates.limit == Limit(count: 2, per: .seconds(600), by: .field("owner")))
         #expect(rule.gates.remind?.every == .seconds(3600) && rule.gates.remind?.until == ["ok", "gone"])
+        #expect(rule.gates.resolved)
         #expect(rule.gates.escalate.map(\.after) == [.seconds(1800), .seconds(7200)])
         #expect(rule.gates.escalate.first?.notify.first?.text != nil)
     }

@@ -164,6 +164,52 @@ struct FollowUpTests {
         #expect(harness.sent.count == 1)
     }
 
+    @Test("a match whose value is one of 'until' starts no reminder")
+    func untilAtOnce() {
+        var harness = RuleHarness(
+            Rule.when(.field("state", from: nil, to: nil)) {
+                $0.remind = Reminder(every: .seconds(600), until: ["done"])
+            })
+        harness.item("a", "busy", was: "new")
+        harness.item("a", "done", was: "busy")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: a: new → busy", "out: a: busy → done"])
+    }
+
+    @Test("stays goes on while the value moves inside the set")
+    func staysInSet() {
+        var rule = Rule.when(.stays("state", .oneOf(["Starting", "Started"]))) { $0.pendingFor = .seconds(600) }
+        rule.matchesExisting = true
+        var harness = RuleHarness(rule)
+        harness.item("a", "Starting", was: "Queued")
+        harness.pass(.seconds(300))
+        harness.item("a", "Started", was: "Starting")
+        harness.pass(.seconds(300))
+        harness.poll()
+        #expect(harness.sent == ["out: a: Queued → Starting"])
+        harness.item("a", "Starting", was: "Started")
+        harness.pass(.seconds(600))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+        harness.item("a", "Ready", was: "Starting")
+        harness.item("a", "Started", was: "Ready")
+        harness.pass(.seconds(600))
+        harness.poll()
+        #expect(harness.sent.count == 2)
+    }
+
+    @Test("an item whose deferred absence was taken back has not appeared")
+    func retracted() {
+        var harness = RuleHarness(
+            Rule.when(.any([.appears, .disappears])) { $0.quiet = Quiet(windows: [Self.night], action: .defer) },
+            at: RuleHarness.time("2026-11-21T23:00:00Z"))
+        harness.gone("a", "up")
+        harness.item("a", "up")
+        harness.item("b", "up")
+        harness.pass(.seconds(9 * 3600))
+        #expect(harness.sent == ["out: b: up"])
+    }
+
     @Test("a reminder that waited for the end of a quiet time runs on the steady clock again")
     func clockAgain() {
         var harness = RuleHarness(

@@ -18,6 +18,8 @@ struct RuleHarness {
     var last: Event?
     /// The sinks of the suppressed deliveries.
     var suppressedSinks: [String] = []
+    /// The text of the last pending delivery.
+    var lastText = ""
     /// The warnings of all steps.
     var warnings: [String] = []
     /// The rows that the last step wrote.
@@ -60,6 +62,30 @@ struct RuleHarness {
     @discardableResult
     mutating func source(_ kind: Event.Kind, _ source: String = "lab") -> Event {
         happen(kind, source: source, nil, [])
+    }
+
+    /// Changes the health of a source of a server.
+    @discardableResult
+    mutating func source(_ kind: Event.Kind, _ source: String, _ detail: String, server: String = "lab") -> Event {
+        var event = event(kind, source)
+        event.error = Event.Problem(failure: "server-error", detail: detail, server: server)
+        take(evaluate(event))
+        return event
+    }
+
+    /// Changes the response of a source of kind `http`.
+    mutating func response(_ source: String, _ state: String, was: String) {
+        var event = event(
+            .changed, source: source, Item(key: source, title: source, state: state),
+            [FieldChange(field: "state", from: .text(was), to: .text(state))])
+        event.sourceKind = "http"
+        take(evaluate(event))
+    }
+
+    /// Sets the silences of the journal.
+    mutating func silence(_ silences: Silence...) {
+        engine.setSilences(silences)
+        take(engine.releaseSilenced(at: now, identifier: numbers.next))
     }
 
     @discardableResult
@@ -156,14 +182,16 @@ struct RuleHarness {
     }
 
     /// Starts a new engine with the rows of the journal.
-    mutating func restart(with rules: RuleSet? = nil, unconfirmed: Set<String> = []) {
+    mutating func restart(
+        with rules: RuleSet? = nil, unconfirmed: Set<String> = [], health: SourceHealth = SourceHealth()
+    ) {
         let (old, silences) = (engine.rules, engine.silences)
         engine = RuleEngine(rules ?? old, civil: ZoneTime())
         now.steady = now.wall
         let kept = Array(rows.values)
         take(
             engine.restore(
-                kept, silences: silences, failing: [], unconfirmed: unconfirmed, at: now, identifier: numbers.next))
+                kept, silences: silences, health: health, unconfirmed: unconfirmed, at: now, identifier: numbers.next))
     }
 
     mutating func reload(_ rules: Rule...) { take(engine.reload(RuleSet(rules), at: now, identifier: numbers.next)) }
@@ -178,6 +206,7 @@ struct RuleHarness {
             } else {
                 let withheld = delivery.message.suppressed
                 last = delivery.message.event
+                lastText = delivery.message.text
                 let count = withheld > 0 ? " (+\(withheld))" : ""
                 sent.append("\(delivery.message.sink): \(delivery.message.title)\(count)")
             }

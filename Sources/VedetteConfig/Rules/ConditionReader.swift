@@ -133,7 +133,7 @@ extension ConditionReader {
                     + ConfigurationKeys.eventConditions.joined(separator: ", ") + "; use 'any' for several")
         }
         if !map.has("field"), !map.has("stays") {
-            for name in ["from", "to", "by"] where map.has(name) {
+            for name in ["from", "to", "by", "compare"] where map.has(name) {
                 findings.error(map.key(name), "'\(name)' needs 'field', as 'field: state'")
             }
         }
@@ -161,26 +161,34 @@ extension ConditionReader {
         guard let name = name(node, "'field'", scope) else { return nil }
         let from = map["from"].flatMap { matchers.matcher($0, "'from'") }
         let to = map["to"].flatMap { matchers.matcher($0, "'to'") }
+        let comparison: Comparison? = map["compare"].flatMap { scalars.choice($0, "'compare'") }
         guard let node = map["by"], let text = scalars.text(node, "'by'") else {
+            if map.has("compare") { findings.error(map.key("compare"), "'compare' needs 'by', as 'by: 5%'") }
             return .field(name, from: from, to: to)
         }
-        guard let delta = Delta(text) else {
+        guard var delta = Delta(text) else {
             findings.error(
                 node.place, "'by' is a number or a percentage above zero as 10, 5%, +5% or -10, not '\(text)'")
             return nil
         }
+        delta.comparesWithTold = comparison != .previous
         let by = Condition.by(name, delta)
         return from == nil && to == nil ? by : .all([.field(name, from: from, to: to), by])
     }
 
     /// Reads `stays`: a change to the value is the match, and `for` is how long it must last.
     private func stays(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
-        for name in ["from", "to", "by"] where map.has(name) {
+        for name in ["from", "to", "by", "compare"] where map.has(name) {
             findings.error(map.key(name), "'\(name)' is about a change, but 'stays' is not; remove one")
         }
         let name = map.has("field") ? map["field"].flatMap { self.name($0, "'field'", scope) } : "state"
         guard let name, let value = matchers.matcher(node, "'stays'") else { return nil }
-        return .field(name, from: nil, to: value)
+        return .stays(name, value)
+    }
+
+    /// The values of `compare`.
+    private enum Comparison: String, CaseIterable {
+        case told, previous
     }
 
     private func isTrue(_ node: YAMLNode, _ name: String) -> Bool {

@@ -22,8 +22,10 @@ struct GatesReader {
         gates.limit = map["limit"].flatMap(limit)
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
-        if gates.digest != nil || gates.quiet?.action == .digest, gates.remind != nil || !gates.escalate.isEmpty {
-            let other = map.has("remind") ? "remind" : "escalate"
+        gates.resolved = map["resolved"].flatMap { scalars.flag($0, "'resolved'") } ?? false
+        let isAboutOne = gates.remind != nil || !gates.escalate.isEmpty || gates.resolved
+        if gates.digest != nil || gates.quiet?.action == .digest, isAboutOne {
+            let other = map.has("remind") ? "remind" : map.has("escalate") ? "escalate" : "resolved"
             findings.error(
                 map.key(other), "'\(other)' is about one event, but 'digest' joins several; keep one")
         }

@@ -4,6 +4,7 @@
 public enum MessageFormatter {
     /// Returns the title: `prod-1: Starting → Ready for use`.
     public static func title(of event: Event) -> String {
+        if let title = event.summary?.title { return title }
         let name = event.item.map { $0.title ?? $0.key } ?? event.source
         switch event.kind {
         case .appeared: return event.item?.state.map { "\(name): \($0)" } ?? name
@@ -27,6 +28,7 @@ public enum MessageFormatter {
         case .elapsed: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
         case .digest: return "\(counted(event.summary?.count ?? 0, "event")) in \(event.source)"
         case .reminder: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
+        case .resolved: return "\(name): no longer so"
         case .test: return "Test message"
         }
     }
@@ -36,7 +38,8 @@ public enum MessageFormatter {
         if [.digest, .burst].contains(event.kind) { return event.summary.map(digest) ?? "" }
         if let problem = event.error {
             let server = problem.server.map { "server \($0) · " } ?? ""
-            return server + (event.kind == .recovered ? "before: \(problem.detail)" : problem.detail)
+            return server
+                + ([.recovered, .resolved].contains(event.kind) ? "before: \(problem.detail)" : problem.detail)
         }
         guard event.item != nil, event.kind != .test else { return "" }
         var parts = [event.source]

@@ -30,6 +30,8 @@ public struct Event: Sendable, Hashable {
         case digest = "io.vedette.rule.digest"
         /// A match is still true. Made by a rule.
         case reminder = "io.vedette.rule.reminder"
+        /// A match that a rule told is over. Made by a rule.
+        case resolved = "io.vedette.rule.resolved"
         /// A rule could not be evaluated against events of a poll. Made by the rule.
         case ruleFailed = "io.vedette.rule.failed"
         /// A sink refuses our messages, and is paused until a person acts.
@@ -94,8 +96,37 @@ public struct Event: Sendable, Hashable {
         public var count: Int
         /// A line for each of the first events.
         public var lines: [String]
-        /// Seconds since the match became true, for `elapsed` and `reminder`.
+        /// Seconds since the match became true, for `elapsed`, `reminder` and `resolved`.
         public var stood: Double?
+        /// The title of a message about several subjects, or about the end of a match; nil for the usual one.
+        public var title: String?
+        /// The subjects of a message that tells several: at most 1,000, each at its latest state.
+        public var parts: [Part] = []
+
+        /// One subject of several.
+        public struct Part: Sendable, Hashable {
+            /// The id of the event.
+            public var event: String
+            /// The last word of the event's type.
+            public var kind: String
+            /// The source.
+            public var source: String
+            /// The key of the item; nil for the source itself.
+            public var key: String?
+            /// The title of the item.
+            public var title: String?
+            /// The state of the item, or why the source fails.
+            public var state: String?
+
+            /// Creates a part.
+            public init(
+                event: String, kind: String, source: String, key: String? = nil, title: String? = nil,
+                state: String? = nil
+            ) {
+                (self.event, self.kind, self.source) = (event, kind, source)
+                (self.key, self.title, self.state) = (key, title, state)
+            }
+        }
 
         /// Creates a summary.
         public init(events: [String] = [], count: Int = 1, lines: [String] = [], stood: Double? = nil) {

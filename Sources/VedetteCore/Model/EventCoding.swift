@@ -64,6 +64,8 @@ extension Event.Summary {
             "count": .number(count),
             "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
             "stood": stood.map { .number(rounded: $0) },
+            "title": title.map(JSON.string),
+            "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
         ])
     }
 
@@ -72,6 +74,24 @@ extension Event.Summary {
             events: json["events"]?.array?.compactMap(\.string) ?? [],
             count: json["count"]?.int64.map(Int.init) ?? 1, lines: json["lines"]?.array?.compactMap(\.string) ?? [],
             stood: json["stood"]?.double)
+        title = json["title"]?.string
+        parts = json["parts"]?.array?.compactMap(Part.init(json:)) ?? []
+    }
+}
+
+extension Event.Summary.Part {
+    var json: JSON {
+        .members([
+            "event": .string(event), "kind": .string(kind), "source": .string(source),
+            "key": key.map(JSON.string), "title": title.map(JSON.string), "state": state.map(JSON.string),
+        ])
+    }
+
+    init?(json: JSON) {
+        guard let event = json["event"]?.string, let source = json["source"]?.string else { return nil }
+        self.init(
+            event: event, kind: json["kind"]?.string ?? "", source: source, key: json["key"]?.string,
+            title: json["title"]?.string, state: json["state"]?.string)
     }
 }
 

@@ -4,7 +4,7 @@
 public struct Health: Sendable, Hashable {
     /// Failed polls since the last good one.
     public var failures = 0
-    /// A `failing` event stands; the next good poll says `recovered`.
+    /// A `failing` event stands. The next good poll is `recovered`, as it is after `stale`.
     public var isFailing = false
     /// A `stale` event stands.
     public var isStale = false
@@ -82,10 +82,10 @@ public struct Health: Sendable, Hashable {
     }
 
     public mutating func pollSucceeded(at now: Timestamp) -> DraftEvent? {
-        let past = problem
+        let (past, wasReported) = (problem, isFailing || isStale)
         (failures, lastPollAt, problem) = (0, now, nil)
         (isStale, failingSince) = (false, nil)
-        guard isFailing else { return nil }
+        guard wasReported else { return nil }
         isFailing = false
         return DraftEvent(.recovered, error: past)
     }

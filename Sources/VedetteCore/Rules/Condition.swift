@@ -8,6 +8,8 @@ public indirect enum Condition: Sendable {
     case item(String, ValueMatcher)
     /// A field changed from a value to a value; nil matches any. A bound alone in `to` must have been crossed.
     case field(String, from: ValueMatcher?, to: ValueMatcher?)
+    /// `stays`: a field got a value that matches, from one that does not.
+    case stays(String, ValueMatcher)
     /// A numeric field changed by at least this much.
     case by(String, Delta)
     /// The item is new.
@@ -34,6 +36,7 @@ public indirect enum Condition: Sendable {
         case .item(let name, let matcher): return try Condition.mismatch(ofItem: name, matcher, event)
         case .field(let name, let from, let to):
             return try Condition.mismatch(ofField: name, from: from, to: to, event)
+        case .stays(let name, let matcher): return try Condition.mismatch(ofStay: name, matcher, event)
         case .by(let name, let delta):
             return event.change(of: name).map { delta.mismatch(with: $0) } ?? "\(name) did not change"
         case .appears: return Condition.mismatch(ofKind: [.appeared], event)
@@ -84,6 +87,15 @@ public indirect enum Condition: Sendable {
             }
         }
         return mismatch(ofCrossing: from == nil ? to?.threshold : nil, change)
+    }
+
+    /// A value that moves within the set is no further match: it stayed in it.
+    private static func mismatch(
+        ofStay name: String, _ matcher: ValueMatcher, _ event: Event
+    ) throws(PatternError) -> String? {
+        if let reason = try mismatch(ofField: name, from: nil, to: matcher, event) { return reason }
+        guard let from = event.change(of: name)?.from, try matcher.matches(from) else { return nil }
+        return "\(name) was '\(from.description)' before, which is \(matcher.description), too"
     }
 
     /// A value crosses a bound once; a further step on the same side does not match again.

@@ -15,6 +15,8 @@ public struct Gates: Sendable {
     public var digest: DigestPlan?
     /// Bounds the number of messages in a time; nil for no bound.
     public var limit: Limit?
+    /// `resolved`: tells the end of what the rule told, and only of that.
+    public var resolved = false
     /// Repeats a message while its match stays true; nil for never.
     public var remind: Reminder?
     /// Further recipients while the match stays true, in the order of `after`.

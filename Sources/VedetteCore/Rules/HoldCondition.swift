@@ -16,6 +16,8 @@ extension Condition {
         case .source: true
         case .item(let name, let matcher): event.item.map { Condition.test($0[name], matcher) ?? true } ?? true
         case .field(let name, let from, let to): Condition.remainsTrue(field: name, from: from, to: to, after: event)
+        case .stays(let name, let matcher):
+            Condition.remainsTrue(field: name, from: nil, to: matcher, after: event)
         case .appears: event.kind != .disappeared
         case .disappears: event.kind != .appeared
         case .changes, .by: event.kind != .disappeared

@@ -35,6 +35,8 @@ public struct Rule: Sendable {
     public var matchesExisting: Bool
     /// A digest of name, `when`, `for` and `limit`. The rule's memory is kept over a reload while this is the same.
     public var identity: UInt64
+    /// The fields whose values `by` compares with those that the last message told.
+    let toldFields: Set<String>
     /// Examples of what the rule sends and does not send.
     public var tests: [RuleTest] = []
 
@@ -45,6 +47,7 @@ public struct Rule: Sendable {
     ) {
         (self.name, self.when, self.stop, self.priority, self.notify) = (name, when, stop, priority, notify)
         (self.tags, self.gates, self.matchesExisting, self.identity) = (tags, gates, matchesExisting, identity)
+        toldFields = when.toldFields
     }
 
     /// The field that `when` is about; templates call its change `change`.
@@ -71,10 +74,19 @@ extension Condition {
     /// The first field that the condition names.
     var field: String? {
         switch self {
-        case .field(let name, _, _), .by(let name, _): name
+        case .field(let name, _, _), .by(let name, _), .stays(let name, _): name
         case .changes(let names): names.first
         case .all(let parts), .any(let parts): parts.lazy.compactMap(\.field).first
         default: nil
+        }
+    }
+
+    /// The fields whose changes are measured from the value that was told last.
+    fileprivate var toldFields: Set<String> {
+        switch self {
+        case .by(let name, let delta): delta.comparesWithTold ? [name] : []
+        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.toldFields) }
+        default: []
         }
     }
 
@@ -99,6 +111,8 @@ public struct RuleSet: Sendable {
     public let rules: [Rule]
     /// The rules with `stays`.
     let matchingExisting: [Rule]
+    /// The rules with a `by` that compares with the value that was told last.
+    let comparingTold: [Rule]
     private let index: RuleIndex
     private let byName: [String: Int]
 
@@ -106,6 +120,7 @@ public struct RuleSet: Sendable {
     public init(_ rules: [Rule]) {
         self.rules = rules
         matchingExisting = rules.filter(\.matchesExisting)
+        comparingTold = rules.filter { !$0.toldFields.isEmpty }
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
     }

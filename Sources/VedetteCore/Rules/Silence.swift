@@ -15,22 +15,27 @@ public struct Silence: Sendable, Hashable {
     public var until: Timestamp?
     /// The state that ends the silence when a matching item reaches it.
     public var untilState: String?
+    /// The only sink that it silences; nil for every sink.
+    public var sink: String?
+    /// Whether what it held is not told at its end.
+    public var drops: Bool
     /// When it was set.
     public var created: Timestamp
 
     /// Creates a silence.
     public init(
         id: Int64 = 0, rule: String? = nil, source: String? = nil, item: String? = nil, until: Timestamp? = nil,
-        untilState: String? = nil, created: Timestamp
+        untilState: String? = nil, sink: String? = nil, drops: Bool = false, created: Timestamp
     ) {
         (self.id, self.rule, self.source, self.item) = (id, rule, source, item)
         (self.until, self.untilState, self.created) = (until, untilState, created)
+        (self.sink, self.drops) = (sink, drops)
     }
 
     /// Returns whether its end has passed.
     public func isOver(at wall: Timestamp) -> Bool { until.map { $0 <= wall } ?? false }
 
-    /// Returns whether it suppresses the messages of this rule about this event.
+    /// Returns whether it suppresses the messages of this rule about this event, for its sink.
     public func covers(rule name: String, _ event: Event, at wall: Timestamp) -> Bool {
         !isOver(at: wall) && (rule == nil || rule == name) && matches(event)
     }
@@ -48,7 +53,7 @@ public struct Silence: Sendable, Hashable {
 
     /// The silence as `silences` and `explain` print it: `rule 'x', source 'y', until 2026-11-21T02:00:00.000Z`.
     public var description: String {
-        let parts = [("rule", rule), ("source", source), ("item", item)].compactMap { word, name in
+        let parts = [("rule", rule), ("source", source), ("item", item), ("sink", sink)].compactMap { word, name in
             name.map { "\(word) '\($0)'" }
         }
         let end = until.map { ", until \($0.rfc3339)" } ?? untilState.map { ", until '\($0)'" } ?? ""

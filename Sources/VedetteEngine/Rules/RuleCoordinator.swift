@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Owns what rules remember: the rule engine, the grouping of failures, the timer of deadlines, and the undo of steps that
+/// Owns what rules remember: the rule engine, the timer of deadlines, and the undo of steps that
 /// were not committed.
 ///
 /// It runs beside the network thread. Steps are evaluated one at a time, and submitted to the journal in that order, so that
@@ -20,7 +20,6 @@ actor RuleCoordinator {
     /// What the watcher asks without waiting for this actor.
     nonisolated let interests: RuleInterests
     private var engine: RuleEngine
-    private var failureGrouping = FailureGrouping()
     private var timer: (deadline: BootTime, task: Task<Void, Never>)?
     /// No deadline is evaluated before: the journal refused the last step.
     private var retryAt: BootTime?
@@ -44,7 +43,6 @@ actor RuleCoordinator {
     /// A poll's record as it was submitted to the journal, with what undoes its step.
     struct Evaluation: Sendable {
         fileprivate let step: RuleEngine.Step
-        fileprivate let deliveries: [Delivery]
         let ticket: CommitTicket
     }
 
@@ -75,11 +73,9 @@ actor RuleCoordinator {
         let step = evaluation.step
         report(step)
         (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
-        record.deliveries = step.deliveries.map {
-            failureGrouping.grouped($0, server: source.failureGroup, at: now.boot)
-        }
+        record.deliveries = step.deliveries
         publish(step, source.name)
-        return Evaluation(step: step, deliveries: record.deliveries, ticket: commits.submit(record))
+        return Evaluation(step: step, ticket: commits.submit(record))
     }
 
     /// Evaluates piece by piece. Between two pieces other polls, deadlines and reloads have their turn.
@@ -97,7 +93,6 @@ actor RuleCoordinator {
     /// Takes back a step that was not committed: its poll is made again.
     func undo(_ evaluation: Evaluation) {
         engine.undo(evaluation.step)
-        failureGrouping.undo(evaluation.deliveries)
         publishAll()
     }
 
@@ -222,11 +217,11 @@ actor RuleCoordinator {
     func restore(_ records: [SourceRecord], watched: [String: Source]) async throws(JournalError) {
         let kept = try await dependencies.journal.ruleMemories()
         let silences = try await dependencies.journal.silences()
-        let failing = Set(records.filter(\.health.isFailing).map(\.name))
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         let unconfirmed = records.filter { watched[$0.name] == nil || $0.isUncertain(at: now.wall) }.map(\.name)
         var step = engine.restore(
-            kept, silences: silences, failing: failing, unconfirmed: Set(unconfirmed), at: time.ruleTime(now)
+            kept, silences: silences, health: SourceHealth(records, watched: watched), unconfirmed: Set(unconfirmed),
+            at: time.ruleTime(now)
         ) { random.identifier(at: now.wall) }
         let known = Set(records.map(\.name)).union(watched.keys)
         step.add(engine.forgetSources(except: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
@@ -279,6 +274,8 @@ actor RuleCoordinator {
     func silencesChanged() async {
         do throws(JournalError) {
             engine.setSilences(try await dependencies.journal.silences())
+            let (now, random) = (dependencies.clock.now(), dependencies.random)
+            await commitOrLog(engine.releaseSilenced(at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         } catch {
             dependencies.log.log(.warning, "failed to read silences: \(error.detail)")
         }
@@ -337,6 +334,8 @@ extension PollObservation {
     /// What a poll observed besides its events.
     init(_ record: PollRecord, _ source: Source, isGood: Bool) {
         self.init(isGood: isGood)
+        server = source.failureGroup
+        isDown = record.record?.snapshot.flatMap(source.isDown)
         if record.isNewBaseline {
             baseline = record.writes
             return
@@ -345,6 +344,29 @@ extension PollObservation {
         if isList { missing = Set(record.writes.lazy.filter { $0.absentSince != nil }.map(\.key)) }
         let disappeared = record.events.lazy.filter { $0.kind == .disappeared }.compactMap(\.item?.key)
         forgotten = Set(record.deletions).subtracting(disappeared)
+    }
+}
+
+extension SourceHealth {
+    /// The health of sources as their last polls left it.
+    fileprivate init(_ records: [SourceRecord], watched: [String: Source]) {
+        self.init()
+        for record in records where record.health.isFailing {
+            failing[record.name] = record.health.problem?.detail ?? ""
+        }
+        down = Set(
+            records.filter { record in
+                record.snapshot.flatMap { watched[record.name]?.isDown($0) } == true
+            }.map(\.name))
+        servers = watched.mapValues(\.failureGroup)
+    }
+}
+
+extension Source {
+    /// Returns whether the response that the snapshot shows means down; nil for a kind whose items are in the response.
+    fileprivate func isDown(_ snapshot: SnapshotHead) -> Bool? {
+        guard let kind = kind as? any ObservingKind else { return nil }
+        return snapshot.states.keys.contains { kind.isDown(Item(key: "", state: $0)) }
     }
 }
 

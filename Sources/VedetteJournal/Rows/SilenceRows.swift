@@ -8,14 +8,16 @@ enum SilenceRows {
     static func all(_ db: Database) throws -> [Silence] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(
-                sql: "select id, rule, source, item, until, until_state, created from silence order by id"))
+                sql: """
+                    select id, rule, source, item, until, until_state, created, sink, drops from silence order by id
+                    """))
         var silences: [Silence] = []
         while let row = try rows.next() {
             let until: Int64? = row[4]
             silences.append(
                 Silence(
                     id: row[0], rule: row[1], source: row[2], item: row[3],
-                    until: until.map(Timestamp.init(milliseconds:)), untilState: row[5],
+                    until: until.map(Timestamp.init(milliseconds:)), untilState: row[5], sink: row[7], drops: row[8],
                     created: Timestamp(milliseconds: row[6])))
         }
         return silences
@@ -23,10 +25,13 @@ enum SilenceRows {
 
     static func add(_ silence: Silence, _ db: Database) throws -> Int64 {
         try db.execute(
-            sql: "insert into silence (rule, source, item, until, until_state, created) values (?, ?, ?, ?, ?, ?)",
+            sql: """
+                insert into silence (rule, source, item, until, until_state, created, sink, drops)
+                values (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
                 silence.rule, silence.source, silence.item, silence.until?.milliseconds, silence.untilState,
-                silence.created.milliseconds,
+                silence.created.milliseconds, silence.sink, silence.drops,
             ])
         return db.lastInsertedRowID
     }

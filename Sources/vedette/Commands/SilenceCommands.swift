@@ -15,24 +15,34 @@ struct SilenceSubject: ParsableArguments {
     @Option(help: "An item: its key or title.")
     var item: String?
 
+    @Option(help: "Only the messages to this sink.")
+    var sink: String?
+
     /// - Throws: a usage error when nothing is named, or a name is unknown.
     func silence(_ configuration: Configuration, at now: Timestamp) throws -> Silence {
-        guard rule != nil || source != nil || item != nil else {
-            throw Exit(.usage, "name what to silence: --rule, --source, --item or several of them")
+        guard rule != nil || source != nil || item != nil || sink != nil else {
+            throw Exit(.usage, "name what to silence: --rule, --source, --item, --sink or several of them")
+        }
+        if let sink, !configuration.sinks.contains(where: { $0.name == sink }) {
+            let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
+            throw Exit(.usage, "no sink is called '\(sink)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
         if let source { _ = try KindRegistry.source(source, in: configuration) }
         if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
             let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
             throw Exit(.usage, "no rule is called '\(rule)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
-        return Silence(rule: rule, source: source, item: item, created: now)
+        return Silence(rule: rule, source: source, item: item, sink: sink, created: now)
     }
 }
 
 struct SnoozeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "snooze", abstract: "Suppress the messages of a rule, source or item for a while.",
-        discussion: "All named options must match. A running watcher applies it within a second.")
+        commandName: "snooze", abstract: "Suppress the messages of a rule, source, item or sink for a while.",
+        discussion: """
+            All named options must match. A running watcher applies it within a second. What was suppressed and is still so at
+            the end is told then in one message, unless --drop is given.
+            """)
 
     @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
@@ -44,9 +54,13 @@ struct SnoozeCommand: AsyncParsableCommand {
         help: ArgumentHelp("Until a time (RFC 3339), or until the item has this state.", valueName: "time or state"))
     var until: String?
 
+    @Flag(help: "Do not tell at the end what is still so.")
+    var drop = false
+
     func run() async throws {
         let now = SystemClock().now().wall
         var silence = try subject.silence(try KindRegistry.configuration(places), at: now)
+        silence.drops = drop
         switch (duration, until) {
         case (let duration?, nil):
             guard let length = Duration(configured: duration), length > .zero else {
@@ -65,7 +79,8 @@ struct SnoozeCommand: AsyncParsableCommand {
 
 struct MuteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mute", abstract: "Suppress the messages of a rule, source or item until `vedette silences end`.")
+        commandName: "mute",
+        abstract: "Suppress the messages of a rule, source, item or sink until `vedette silences end`.")
 
     @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
@@ -127,7 +142,8 @@ extension Silence {
         .members([
             "id": .number(id), "rule": rule.map(JSON.string), "source": source.map(JSON.string),
             "item": item.map(JSON.string), "until": until.map { .string($0.rfc3339) },
-            "until_state": untilState.map(JSON.string), "created": .string(created.rfc3339),
+            "until_state": untilState.map(JSON.string), "sink": sink.map(JSON.string),
+            "drops": drops ? .bool(true) : nil, "created": .string(created.rfc3339),
         ])
     }
 }

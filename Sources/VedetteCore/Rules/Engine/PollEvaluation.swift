@@ -119,12 +119,9 @@ extension RuleEngine {
     public mutating func resume(
         _ evaluation: inout PollEvaluation, elapsed: () -> Duration, identifier: () -> Identifier
     ) {
-        let now = evaluation.now
         swap(&step, &evaluation.step)
         defer { swap(&step, &evaluation.step) }
-        if evaluation.next == nil, let baseline = evaluation.observation?.baseline {
-            rebaseline(evaluation.source, baseline, at: now, identifier)
-        }
+        if evaluation.next == nil { begin(evaluation, identifier) }
         let start = elapsed()
         var next = evaluation.next ?? 0
         while next < evaluation.events.count {
@@ -143,6 +140,15 @@ extension RuleEngine {
         // A step that ran between two pieces is committed before this one, so this one must write its changes, too.
         for key in step.changes.keys { step.changes[key] = .some(memories[key]) }
         evaluation.isFinished = true
+    }
+
+    /// Takes what the poll's events depend on.
+    private mutating func begin(_ evaluation: PollEvaluation, _ identifier: () -> Identifier) {
+        guard let observation = evaluation.observation else { return }
+        let (source, now) = (evaluation.source, evaluation.now)
+        if let server = observation.server { servers[source] = server }
+        if let isDown = observation.isDown { trackDown(source, isDown, at: now) }
+        if let baseline = observation.baseline { rebaseline(source, baseline, at: now, identifier) }
     }
 
     /// Evaluates what the poll observed besides its events.

@@ -8,6 +8,10 @@ public struct PollObservation: Sendable {
     public var missing: Set<String> = []
     /// Items that left without an event: they dropped out of a window long ago, or have other keys now.
     public var forgotten: Set<String> = []
+    /// Whether the response means down; nil for a source whose items are in the response.
+    public var isDown: Bool?
+    /// What sources that fail together have in common, as a person knows it; nil when unknown.
+    public var server: String?
     /// All items of a new baseline; nil when the poll was compared with the one before.
     public var baseline: [StoredItem]?
 
@@ -42,6 +46,7 @@ extension RuleEngine {
     mutating func forgetItems(
         _ names: Set<String>, of source: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
+        for name in names { forgetTold(Subject(source: source, key: name)) }
         for key in keys(of: source) {
             guard let memory = memories[key], let rule = rule(of: key), let event = memory.event,
                 let name = event.item?.key, names.contains(name), event.kind != .disappeared

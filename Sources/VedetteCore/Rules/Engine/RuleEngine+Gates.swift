@@ -37,7 +37,7 @@ extension RuleEngine {
     }
 
     /// Suppresses a match that a gate has no room to count. To send it uncounted would break the promise of the gate.
-    private mutating func suppressForRoom(
+    mutating func suppressForRoom(
         _ rule: Rule, _ event: Event, _ slot: RuleMemory.Slot, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let room = "\(RuleEngine.maximumMemories) \(slot.noun)"
@@ -52,8 +52,8 @@ extension RuleEngine {
         guard rememberRelease(rule, event, at: now) else {
             return suppressForRoom(rule, event, .active, at: now, identifier)
         }
-        if let reason = suppressionReason(rule, event, at: now) {
-            return suppress(rule, event, reason, at: now, identifier)
+        if let obstacle = obstacle(rule, event, at: now) {
+            return withhold(rule, event, by: obstacle, count: count, at: now, identifier)
         }
         if let (quiet, name, end) = quietTime(of: rule, at: now) {
             return applyQuiet(rule, event, quiet, name, until: end, count: count, at: now, identifier)
@@ -66,15 +66,6 @@ extension RuleEngine {
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         guard rule.matchesExisting, memories[key] == nil else { return true }
         return put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
-    }
-
-    /// Returns why `depends` or a silence suppresses the message; nil when neither does.
-    func suppressionReason(_ rule: Rule, _ event: Event, at now: RuleTime) -> String? {
-        if let source = rule.gates.depends.first(where: failing.contains), source != event.source {
-            return "it depends on '\(source)', which is failing"
-        }
-        let silence = silences.first { $0.covers(rule: rule.name, event, at: now.wall) }
-        return silence.map { "silenced: \($0.description)" }
     }
 
     /// Returns the quiet time that `now` is in, with the name of its last window and its end.
@@ -92,7 +83,7 @@ extension RuleEngine {
         return end.map { (quiet, $0.0, $0.1) }
     }
 
-    private mutating func applyQuiet(
+    mutating func applyQuiet(
         _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, count: Int,
         at now: RuleTime, _ identifier: () -> Identifier
     ) {
@@ -117,12 +108,10 @@ extension RuleEngine {
     mutating func passQuiet(
         _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        if let field = rule.gates.oncePer, let value = event.item?[field]?.description {
-            let key = RuleMemory.Key(rule: rule.name, slot: .once, name: value)
-            guard memories[key] == nil else {
-                return suppress(rule, event, "already sent for \(field) '\(value)'", at: now, identifier)
-            }
-            rememberValue(RuleMemory(key: key, identity: rule.identity, since: now.steady))
+        guard passesOncePer(rule, event, at: now) else {
+            let field = rule.gates.oncePer ?? ""
+            let value = event.item?[field]?.description ?? ""
+            return suppress(rule, event, "already sent for \(field) '\(value)'", at: now, identifier)
         }
         guard let digest = rule.gates.digest else { return applyLimit(rule, event, count: count, at: now, identifier) }
         let group = digest.by.value(of: event)
@@ -135,10 +124,19 @@ extension RuleEngine {
         }
     }
 
-    /// `once_per`: remembers a value. When there is no room, the oldest tenth of the values is evicted.
-    private mutating func rememberValue(_ memory: RuleMemory) {
+    /// `once_per`: returns whether the value is new, and remembers it.
+    mutating func passesOncePer(_ rule: Rule, _ event: Event?, at now: RuleTime) -> Bool {
+        guard let field = rule.gates.oncePer, let value = event?.item?[field]?.description else { return true }
+        let key = RuleMemory.Key(rule: rule.name, slot: .once, name: value)
+        guard memories[key] == nil else { return false }
+        rememberValue(RuleMemory(key: key, identity: rule.identity, since: now.steady))
+        return true
+    }
+
+    /// Remembers a value of `once_per` or `by`. When there is no room, the oldest tenth of the values is evicted.
+    mutating func rememberValue(_ memory: RuleMemory) {
         guard !put(memory) else { return }
-        let values = memories.values.filter { $0.key.rule == memory.key.rule && $0.key.slot == .once }
+        let values = memories.values.filter { $0.key.rule == memory.key.rule && $0.key.slot == memory.key.slot }
         let oldest = values.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
         for value in oldest.prefix(RuleEngine.maximumMemories / 10) { forget(value.key) }
         put(memory)
@@ -170,21 +168,42 @@ extension RuleEngine {
         let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
-        if memory.times.count < limit.count {
-            let withheld = memory.count + count
+        let group = WithheldGroup(rule: rule.name, slot: .limited, name: key.name)
+        let hasRoom = memory.times.count < limit.count
+        if hasRoom, withheld[group] == nil {
             memory.times.append(now.steady)
-            (memory.count, memory.event, memory.isAfter) = (0, nil, false)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             guard put(memory) else { return suppressForRoom(rule, event, .limit, at: now, identifier) }
-            send(rule, event, withheld: withheld, at: now, identifier)
+            return send(rule, event, withheld: count, at: now, identifier)
+        }
+        guard keepWithheld(rule, event, in: group, count: count, at: now) else {
+            return suppressForRoom(rule, event, .limited, at: now, identifier)
+        }
+        let window = MessageFormatter.duration(seconds: limit.per.inSeconds)
+        suppress(rule, event, "limit of \(limit.count) per \(window); the last one follows", at: now, identifier)
+        if hasRoom {
+            slideWindow(memory, rule, at: now, identifier)
         } else {
-            memory.count += 1 + count
-            (memory.event, memory.isAfter) = (event, false)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             put(memory)
-            let window = MessageFormatter.duration(seconds: limit.per.inSeconds)
-            suppress(rule, event, "limit of \(limit.count) per \(window); the last one follows", at: now, identifier)
         }
+    }
+
+    /// The oldest message left the window of a limit: tells what was withheld, with its latest state.
+    mutating func slideWindow(
+        _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        guard let limit = rule.gates.limit else { return forget(memory.key) }
+        var memory = memory
+        memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
+        let group = WithheldGroup(rule: rule.name, slot: .limited, name: memory.key.name)
+        if memory.times.count < limit.count, withheld[group] != nil {
+            guard !deferInQuietTime(memory, rule, at: now) else { return }
+            if tell(rule, takeWithheld(group), at: now, identifier) { memory.times.append(now.steady) }
+        }
+        guard let first = memory.times.first else { return forget(memory.key) }
+        (memory.due, memory.isCivil) = (first.advanced(by: limit.per), false)
+        put(memory)
     }
 }
 

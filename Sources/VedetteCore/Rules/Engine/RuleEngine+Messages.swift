@@ -3,12 +3,18 @@
 /// Messages, and what is remembered after them.
 extension RuleEngine {
     /// Makes a pending delivery for each of the rule's sinks.
-    /// - Parameter withheld: earlier messages that were withheld.
+    /// - Parameters:
+    ///   - withheld: earlier messages that were withheld.
+    ///   - sink: the only sink to send it to; nil for all.
     mutating func send(
-        _ rule: Rule, _ event: Event, withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, withheld: Int = 0, sink: String? = nil, at now: RuleTime,
+        _ identifier: () -> Identifier
     ) {
-        deliver(rule, event, to: rule.notify, suppressedBy: nil, withheld: withheld, at: now, identifier)
+        guard !joinsGroup(rule, event, at: now, identifier) else { return }
+        let targets = sink.map(rule.targets) ?? rule.notify
+        // Before the delivery, which changes the value that `by` compares with.
         activate(rule, event, at: now)
+        deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
     }
 
     /// Makes a suppressed delivery for each of the rule's sinks.
@@ -18,27 +24,37 @@ extension RuleEngine {
         deliver(rule, event, to: rule.notify, suppressedBy: reason, at: now, identifier)
     }
 
-    /// `remind` and `escalate`: remembers a match for which a message was sent.
-    private mutating func activate(_ rule: Rule, _ event: Event, at now: RuleTime) {
+    /// `remind`, `escalate` and `resolved`: remembers a match for which a message was sent.
+    mutating func activate(_ rule: Rule, _ event: Event, at now: RuleTime) {
         let hasFollowUps = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
         // The last message of a limit may be about an event that ended the match.
-        guard hasFollowUps, event.kind != .digest, rule.when.matches(event) else { return }
+        guard hasFollowUps || rule.gates.resolved, event.kind != .digest, event.kind != .resolved,
+            rule.when.matches(toldValues(in: event, rule))
+        else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        if let old = memories[key], old.due != nil, !rule.when.restartsWait {
+        if let old = memories[key], old.due != nil || old.isTold, !rule.when.restartsWait {
             // A further message about a match that is active already.
             (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
         }
-        memory.due = rule.nextFollowUp(memory)
-        if memory.due != nil { put(memory) }
+        memory.isTold = true
+        memory.due = rule.endsReminders(event) ? nil : rule.nextFollowUp(memory)
+        if memory.due != nil || rule.gates.resolved { put(memory) }
     }
 
     /// Updates what is remembered of the event's subject.
-    mutating func updateMemories(with event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+    /// - Returns: the rules for which the event only takes back an absence that they never told.
+    mutating func updateMemories(
+        with event: Event, at now: RuleTime, _ identifier: () -> Identifier
+    ) -> Set<String> {
+        var retracting = Set<String>()
         for key in RuleEngine.ordered(bySubject[Subject(event)] ?? []) {
             guard let memory = memories[key], let rule = rule(of: key) else { continue }
+            let isUntold = key.slot == .pending || key.slot == .deferred || key.slot.isWithheld
+            if isUntold, event.kind == .appeared, memory.event?.kind == .disappeared { retracting.insert(key.rule) }
             update(memory, rule, with: event, at: now, identifier)
         }
+        return retracting
     }
 
     /// Resolves a match that the event ends, else takes the item's new values over.
@@ -46,22 +62,45 @@ extension RuleEngine {
         _ memory: RuleMemory, _ rule: Rule, with event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let past = memory.event else { return }
+        // The end of a match stays true until the rule matches again, and that replaces it.
+        let isOver = past.kind != .resolved && !rule.when.remainsTrue(since: past, after: event)
         switch memory.key.slot {
-        case .pending, .deferred, .active:
-            let isOver = !rule.when.remainsTrue(since: past, after: event)
-            if isOver || (memory.key.slot == .active && rule.endsReminders(event)) {
-                resolve(memory, rule, "no longer so after \(memory.age(at: now))", at: now, identifier)
+        case .pending, .deferred, .active, .silenced, .blocked:
+            if isOver {
+                let reason = "no longer so after \(memory.age(at: now))"
+                resolve(memory, rule, reason, by: event, at: now, identifier)
+            } else if memory.key.slot == .active, rule.endsReminders(event) {
+                endReminders(memory, rule)
             } else if event.kind != .disappeared {
                 refreshItem(event, in: memory)
             }
-        case .limit where memory.count > 0:
-            guard rule.isRelevant(event) else { return refreshItem(event, in: memory) }
-            // The last message tells the latest state, also when the rule does not match that.
-            var memory = memory
-            (memory.event, memory.isAfter) = (event, true)
-            put(memory)
-        case .limit, .digest, .once, .failed: return
+        case .limited: updateLimited(memory, rule, with: event, isOver: isOver)
+        // A message that the rule makes of this event takes the row back itself.
+        case .grouped: if isOver, !rule.when.matches(event) { forget(memory.key) }
+        case .limit, .digest, .outage, .told, .once, .failed: return
         }
+    }
+
+    private mutating func endReminders(_ memory: RuleMemory, _ rule: Rule) {
+        guard rule.gates.resolved || rule.matchesExisting else { return forget(memory.key) }
+        var memory = memory
+        memory.due = nil
+        put(memory)
+    }
+
+    /// A limit of one item ends in the latest state, also when the rule does not match that: the message before the limit
+    /// told another one. An item of another group was not named before, so it is named only while the match is true.
+    private mutating func updateLimited(_ memory: RuleMemory, _ rule: Rule, with event: Event, isOver: Bool) {
+        var memory = memory
+        if rule.gates.limit?.by == .item, !rule.gates.resolved {
+            guard rule.isRelevant(event) else { return refreshItem(event, in: memory) }
+            (memory.event, memory.isAfter) = (event, true)
+        } else if isOver {
+            memory.event = nil
+        } else {
+            return refreshItem(event, in: memory)
+        }
+        put(memory)
     }
 
     /// Takes the item over, so that a later message shows it as it is then.
@@ -73,8 +112,10 @@ extension RuleEngine {
     }
 
     /// Ends a match that is no longer true. A message that was waiting is suppressed.
+    /// - Parameter ending: the event that ended it; nil when no event tells that.
     mutating func resolve(
-        _ memory: RuleMemory, _ rule: Rule, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
+        _ memory: RuleMemory, _ rule: Rule, _ reason: String, by ending: Event? = nil, at now: RuleTime,
+        _ identifier: () -> Identifier
     ) {
         guard let event = memory.event else { return }
         switch memory.key.slot {
@@ -87,9 +128,36 @@ extension RuleEngine {
             (memory.count, memory.event) = (memory.count + 1, nil)
             put(memory)
             suppress(rule, event, reason, at: now, identifier)
-        case .active: forget(memory.key)
-        case .limit, .digest, .once, .failed: return
+        case .active:
+            forget(memory.key)
+            if rule.gates.resolved, memory.isTold {
+                sendResolved(memory, rule, event, by: ending, at: now, identifier)
+            }
+        case .limited, .silenced, .blocked:
+            // Its message is suppressed already. If it becomes true again, the message has the count.
+            var memory = memory
+            memory.event = nil
+            put(memory)
+        case .limit, .digest, .grouped, .outage, .told, .once, .failed: return
         }
+    }
+
+    /// `resolved`: tells the end of a match that a message told, to every sink that got one.
+    private mutating func sendResolved(
+        _ memory: RuleMemory, _ rule: Rule, _ event: Event, by ending: Event?, at now: RuleTime,
+        _ identifier: () -> Identifier
+    ) {
+        let resolved = event.resolved(by: ending, id: identifier(), at: now.wall, after: memory.seconds(at: now))
+        if let obstacle = obstacle(rule, resolved, at: now) {
+            return withhold(rule, resolved, by: obstacle, count: 0, at: now, identifier)
+        }
+        if let (quiet, name, end) = quietTime(of: rule, at: now) {
+            return applyQuiet(rule, resolved, quiet, name, until: end, count: 0, at: now, identifier)
+        }
+        guard !joinsGroup(rule, resolved, at: now, identifier) else { return }
+        let escalated = rule.gates.escalate.prefix(memory.step).flatMap(\.notify)
+        let targets = rule.notify + escalated.filter { target in !rule.notify.contains { $0.sink == target.sink } }
+        deliver(rule, resolved, to: targets, suppressedBy: nil, at: now, identifier)
     }
 
     /// Does what a row that is due waits for.
@@ -105,7 +173,9 @@ extension RuleEngine {
         case .digest: sendDigest(memory, rule, at: now, identifier)
         case .limit: slideWindow(memory, rule, at: now, identifier)
         case .active: sendFollowUps(memory, rule, at: now, identifier)
-        case .once, .failed: break
+        case .silenced, .blocked: open(WithheldGroup(memory), rule, at: now, identifier)
+        case .outage: sendGroup(memory, rule, at: now, identifier)
+        case .limited, .grouped, .told, .once, .failed: break
         }
     }
 
@@ -116,42 +186,19 @@ extension RuleEngine {
         forget(memory.key)
         guard var event = memory.event else { return }
         if memory.count > 1 { event = event.digest(of: memory, id: identifier(), at: now.wall) }
-        if let reason = suppressionReason(rule, event, at: now) {
-            return suppress(rule, event, reason, at: now, identifier)
+        if let obstacle = obstacle(rule, event, at: now) {
+            return withhold(rule, event, by: obstacle, count: 0, at: now, identifier)
         }
         applyLimit(rule, event, count: 0, at: now, identifier)
     }
 
     /// Moves a row that is due inside a quiet time to its end. Returns whether it did.
-    private mutating func deferInQuietTime(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
+    mutating func deferInQuietTime(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
         guard let (_, _, end) = quietTime(of: rule, at: now) else { return false }
         var memory = memory
         (memory.due, memory.isCivil) = (end, true)
         put(memory)
         return true
-    }
-
-    /// The oldest message left the window of a limit: sends the latest state of what was withheld.
-    private mutating func slideWindow(
-        _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
-    ) {
-        guard let limit = rule.gates.limit else { return forget(memory.key) }
-        var memory = memory
-        memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
-        if memory.count > 0, memory.times.count < limit.count, let event = memory.event {
-            guard !deferInQuietTime(memory, rule, at: now) else { return }
-            let withheld = memory.isAfter ? memory.count : memory.count - 1
-            (memory.count, memory.event, memory.isAfter) = (0, nil, false)
-            if let reason = suppressionReason(rule, event, at: now) {
-                suppress(rule, event, reason, at: now, identifier)
-            } else {
-                memory.times.append(now.steady)
-                send(rule, event, withheld: withheld, at: now, identifier)
-            }
-        }
-        guard let first = memory.times.first else { return forget(memory.key) }
-        (memory.due, memory.isCivil) = (first.advanced(by: limit.per), false)
-        put(memory)
     }
 
     /// Sends the escalations and the reminder that are due.
@@ -161,7 +208,7 @@ extension RuleEngine {
         guard let event = memory.event else { return forget(memory.key) }
         guard !deferInQuietTime(memory, rule, at: now) else { return }
         var memory = memory
-        let reason = suppressionReason(rule, event, at: now)
+        let reason = obstacle(rule, event, at: now)?.reason
         while memory.step < rule.gates.escalate.count,
             memory.since.advanced(by: rule.gates.escalate[memory.step].after) <= now.steady
         {
@@ -177,19 +224,41 @@ extension RuleEngine {
                 rule, reason == nil ? reminder : event, to: rule.notify, suppressedBy: reason, at: now, identifier)
         }
         (memory.due, memory.isCivil) = (rule.nextFollowUp(memory), false)
-        if memory.due == nil, !rule.matchesExisting { forget(memory.key) } else { put(memory) }
+        if memory.due == nil, !rule.matchesExisting, !rule.gates.resolved {
+            forget(memory.key)
+        } else {
+            put(memory)
+        }
     }
 
     /// - Parameter reason: why the messages are suppressed; nil when they are sent.
-    private mutating func deliver(
+    mutating func deliver(
         _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
         withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        step.deliveries += targets.map { target in
-            var delivery = rule.delivery(of: event, to: target, withheld: withheld, at: now.wall, identifier())
-            if let reason { (delivery.state, delivery.reason) = (.suppressed, reason) }
-            return delivery
+        let shown = toldValues(in: event, rule)
+        let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
+        for target in targets {
+            var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
+            // The event itself has the values of the poll.
+            delivery.message.event = event
+            if target.text == nil, let stillFailing {
+                delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
+            }
+            if let reason {
+                (delivery.state, delivery.reason) = (.suppressed, reason)
+            } else if let silence = silence(of: rule, event, sink: target.sink, at: now) {
+                (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
+                if event.kind != .reminder, !silence.drops {
+                    let group = WithheldGroup(rule: rule.name, slot: .silenced, name: target.sink)
+                    let end = silenceEnd(of: rule, event, sink: target.sink, at: now)
+                    keepWithheld(
+                        rule, event, in: group, sink: target.sink, count: withheld, due: end, isCivil: true, at: now)
+                }
+            }
+            step.deliveries.append(delivery)
         }
+        if reason == nil { rememberTold(rule, event, at: now) }
     }
 
     /// Suppresses the message that a discarded row was waiting to send, so that `explain` shows the reason.
@@ -210,9 +279,8 @@ extension RuleMemory {
     /// Whether a message waits to be sent.
     fileprivate var hasWaitingMessage: Bool {
         switch key.slot {
-        case .pending, .deferred, .digest: true
-        case .limit: count > 0
-        case .once, .active, .failed: false
+        case .pending, .deferred, .digest, .limited, .silenced, .blocked, .grouped: true
+        case .limit, .outage, .told, .once, .active, .failed: false
         }
     }
 
@@ -240,6 +308,11 @@ extension Rule {
         event.kind != .changed || field.map { event.change(of: $0) != nil } ?? false
     }
 
+    /// Returns the target of that name, also one of `escalate`.
+    func targets(_ sink: String) -> [NotificationTarget] {
+        (notify + gates.escalate.flatMap(\.notify)).first { $0.sink == sink }.map { [$0] } ?? []
+    }
+
     /// Returns the longest time that a row on the steady clock can wait.
     func maximumDelay(of slot: RuleMemory.Slot) -> Duration {
         var digest = Duration.zero
@@ -249,7 +322,8 @@ extension Rule {
         case .digest: digest
         case .limit: gates.limit?.per ?? .zero
         case .active: max(gates.remind?.every ?? .zero, gates.escalate.last?.after ?? .zero)
-        case .deferred, .once, .failed: .zero
+        case .outage: RuleEngine.groupSpan
+        case .deferred, .limited, .silenced, .blocked, .grouped, .told, .once, .failed: .zero
         }
     }
 }
@@ -261,6 +335,21 @@ extension Event {
         var copy = self
         (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .reminder, now)
         copy.summary = Summary(events: [self.id.description], stood: seconds)
+        return copy
+    }
+
+    /// Returns the event that tells the end of the match that this event made.
+    /// - Parameters:
+    ///   - ending: the event that ended it; nil when no event tells that.
+    ///   - seconds: how long the match was true.
+    func resolved(by ending: Event?, id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
+        var copy = ending ?? self
+        (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .resolved, now)
+        if ending == nil { copy.changes = [] }
+        copy.error = copy.error ?? error
+        copy.summary = Summary(events: [self.id.description], stood: seconds)
+        let name = item.map { $0.title ?? $0.key } ?? source
+        copy.summary?.title = ending.map { MessageFormatter.title(of: $0) } ?? "\(name): no longer so"
         return copy
     }
 

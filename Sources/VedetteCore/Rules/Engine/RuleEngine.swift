@@ -17,6 +17,8 @@ public struct RuleEngine: Sendable {
         var ended: [Silence] = []
         /// Whether sources were failing before the step, for `undo`.
         var wereFailing: [String: Bool] = [:]
+        /// Sources whose response meant down before the step, for `undo`.
+        var wereDown: [String: Bool] = [:]
         /// Sources that the step confirmed, for `undo`.
         var wereUnconfirmed = Set<String>()
         /// Log lines about matches that were discarded because their rule or source is gone or changed.
@@ -45,6 +47,7 @@ public struct RuleEngine: Sendable {
             for write in later.writes { record(write) }
             ended += later.ended
             wereFailing.merge(later.wereFailing) { first, _ in first }
+            wereDown.merge(later.wereDown) { first, _ in first }
             wereUnconfirmed.formUnion(later.wereUnconfirmed)
             discarded += later.discarded
             failures += later.failures
@@ -91,8 +94,16 @@ public struct RuleEngine: Sendable {
     var bySubject: [Subject: Set<RuleMemory.Key>] = [:]
     /// The rows that end when their item changes, by source.
     var bySource: [String: Set<RuleMemory.Key>] = [:]
+    /// The withheld messages that are told together.
+    var withheld: [WithheldGroup: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
     var failing = Set<String>()
+    /// Sources whose response means down, for `depends`.
+    var down = Set<String>()
+    /// Why each failing source fails.
+    var causes: [String: String] = [:]
+    /// The server of each source, as a person knows it.
+    var servers: [String: String] = [:]
     /// Sources whose last poll failed, or was before a restart: their items may have changed meanwhile.
     var unconfirmed = Set<String>()
     /// Items that the last good poll did not show; the next one tells whether they are gone.
@@ -157,27 +168,32 @@ public struct RuleEngine: Sendable {
         _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration,
         _ identifier: () -> Identifier
     ) {
-        trackFailure(event)
-        endSilences(event)
+        let silencesEnded = endSilences(event)
+        trackFailure(event, at: evaluation.now)
         // A later message about the subject can be about this event.
         if bySubject[Subject(event)] != nil { evaluation.recordMatch() }
-        updateMemories(with: event, at: evaluation.now, identifier)
+        let retracting = updateMemories(with: event, at: evaluation.now, identifier)
         let results = rules.evaluate(event) { rule in
-            evaluation.result(of: rule, event, elapsed: elapsed) { $0.result(for: $1) }
+            evaluation.result(of: rule, toldValues(in: event, rule), elapsed: elapsed) { $0.result(for: $1) }
         }
-        for result in results where result.result == .matched {
+        for result in results {
+            keepReference(result.rule, event, at: evaluation.now)
+            guard result.result == .matched, !retracting.contains(result.rule.name) else { continue }
             let start = elapsed()
             evaluation.recordMatch()
             hold(result.rule, event, at: evaluation.now, identifier)
             evaluation.add(elapsed() - start, to: result.rule)
         }
+        if event.kind == .disappeared { forgetTold(Subject(event)) }
+        if silencesEnded { openSilences(at: evaluation.now, identifier) }
     }
 
     /// Expires everything that is due and needs no poll to confirm it.
     public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
         for key in takeDueKeys(at: now) {
             // The next good poll of an uncertain item's source confirms it.
-            guard let memory = memories[key], !isUncertain(memory), let rule = rule(of: key) else { continue }
+            guard let memory = memories[key], memory.isDue(at: now), !isUncertain(memory), let rule = rule(of: key)
+            else { continue }
             expire(memory, rule, at: now, identifier)
         }
         return takeStep()
@@ -198,12 +214,16 @@ public struct RuleEngine: Sendable {
     // MARK: Restart, reload, undo
 
     /// Restores the rows of the journal. Times on the steady clock are clamped to what their rule can have meant.
-    /// - Parameter unconfirmed: sources whose polls were missed meanwhile. Rows about their items wait for a good poll.
+    /// - Parameters:
+    ///   - health: the sources that are failing or down.
+    ///   - unconfirmed: sources whose polls were missed meanwhile. Rows about their items wait for a good poll.
     public mutating func restore(
-        _ rows: [RuleMemory], silences: [Silence], failing: Set<String>, unconfirmed: Set<String> = [],
-        at now: RuleTime, identifier: () -> Identifier
+        _ rows: [RuleMemory], silences: [Silence], health: SourceHealth = SourceHealth(),
+        unconfirmed: Set<String> = [], at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
-        (self.silences, self.failing) = (silences, failing)
+        self.silences = silences
+        (failing, causes) = (Set(health.failing.keys), health.failing)
+        (down, servers) = (health.down, health.servers)
         var unchanged = Set<RuleMemory.Key>()
         for memory in rows {
             let rule = rule(of: memory.key)
@@ -218,6 +238,8 @@ public struct RuleEngine: Sendable {
         }
         step.removeWrites(of: unchanged)
         self.unconfirmed = unconfirmed.filter { bySource[$0] != nil }
+        openSilences(at: now, identifier)
+        for rule in rules.rules { openDependencies(of: rule, at: now) }
         return takeStep()
     }
 
@@ -240,6 +262,7 @@ public struct RuleEngine: Sendable {
     public mutating func forgetSources(
         except known: Set<String>, at now: RuleTime, identifier: () -> Identifier
     ) -> Step {
+        servers = servers.filter { known.contains($0.key) }
         let failed = memories.keys.filter { $0.slot == .failed && !known.contains($0.name) }
         for key in failed { forget(key) }
         for source in rememberedSources.subtracting(known).sorted() {
@@ -272,6 +295,9 @@ public struct RuleEngine: Sendable {
         for (source, was) in failed.wereFailing {
             if was { failing.insert(source) } else { failing.remove(source) }
         }
+        for (source, was) in failed.wereDown {
+            if was { down.insert(source) } else { down.remove(source) }
+        }
         unconfirmed.formUnion(failed.wereUnconfirmed)
         ended.subtract(failed.endedSilences)
         silences += failed.ended.filter { ended in !silences.contains { $0.id == ended.id } }
@@ -281,6 +307,12 @@ public struct RuleEngine: Sendable {
     /// Replaces the silences by those of the journal.
     public mutating func setSilences(_ silences: [Silence]) {
         self.silences = silences.filter { !ended.contains($0.id) }
+    }
+
+    /// Releases the messages that silences withheld and that no silence covers any more.
+    public mutating func releaseSilenced(at now: RuleTime, identifier: () -> Identifier) -> Step {
+        openSilences(at: now, identifier)
+        return takeStep()
     }
 
     /// All rows, in no order.
@@ -295,7 +327,7 @@ public struct RuleEngine: Sendable {
     mutating func put(_ memory: RuleMemory) -> Bool {
         let room = Room(rule: memory.key.rule, slot: memory.key.slot)
         guard memories[memory.key] != nil || counts[room, default: 0] < RuleEngine.maximumMemories else {
-            if room.slot != .once, full.insert(room).inserted {
+            if room.slot != .once, room.slot != .told, full.insert(room).inserted {
                 step.warnings.append(
                     "rule '\(room.rule)' has no room for more than \(RuleEngine.maximumMemories) \(room.slot.noun); "
                         + "further ones are suppressed, or get no reminders")
@@ -312,6 +344,8 @@ public struct RuleEngine: Sendable {
         recordWrite(key, before: old)
         step.changes[key] = .some(memory)
         if let subject = old?.subject, subject != memory.subject { unlink(subject, key) }
+        if let old, old.group != memory.group { leaveGroup(old) }
+        if key.slot.isWithheld { withheld[WithheldGroup(memory), default: []].insert(key) }
         if old == nil { counts[Room(rule: key.rule, slot: key.slot), default: 0] += 1 }
         memories[key] = memory
         if let subject = memory.subject {
@@ -347,6 +381,13 @@ public struct RuleEngine: Sendable {
         // Reported again only after a tenth is free, not with every row that comes and goes.
         if counts[room, default: 0] < RuleEngine.maximumMemories / 10 * 9 { full.remove(room) }
         if let subject = old.subject { unlink(subject, key) }
+        leaveGroup(old)
+    }
+
+    private mutating func leaveGroup(_ memory: RuleMemory) {
+        let group = WithheldGroup(memory)
+        withheld[group]?.remove(memory.key)
+        if withheld[group]?.isEmpty == true { withheld[group] = nil }
     }
 
     private mutating func unlink(_ subject: Subject, _ key: RuleMemory.Key) {
@@ -379,32 +420,19 @@ public struct RuleEngine: Sendable {
         return keys.filter { seen.insert($0).inserted }
     }
 
-    /// Keeps the set of failing sources.
-    private mutating func trackFailure(_ event: Event) {
-        let wasFailing = failing.contains(event.source)
-        switch event.kind {
-        case .failing: failing.insert(event.source)
-        case .recovered: failing.remove(event.source)
-        default: break
-        }
-        if failing.contains(event.source) != wasFailing, step.wereFailing[event.source] == nil {
-            step.wereFailing[event.source] = wasFailing
-        }
-    }
-
-    /// Ends the silences that wait for the state that this event brings.
-    private mutating func endSilences(_ event: Event) {
+    /// Ends the silences that wait for the state that this event brings. Returns whether there were any.
+    private mutating func endSilences(_ event: Event) -> Bool {
         let over = silences.filter { silence in
             let sources = silence.rule.flatMap(rules.rule(named:))?.when.sources
             return silence.isEnded(by: event) && sources?.contains(event.source) != false
         }
-        guard !over.isEmpty else { return }
         silences.removeAll(where: over.contains)
         ended.formUnion(over.map(\.id))
         step.ended += over
+        return !over.isEmpty
     }
 
-    private mutating func takeStep() -> Step {
+    mutating func takeStep() -> Step {
         defer { step = Step() }
         return step
     }

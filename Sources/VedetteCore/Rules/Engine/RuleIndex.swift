@@ -79,8 +79,9 @@ extension Condition {
         switch self {
         case .source(let names, _): Set(names.map { .source($0) })
         case .item(let name, .oneOf(let values)): Set(values.map { .item(name, $0) })
-        case .field(let name, _, .oneOf(let values)): Set(values.map { .becomes(name, $0) })
-        case .field(let name, _, _), .by(let name, _): [.changes(name)]
+        case .field(let name, _, .oneOf(let values)), .stays(let name, .oneOf(let values)):
+            Set(values.map { .becomes(name, $0) })
+        case .field(let name, _, _), .by(let name, _), .stays(let name, _): [.changes(name)]
         case .changes(let names): Set(names.map { .changes($0) })
         case .appears: [.kind(.appeared)]
         case .disappears: [.kind(.disappeared)]

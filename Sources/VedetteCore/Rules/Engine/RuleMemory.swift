@@ -29,8 +29,21 @@ public struct RuleMemory: Sendable, Hashable {
         /// `digest`: events gathered until `due`, which is on the wall clock when it is a time of day or the end of a
         /// quiet time.
         case digest
-        /// `limit`: when messages were sent, and what was withheld since.
+        /// `limit`: when messages were sent.
         case limit
+        /// `limit`: a withheld message about a subject. `group` is the value that the limit counts it under.
+        case limited
+        /// A message about a subject that a silence withheld. `group` is the sink of a silence of one sink.
+        case silenced
+        /// A message about a subject that `depends` withheld.
+        case blocked
+        /// A message about the health of a source that waits for others of the same server. `group` is the name of the row
+        /// in `outage`.
+        case grouped
+        /// The first message about the health of a server's sources was sent. Further ones are grouped until `due`.
+        case outage
+        /// `by`: the value of a field that the last message told, in `lines`.
+        case told
         /// `once_per`: a value for which a message was sent.
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
@@ -46,9 +59,23 @@ public struct RuleMemory: Sendable, Hashable {
             case .deferred: "deferred matches"
             case .digest: "digests"
             case .limit: "groups of a limit"
+            case .limited: "messages beyond its limit"
+            case .silenced: "silenced messages"
+            case .blocked: "messages that wait for a source of 'depends'"
+            case .grouped: "sources that fail together"
+            case .outage: "servers"
+            case .told: "values"
             case .once: "values"
             case .active: "active matches"
             case .failed: "failures"
+            }
+        }
+
+        /// Whether its rows are messages that a gate withheld, and that are told when the gate opens.
+        var isWithheld: Bool {
+            switch self {
+            case .limited, .silenced, .blocked, .grouped: true
+            case .pending, .deferred, .digest, .limit, .outage, .told, .once, .active, .failed: false
             }
         }
     }
@@ -78,7 +105,7 @@ public struct RuleMemory: Sendable, Hashable {
     public var isCivil = false
     /// When it began; for `active`, when the first message was sent.
     public var since: Timestamp
-    /// Messages that were withheld and that no message has counted yet; for `digest`, events gathered.
+    /// Messages that were withheld and that no message has counted yet; `digest`: events gathered.
     public var count = 0
     /// `limit`: when messages were sent; `active`: when the last reminder was sent.
     public var times: [Timestamp] = []
@@ -88,8 +115,14 @@ public struct RuleMemory: Sendable, Hashable {
     public var events: [String] = []
     /// `active`: escalation steps done.
     public var step = 0
-    /// `limit`: whether `event` came after the withheld ones and is not one of them.
+    /// `limited`: whether `event` came after the withheld ones and is not one of them.
     public var isAfter = false
+    /// The withheld messages that are told together: those of one rule and slot with the same group.
+    public var group = ""
+    /// The only sink that a silence withholds the message from; nil for all sinks of the rule.
+    public var sink: String?
+    /// `active`: whether a message told the match, so that `resolved` may tell its end.
+    public var isTold = false
 
     /// Creates a row.
     public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {
@@ -102,8 +135,8 @@ public struct RuleMemory: Sendable, Hashable {
     /// Whether it ends when its item changes, so that a good poll must confirm it.
     var dependsOnItem: Bool {
         switch key.slot {
-        case .pending, .deferred, .active: event?.item != nil
-        case .digest, .limit, .once, .failed: false
+        case .pending, .deferred, .active, .limited, .silenced, .blocked: event?.item != nil
+        case .digest, .limit, .grouped, .outage, .told, .once, .failed: false
         }
     }
 
@@ -138,6 +171,9 @@ extension RuleMemory {
             "events": events.isEmpty ? nil : .array(events.map(JSON.string)),
             "step": step == 0 ? nil : .number(step),
             "after": isAfter ? .bool(true) : nil,
+            "group": group.isEmpty ? nil : .string(group),
+            "sink": sink.map(JSON.string),
+            "told": isTold ? .bool(true) : nil,
         ])
     }
 
@@ -156,5 +192,8 @@ extension RuleMemory {
         events = json["events"]?.array?.compactMap(\.string) ?? []
         step = json["step"]?.int64.map(Int.init) ?? 0
         isAfter = json["after"] == .bool(true)
+        group = json["group"]?.string ?? ""
+        sink = json["sink"]?.string
+        isTold = json["told"] == .bool(true)
     }
 }

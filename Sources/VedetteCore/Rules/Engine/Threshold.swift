@@ -35,7 +35,7 @@ extension Condition {
     /// The bounds that the condition names, with their fields.
     var thresholds: [(field: String, threshold: Threshold)] {
         switch self {
-        case .item(let name, let matcher): matcher.threshold.map { [(name, $0)] } ?? []
+        case .item(let name, let matcher), .stays(let name, let matcher): matcher.threshold.map { [(name, $0)] } ?? []
         case .field(let name, let from, let to): [from, to].compactMap { $0?.threshold }.map { (name, $0) }
         case .all(let parts), .any(let parts): parts.flatMap(\.thresholds)
         case .not(let part): part.thresholds

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The withheld messages of one rule that are told together when their gate opens.
+struct WithheldGroup: Hashable, Sendable {
+    var rule: String
+    var slot: RuleMemory.Slot
+    /// `limited`: the value that the limit counts under; `silenced`: the only sink, or empty; `grouped`: the server.
+    var name: String
+
+    init(rule: String, slot: RuleMemory.Slot, name: String = "") {
+        (self.rule, self.slot, self.name) = (rule, slot, name)
+    }
+
+    init(_ memory: RuleMemory) { (rule, slot, name) = (memory.key.rule, memory.key.slot, memory.group) }
+}
+
+/// Why `depends` or a silence withholds a message.
+struct Obstacle: Sendable {
+    var reason: String
+    var slot: RuleMemory.Slot
+    /// The end as wall time; nil when it is unknown.
+    var end: Timestamp?
+    /// Whether the message is not told later.
+    var drops = false
+}
+
+/// What `depends`, silences and `limit` withhold, and telling what is still so when they end.
+extension RuleEngine {
+    /// Subjects that a message names in its lines.
+    static let maximumNamed = 10
+    /// Subjects that the data of a message holds.
+    static let maximumParts = 1000
+
+    // MARK: Obstacles
+
+    /// Returns why `depends` or a silence withholds the message; nil when neither does.
+    /// - Parameter sink: the only sink that it is for; nil for every sink of the rule.
+    func obstacle(_ rule: Rule, _ event: Event, sink: String? = nil, at now: RuleTime) -> Obstacle? {
+        if let source = rule.gates.depends.first(where: isUnavailable), source != event.source {
+            let state = failing.contains(source) ? "failing" : "down"
+            return Obstacle(reason: "it depends on '\(source)', which is \(state)", slot: .blocked)
+        }
+        guard
+            let silence = silence(of: rule, event, sink: nil, at: now)
+                ?? sink.flatMap({ silence(of: rule, event, sink: $0, at: now) })
+        else { return nil }
+        return Obstacle(
+            reason: "silenced: \(silence.description)", slot: .silenced,
+            end: silenceEnd(of: rule, event, sink: sink, at: now), drops: silence.drops)
+    }
+
+    /// Returns whether the source is failing, or its response means down.
+    private func isUnavailable(_ source: String) -> Bool { failing.contains(source) || down.contains(source) }
+
+    /// Returns a silence that covers the message for that sink, or for every sink.
+    func silence(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Silence? {
+        silences.first { $0.sink == sink && $0.covers(rule: rule.name, event, at: now.wall) }
+    }
+
+    /// Returns when the last of the silences ends that cover the message; nil when one has no time.
+    func silenceEnd(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Timestamp? {
+        let covering = silences.filter {
+            ($0.sink == nil || $0.sink == sink) && $0.covers(rule: rule.name, event, at: now.wall)
+        }
+        let ends = covering.map(\.until)
+        return ends.contains(nil) ? nil : ends.compactMap { $0 }.max()
+    }
+
+    // MARK: Withholding
+
+    /// Suppresses a message, and keeps it to tell what is still so when the obstacle ends.
+    mutating func withhold(
+        _ rule: Rule, _ event: Event, by obstacle: Obstacle, count: Int, at now: RuleTime,
+        _ identifier: () -> Identifier
+    ) {
+        suppress(rule, event, obstacle.reason, at: now, identifier)
+        guard !obstacle.drops else { return }
+        let group = WithheldGroup(rule: rule.name, slot: obstacle.slot)
+        keepWithheld(rule, event, in: group, count: count, due: obstacle.end, isCivil: true, at: now)
+    }
+
+    /// Keeps a withheld message in the place of an earlier one about the same subject. Returns false without room.
+    /// - Parameters:
+    ///   - count: further messages that were withheld before.
+    ///   - due: when it may be told; nil when something else tells that.
+    @discardableResult
+    mutating func keepWithheld(
+        _ rule: Rule, _ event: Event, in group: WithheldGroup, sink: String? = nil, count: Int, due: Timestamp? = nil,
+        isCivil: Bool = false, at now: RuleTime
+    ) -> Bool {
+        // Digests have no subject of their own, so each has a row.
+        let subject = event.kind == .digest ? event.id.description : Subject(event).text
+        let name = sink.map { subject + "\u{1E}" + $0 } ?? subject
+        let key = RuleMemory.Key(rule: rule.name, slot: group.slot, name: name)
+        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        memory.count += 1 + count
+        (memory.event, memory.isAfter, memory.group, memory.sink) = (event, false, group.name, sink)
+        (memory.due, memory.isCivil) = (due, due != nil && isCivil)
+        return put(memory)
+    }
+
+    /// Takes all messages of a group, in the order in which they were withheld.
+    mutating func takeWithheld(_ group: WithheldGroup) -> [RuleMemory] {
+        let rows = (withheld[group] ?? []).compactMap { memories[$0] }
+        for row in rows { forget(row.key) }
+        return rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
+    }
+
+    // MARK: Telling
+
+    /// Opens the groups of silences.
+    mutating func openSilences(at now: RuleTime, _ identifier: () -> Identifier) {
+        let groups = withheld.keys.filter { $0.slot == .silenced }
+        for group in groups.sorted(by: { ($0.rule, $0.name) < ($1.rule, $1.name) }) {
+            if let rule = rules.rule(named: group.rule) { open(group, rule, at: now, identifier) }
+        }
+    }
+
+    /// Lets the messages go that `depends` withheld, when no source of `depends` is unavailable any more. Those about items
+    /// wait for a good poll of their own source: its items may have looked gone only because of the outage.
+    mutating func openDependencies(of rule: Rule, at now: RuleTime) {
+        guard !rule.gates.depends.contains(where: isUnavailable) else { return }
+        for key in RuleEngine.ordered(withheld[WithheldGroup(rule: rule.name, slot: .blocked)] ?? []) {
+            guard var memory = memories[key], memory.due == nil else { continue }
+            (memory.due, memory.isCivil) = (now.steady, false)
+            put(memory)
+            if memory.dependsOnItem, let source = memory.subject?.source { unconfirmed.insert(source) }
+        }
+    }
+
+    /// Tells what a silence or `depends` withheld, as far as nothing withholds it any more.
+    mutating func open(_ group: WithheldGroup, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
+        let quiet = quietTime(of: rule, at: now)
+        var ready: [RuleMemory] = []
+        for key in RuleEngine.ordered(withheld[group] ?? []) {
+            guard var memory = memories[key] else { continue }
+            guard let event = memory.event else {
+                forget(key)
+                ready.append(memory)
+                continue
+            }
+            if let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
+                guard obstacle.slot == group.slot else {
+                    forget(key)
+                    let other = WithheldGroup(rule: rule.name, slot: obstacle.slot)
+                    keepWithheld(
+                        rule, event, in: other, sink: memory.sink, count: memory.count - 1, due: obstacle.end,
+                        isCivil: true, at: now)
+                    continue
+                }
+                (memory.due, memory.isCivil) = (obstacle.end, obstacle.end != nil)
+                put(memory)
+            } else if isUncertain(memory) {
+                (memory.due, memory.isCivil) = (now.steady, false)
+                put(memory)
+            } else if let (quiet, name, end) = quiet {
+                if quiet.action == .drop {
+                    forget(key)
+                    suppress(
+                        rule, event, "quiet during '\(name)' until \(end.rfc3339)", at: now, identifier)
+                } else {
+                    (memory.due, memory.isCivil) = (end, true)
+                    put(memory)
+                }
+            } else {
+                forget(key)
+                ready.append(memory)
+            }
+        }
+        let told = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
+        guard rule.gates.digest == nil else {
+            for memory in told {
+                if let event = memory.event {
+                    passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
+                }
+            }
+            return
+        }
+        if tell(rule, told.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
+            for memory in told { if let event = memory.event { countInLimit(rule, event, at: now) } }
+        }
+    }
+
+    /// Sends one message about everything in the rows that is still so, and counts what was withheld. Returns whether it
+    /// did; a message that is withheld again does not count.
+    mutating func tell(
+        _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
+    ) -> Bool {
+        var told: [RuleMemory] = []
+        var count = 0
+        for memory in rows {
+            if let event = memory.event, let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
+                withhold(rule, event, by: obstacle, count: memory.count - 1, at: now, identifier)
+            } else {
+                count += memory.count
+                if memory.event != nil { told.append(memory) }
+            }
+        }
+        let events = told.compactMap(\.event)
+        guard let first = told.first, let event = events.last else { return false }
+        let later = told.count { $0.isAfter }
+        let withheld = max(0, count - told.count + later)
+        guard events.count > 1 else {
+            send(rule, event, withheld: withheld, sink: first.sink, at: now, identifier)
+            return true
+        }
+        let targets = first.sink.map(rule.targets) ?? rule.notify
+        let message = event.message(about: events, id: identifier(), at: now.wall)
+        deliver(rule, message, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
+        for event in events {
+            activate(rule, event, at: now)
+            rememberTold(rule, event, at: now)
+        }
+        return true
+    }
+
+    /// Counts a message that passed `limit` without waiting for room, since it tells what was withheld.
+    private mutating func countInLimit(_ rule: Rule, _ event: Event, at now: RuleTime) {
+        guard let limit = rule.gates.limit else { return }
+        let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
+        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        memory.times = memory.times.filter { $0.advanced(by: limit.per) > now.steady && $0 != now.steady }
+        memory.times = memory.times.suffix(limit.count - 1) + [now.steady]
+        (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
+        put(memory)
+    }
+}
+
+extension Event {
+    /// Returns the event of a message about several events, each at its latest state. It is in the lane of this one.
+    func message(about events: [Event], id: Identifier, at now: Timestamp) -> Event {
+        var message = Event(
+            id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
+        message.summary = Summary(
+            events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count,
+            lines: events.prefix(RuleEngine.maximumNamed).map(\.line))
+        let names = events.prefix(2).map(\.line).joined(separator: ", ")
+        let more = events.count - 2
+        message.summary?.title = healthTitle(of: events) ?? names + (more > 0 ? ", and \(more) more" : "")
+        message.summary?.parts = events.prefix(RuleEngine.maximumParts).map(\.part)
+        return message
+    }
+
+    /// One line with the latest state.
+    private var line: String {
+        let title = MessageFormatter.title(of: self)
+        if let error { return "\(title): \(error.detail)" }
+        let told = changes.first { $0.field == "state" }?.to?.description
+        guard let told, let state = item?.state, state != told else { return title }
+        return "\(title), now \(state)"
+    }
+
+    private var part: Summary.Part {
+        Summary.Part(
+            event: id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
+            state: item?.state ?? error?.detail)
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@Suite("What a gate withheld is told when it opens")
+struct WithheldTests {
+    private static let limited = Rule.when(.becomes("down")) {
+        $0.limit = Limit(count: 1, per: .seconds(600), by: .rule)
+    }
+    private let end = RuleHarness.noon.advanced(by: .seconds(3600))
+
+    private var snooze: Silence { Silence(id: 1, rule: "r", until: end, created: RuleHarness.noon) }
+
+    // MARK: limit
+
+    @Test("the last message of a limit names every item that it withheld")
+    func names() {
+        var harness = RuleHarness(Self.limited)
+        for key in ["x", "a", "b", "c"] { harness.item(key, "down", was: "up") }
+        harness.restart()
+        harness.pass(.seconds(600))
+        #expect(harness.sent == ["out: x: up → down", "out: a: up → down, b: up → down, and 1 more"])
+        #expect(harness.last?.summary?.lines == ["a: up → down", "b: up → down", "c: up → down"])
+        #expect(harness.last?.summary?.parts.map(\.state) == ["down", "down", "down"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 2 && harness.rows.isEmpty)
+    }
+
+    @Test("the lines name the first ten items and count the rest, and the data has all of them")
+    func tenOfTwelve() {
+        var harness = RuleHarness(Self.limited)
+        for n in 10...22 { harness.item("i\(n)", "down", was: "up") }
+        harness.pass(.seconds(600))
+        #expect(harness.last?.summary?.lines.count == 10 && harness.last?.summary?.count == 12)
+        #expect(harness.last?.summary?.parts.compactMap(\.key) == (11...22).map { "i\($0)" })
+        #expect(harness.lastText.hasSuffix("\nand 2 more"))
+    }
+
+    @Test("a line has the latest state of its item")
+    func latest() {
+        var harness = RuleHarness(
+            Rule.when(.field("state", from: .oneOf(["up"]), to: nil)) {
+                $0.limit = Limit(count: 1, per: .seconds(600), by: .field("team"))
+            })
+        for key in ["x", "a", "b"] { harness.item(key, "down", was: "up", fields: ["team": "t"]) }
+        harness.item("a", "lost", was: "down", fields: ["team": "t"])
+        harness.pass(.seconds(600))
+        #expect(harness.last?.summary?.lines == ["a: up → down, now lost", "b: up → down"])
+        #expect(harness.last?.summary?.parts.map(\.state) == ["lost", "down"])
+    }
+
+    @Test("an item that was withheld and is no longer so is counted, and not named")
+    func over() {
+        var harness = RuleHarness(Self.limited)
+        for key in ["x", "a", "b", "c"] { harness.item(key, "down", was: "up") }
+        harness.item("b", "up", was: "down")
+        harness.pass(.seconds(600))
+        #expect(harness.sent.last == "out: a: up → down, c: up → down (+1)")
+    }
+
+    @Test("reminders follow for each item that the last message named")
+    func reminders() {
+        var rule = Self.limited
+        rule.gates.remind = Reminder(every: .seconds(1800))
+        var harness = RuleHarness(rule)
+        for key in ["x", "a", "b"] { harness.item(key, "down", was: "up") }
+        harness.pass(.seconds(2400))
+        #expect(harness.sent.suffix(3) == ["out: x: still down", "out: a: still down", "out: b: still down"])
+    }
+
+    // MARK: silences
+
+    @Test("what a snooze held and is still so is told at its end, once, with the count", arguments: [false, true])
+    func snoozed(restarts: Bool) {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        harness.silence(snooze)
+        for key in ["a", "b", "c"] { harness.item(key, "down", was: "up") }
+        harness.item("c", "up", was: "down")
+        if restarts { harness.restart() }
+        harness.pass(.seconds(3599))
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1))
+        #expect(harness.sent == ["out: a: up → down, b: up → down (+1)"])
+        harness.pass(.seconds(86_400))
+        #expect(harness.sent.count == 1 && harness.rows.isEmpty)
+    }
+
+    @Test("reminders resume after a snooze")
+    func resumed() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.remind = Reminder(every: .seconds(1800)) })
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(3600 + 1800))
+        #expect(harness.sent == ["out: a: up → down", "out: a: still down"])
+    }
+
+    @Test("a snooze that drops tells nothing at its end")
+    func dropped() {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        var snooze = snooze
+        snooze.drops = true
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(86_400))
+        #expect(harness.sent.isEmpty && harness.suppressed.count == 1)
+    }
+
+    @Test("a mute that a person ends, and a snooze that a state ends, tell what they held")
+    func ended() {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        harness.silence(Silence(id: 1, source: "lab", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(86_400))
+        #expect(harness.sent.isEmpty)
+        harness.silence()
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.silence(Silence(id: 2, rule: "r", source: "lab", item: "b", untilState: "ready", created: end))
+        harness.item("b", "down", was: "up")
+        harness.item("b", "ready", was: "down")
+        #expect(harness.sent.count == 1, "it is not down any more")
+    }
+
+    @Test("a mute that ended while the watcher was down tells what it held")
+    func endedMeanwhile() {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        harness.silence(Silence(id: 1, rule: "r", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.engine.setSilences([])
+        harness.restart()
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("a silence that overlaps another one holds until the later end")
+    func overlapping() {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(1800))
+        let later = Silence(id: 2, source: "lab", until: end.advanced(by: .seconds(3600)), created: RuleHarness.noon)
+        harness.silence(snooze, later)
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1800))
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("a silence of one sink holds the messages to that sink alone")
+    func oneSink() {
+        var harness = RuleHarness(Rule.when(.becomes("down"), to: "out", "team"))
+        harness.silence(Silence(id: 1, until: end, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        #expect(harness.sent == ["out: a: up → down"] && harness.suppressedSinks == ["team"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: a: up → down", "team: a: up → down"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 2 && harness.rows.isEmpty)
+    }
+
+    @Test("a digest that a snooze held is sent at its end")
+    func digest() {
+        var harness = RuleHarness(Rule.when(.appears) { $0.digest = DigestPlan(release: .every(.seconds(60))) })
+        harness.silence(snooze)
+        for key in ["a", "b"] { harness.item(key, nil) }
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: 2 events in lab"])
+    }
+
+    @Test("what a snooze held waits for the end of a quiet time, too")
+    func thenQuiet() {
+        let night = CivilWindow(
+            name: "night", start: CivilTimeOfDay(minutes: 750), end: CivilTimeOfDay(minutes: 840), zone: "UTC")
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: .defer) })
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(7199))
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1))
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    // MARK: depends
+
+    @Test("what a dependency held and is still so is told after it, at the first good poll of its source")
+    func dependency() {
+        var harness = RuleHarness(Rule.when(.any([.becomes("down"), .disappears])) { $0.depends = ["gateway"] })
+        harness.source(.failing, "gateway")
+        for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+        harness.gone("c")
+        harness.source(.recovered, "gateway")
+        harness.pass(.seconds(60))
+        #expect(harness.sent.isEmpty && harness.needsPoll)
+        harness.poll(events: [harness.event(.changed, key: "b", "up", was: "down")])
+        #expect(harness.sent == ["out: a: up → down, c is gone (+1)"])
+        #expect(harness.rows.isEmpty)
+    }
+
+    @Test("depends on a source of kind http means its item is down, too; over a restart as well")
+    func dependencyDown() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.depends = ["site"] })
+        harness.response("site", "down", was: "up")
+        harness.item("a", "down", was: "up")
+        #expect(harness.suppressed == ["a: up → down: it depends on 'site', which is down"])
+        var health = SourceHealth()
+        health.down = ["site"]
+        harness.restart(health: health)
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.response("site", "up", was: "down")
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("a step that is undone leaves the dependency as it was")
+    func undone() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.depends = ["gateway"] })
+        harness.source(.failing, "gateway")
+        harness.item("a", "down", was: "up")
+        let failed = harness.evaluate(harness.event(.recovered, "gateway"))
+        harness.engine.undo(failed)
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.source(.recovered, "gateway")
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("ten thousand silenced items leave room for a limit, and are one message")
+    func many() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(60)) })
+        harness.silence(snooze)
+        for n in 0..<10_500 { harness.item("\(n)", "down", was: "up") }
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 1 && harness.last?.summary?.count == 10_000)
+        #expect(harness.last?.summary?.parts.count == 1000)
+        harness.item("late", "down", was: "up")
+        #expect(harness.sent.count <= 2)
+    }
+}
