@@ -76,6 +76,58 @@ struct RuleTests {
         #expect(unknown.code == 64 && unknown.err.contains("did you mean 'any'?"), "\(unknown.err)")
     }
 
+    @Test("a snooze tells at its end what is still so, and a snooze of one sink names that sink")
+    func snoozeEnds() async throws {
+        let world = try World("  - {name: down, when: {field: state, to: down}, notify: [out]}")
+        #expect(try await world.poll("up").isEmpty)
+        let snoozed = try await world.run("snooze", "--sink", "out", "--for", "1h")
+        #expect(snoozed.out.hasPrefix("silence 1: sink 'out', until"), "\(snoozed)")
+        #expect(try await world.poll("down").isEmpty)
+        #expect(try await world.run("silences", "end", "1").code == 0)
+        #expect(try await world.poll("down").contains("prod-1: up → down"))
+        #expect(try await world.poll("down").isEmpty)
+        let unknown = try await world.run("snooze", "--sink", "ou")
+        #expect(unknown.code == 64 && unknown.err.contains("did you mean 'out'?"), "\(unknown.err)")
+    }
+
+    @Test("sentence 8: what is gone while the site is down is told after it, when it is still gone")
+    func dependsOnSite() async throws {
+        let lab = try await Lab("appliance,receiver")
+        let home = try Home(lab)
+        let file = home.directory.appending(path: "list.json")
+        func write(_ keys: Int...) throws {
+            let rows = keys.map { #"{"id": \#($0), "title": "prod-\#($0)"}"# }.joined(separator: ",")
+            try Data("[\(rows)]".utf8).write(to: file, options: .atomic)
+        }
+        try home.write(
+            """
+            servers:
+              lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}
+            sources:
+              site: {kind: http, server: lab, path: /resources/virtualSystems, every: 200ms, fails: 1}
+              lab-systems: {kind: json, url: "file://\(file.path)", every: 200ms}
+            sinks:
+              out: {kind: stdout, format: json}
+            rules:
+              - {name: site, when: {source: site, field: state}, notify: out}
+              - {name: system-gone, when: {source: lab-systems, disappears: true}, depends: site, notify: out}
+            """)
+        try write(1, 2)
+        let watcher = try await home.watcher()
+        while try await home.status("lab-systems")["items"] == nil, try await home.items("site").isEmpty {}
+        try await lab.post("control", "/lab/fault", ["kind": "500", "times": -1])
+        try await watcher.event("item.changed") { $0.text("data", "item", "state") == "down" }
+        try write(1)
+        while try await !home.events().contains(where: { $0["type"] as? String == "io.vedette.item.disappeared" }) {}
+        #expect(!watcher.events.contains { $0["type"] as? String == "io.vedette.item.disappeared" })
+        try await lab.post("control", "/lab/fault", ["kind": NSNull()])
+        try await watcher.event("item.disappeared") { $0.text("subject") == "2" }
+        #expect(await watcher.stop() == 0)
+        let told = watcher.events.compactMap { $0.text("data", "item", "state") ?? $0.text("subject") }
+        #expect(told == ["down", "up", "2"])
+        await lab.end()
+    }
+
     @Test("outbox lists what is dead, tries it again and drops what is pending")
     func outbox() async throws {
         let world = try World(
