@@ -47,7 +47,7 @@ struct ResolvedTests {
         harness.item("b", "up", was: "down")
         harness.item("a", "up", was: "down")
         harness.silence()
-        #expect(harness.sent == ["out: a: up → down", "out: a: down → up"], "what was told is resolved after it")
+        #expect(harness.sent == ["out: a: up → down", "out: a: down → up (+1)"], "what was told is resolved after it")
     }
 
     @Test("the recovery and the absence of what was told are told")

@@ -198,7 +198,8 @@ struct WithheldTests {
 
     @Test("depends on a source of kind http means its item is down, too; over a restart as well")
     func dependencyDown() {
-        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.depends = ["site"] })
+        let down = Condition.all([.source(["lab"], text: "'lab'"), .becomes("down")])
+        var harness = RuleHarness(Rule.when(down) { $0.depends = ["site"] })
         harness.response("site", "down", was: "up")
         harness.item("a", "down", was: "up")
         #expect(harness.suppressed == ["a: up → down: it depends on 'site', which is down"])

@@ -168,16 +168,13 @@ extension RuleEngine {
             }
         }
         let told = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        guard rule.gates.digest == nil else {
-            for memory in told {
-                if let event = memory.event {
-                    passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
-                }
-            }
-            return
+        for memory in told where rule.gates.digest != nil {
+            guard let event = memory.event, event.kind != .digest else { continue }
+            passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
         }
-        if tell(rule, told.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
-            for memory in told { if let event = memory.event { countInLimit(rule, event, at: now) } }
+        let direct = told.filter { rule.gates.digest == nil || $0.event?.kind == .digest }
+        if tell(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
+            for memory in direct { if let event = memory.event { countInLimit(rule, event, at: now) } }
         }
     }
 
