@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3, version4, version5, version6]
+    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7]
 
     static let version1 = """
         create table source (
@@ -177,6 +177,11 @@ enum Migrations {
     static let version6 = """
         alter table silence add column sink text;
         alter table silence add column drops integer not null default 0;
+        """
+
+    /// `field`: the field that the rule of the message is about.
+    static let version7 = """
+        alter table delivery add column field text;
         """
 
     /// Upgrades a database of any earlier version; each step is a transaction, so a crash between two steps loses

@@ -62,6 +62,17 @@ struct DeliveryTests {
         try await journal.close()
     }
 
+    @Test("a message keeps its tags, its count and the field that its rule is about", arguments: Backend.allCases)
+    func details(_ backend: Backend) async throws {
+        let store = try backend.open()
+        var kept = delivery(1, of: event(1))
+        (kept.message.tags, kept.message.suppressed, kept.message.field) = (["a", "b"], 3, "owner")
+        _ = try await store.journal.commit([poll(events: [event(1)], deliveries: [kept])])
+        let message = try #require(try await store.journal.pending(in: lane, after: 0, limit: 1).first).message
+        #expect(message.tags == ["a", "b"] && message.suppressed == 3 && message.field == "owner")
+        try await store.journal.close()
+    }
+
     @Test("an end is an end: an outcome that comes late changes nothing", arguments: Backend.allCases)
     func late(_ backend: Backend) async throws {
         let store = try backend.open()

@@ -58,7 +58,7 @@ struct PollObservationTests {
         harness.poll(isGood: false)
         harness.pass(.seconds(3000))
         #expect(harness.sent.filter { !$0.contains("lab") } == ["out: a: up → down", "out: b: up → down"])
-        #expect(harness.sent.count { $0.contains("lab: still so") } == 5, "of the source itself it knows enough")
+        #expect(harness.sent.count { $0.contains("lab is still failing") } == 5, "of the source itself it knows enough")
         harness.source(.recovered)
         harness.item("b", "up", was: "down")
         harness.poll()

@@ -58,6 +58,19 @@ struct CommandTests {
         #expect(outcome == .delivered)
     }
 
+    @Test("the variables have the change that the rule is about, its tags, counts and lines")
+    func details() async throws {
+        var message = Message.of()
+        message.event.changes.append(FieldChange(field: "owner", from: "ann", to: "bob"))
+        (message.field, message.tags, message.suppressed) = ("owner", ["ops", "lab"], 2)
+        message.event.summary = Event.Summary(count: 3, lines: ["a: up", "b: down"])
+        let script = """
+            echo "$VEDETTE_FIELD $VEDETTE_FROM $VEDETTE_TO $VEDETTE_TAGS $VEDETTE_SUPPRESSED $VEDETTE_COUNT $VEDETTE_LINES" | tr '\\n' '|'
+            """
+        #expect(try await said(script, [:], message).hasSuffix(": owner ann bob ops,lab 2 3 a: up|b: down|"))
+        #expect(try await said("echo ${VEDETTE_TAGS-none} ${VEDETTE_LINES-none}").hasSuffix(": none none"))
+    }
+
     @Test("it inherits the variables of the list and no secret, and no descriptor; `environment` wins")
     func inherited() async throws {
         // A name of its own: all tests share one process, and what it starts inherits this.

@@ -38,6 +38,31 @@ struct EventLineTests {
         #expect(EventLine.happening(of: event) == "owner: ann → bob, eve")
     }
 
+    @Test(
+        "a message's line shows the change of its rule, the lines of a group, what is still true and what was held back"
+    )
+    func messages() {
+        func words(_ change: (inout Message) -> Void) -> String {
+            var message = Message.of()
+            change(&message)
+            return String(line.text(message).dropFirst("10:42:07  lab-systems  ".count))
+        }
+        let owner = FieldChange(field: "owner", from: "ann", to: "bob")
+        #expect(
+            words { ($0.event.changes, $0.field) = ($0.event.changes + [owner], "owner") } == "prod-1  owner: ann → bob"
+        )
+        #expect(
+            words { $0.suppressed = 2 }
+                == "prod-1  Starting → Ready for use (after 4 min 12 s)  (2 messages held back before)")
+        let digest = Event.Summary(count: 3, lines: ["a: up", "b\n: down"])
+        #expect(
+            words { ($0.event.kind, $0.event.item, $0.event.summary) = (.digest, nil, digest) }
+                == #"digest, 3 events: a: up; b\n: down; and 1 more"#)
+        let still = Event.Summary(stood: 7200, cause: .changed)
+        #expect(
+            words { ($0.event.kind, $0.event.summary) = (.reminder, still) } == "prod-1  still Ready for use (for 2 h)")
+    }
+
     @Test("no colour comes from the event, and colours can be left out")
     func colours() {
         let event = Event.changed(title: "\u{1B}[31mred")
@@ -74,6 +99,20 @@ struct EventLineTests {
         ])
     func lasted(_ seconds: Double, _ text: String) {
         #expect(MessageFormatter.duration(seconds: seconds) == text)
+    }
+
+    @Test("the times of a sentence are shown on the local clock, and nothing else changes")
+    func localized() throws {
+        let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        let until = Timestamp(rfc3339: "2026-11-22T07:00:00Z")!
+        let local = LocalTime.text(until, now: now)
+        #expect(
+            LocalTime.localized("silenced: rule 'a-b', until \(until.rfc3339); 2026-11-2 - x", now: now)
+                == "silenced: rule 'a-b', until \(local); 2026-11-2 - x")
+        for text in ["", "-", "2026-", "é-2026-11-22T07:00:00", "quiet during 'night'"] {
+            #expect(LocalTime.localized(text, now: now) == text)
+        }
+        #expect(LocalTime.localized("2026-11-22T07:00:00Z", now: now) == local)
     }
 
     @Test("a local time of another day carries its date")

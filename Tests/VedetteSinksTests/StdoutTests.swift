@@ -55,12 +55,12 @@ final class PipedSink: Sendable {
 
 @Suite("stdout")
 struct StdoutTests {
-    @Test("json is the event and a line feed, nothing else")
+    @Test("json is the event with its rule and a line feed, nothing else")
     func json() async throws {
         let piped = try PipedSink()
         let message = Message.of(title: "own", text: "text")
         #expect(await piped.sink.deliver(message) == .delivered)
-        #expect(await piped.line() == message.event.json.bytes + [10])
+        #expect(await piped.line() == message.json.bytes + [10])
     }
 
     @Test("hostile titles stay in one line without control characters", arguments: hostileTitles)

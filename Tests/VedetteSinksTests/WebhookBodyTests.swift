@@ -33,7 +33,8 @@ struct WebhookBodyTests {
     func binary() async throws {
         let event = Event.changed(key: "ä \"5\"%\n€")
         let request = try await request(["mode": .text("binary")], .of(event))
-        #expect(request.body == event.json["data"]?.bytes)
+        #expect(request.body == Message.of(event).json["data"]?.bytes)
+        #expect(header(request, "ce-rule") == "ready" && header(request, "ce-priority") == "normal")
         #expect(header(request, "Content-Type") == "application/json")
         #expect(header(request, "ce-specversion") == "1.0")
         #expect(header(request, "ce-id") == "0199a")
@@ -56,7 +57,7 @@ struct WebhookBodyTests {
     func batch() async throws {
         let request = try await request(["mode": .text("batch")])
         #expect(header(request, "Content-Type") == "application/cloudevents-batch+json; charset=utf-8")
-        #expect(try JSON(parsing: request.body ?? []) == .array([Event.changed().json]))
+        #expect(try JSON(parsing: request.body ?? []) == .array([Message.of().json]))
     }
 
     @Test("a JSON text stays valid and the title stays one string", arguments: ChatHostileTests.texts)
@@ -67,6 +68,20 @@ struct WebhookBodyTests {
         #expect(json.members?.map(\.name) == ["text", "to"])
         #expect(json["text"]?.string == title)
         #expect(header(request, "Content-Type") == "application/json")
+    }
+
+    @Test("a body and a path show the change that the rule is about, not the first of the poll")
+    func changeOfTheRule() async throws {
+        var message = Message.of()
+        message.event.changes.append(FieldChange(field: "owner", from: "ann", to: "bob"))
+        message.field = "owner"
+        let request = try await request(
+            [
+                "body": try template("{{change.field}} {{change.to}}"), "format": .text("text"),
+                "path": try template("/{{change.field}}"),
+            ], message
+        )
+        #expect(request.body == Array("owner bob".utf8) && request.url == Self.url + "/owner")
     }
 
     @Test("a message whose body is not valid JSON is dead, and nothing is sent")

@@ -73,7 +73,7 @@ struct WebhookTests {
         let request = try #require(fetcher.requests.first)
         #expect(request.method == "POST")
         #expect(request.url == "https://ops.example.com/in/t0ken?k=s3cret")
-        #expect(request.body == message.event.json.bytes)
+        #expect(request.body == message.json.bytes)
         #expect(request.group == "hook")
         let headers = Dictionary(uniqueKeysWithValues: request.headers.map { ($0.name, $0.value) })
         #expect(

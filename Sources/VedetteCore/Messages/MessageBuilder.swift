@@ -6,13 +6,36 @@ extension Rule {
     func delivery(
         of event: Event, to target: NotificationTarget, withheld: Int = 0, at now: Timestamp, _ id: Identifier
     ) -> Delivery {
+        let field = when.changedField(in: event)
         let context = event.templateContext(rule: name, field: field, suppressed: withheld)
-        let more = withheld > 0 ? ["\(counted(withheld, "message")) held back before"] : []
-        let text = target.text?.render(context) ?? ([MessageFormatter.text(of: event)] + more).joined(separator: " · ")
+        let text =
+            target.text?.render(context) ?? MessageFormatter.text(of: event, field: field, withheld: withheld)
         var message = Message(
             id: "msg_" + id.description, rule: name, sink: target.sink, event: event,
-            title: target.title?.render(context) ?? MessageFormatter.title(of: event), text: text, priority: priority)
-        (message.tags, message.suppressed) = (tags, withheld)
+            title: target.title?.render(context) ?? title(of: event), text: text, priority: priority)
+        (message.tags, message.suppressed, message.field) = (tags, withheld, field)
         return Delivery(message: message, created: now, due: now)
+    }
+
+    /// Returns the title of an event that shows the change that this rule is about.
+    func title(of event: Event) -> String {
+        MessageFormatter.title(of: event, field: when.changedField(in: event))
+    }
+}
+
+extension Condition {
+    /// Returns the field whose change made the event match, else the first field that the condition names.
+    func changedField(in event: Event) -> String? { change(in: event)?.field ?? field }
+
+    private func change(in event: Event) -> FieldChange? {
+        switch self {
+        case .field(let name, _, _), .by(let name, _): return event.change(of: name)
+        case .changes(let names): return names.lazy.compactMap(event.change).first
+        case .all(let parts): return parts.lazy.compactMap { $0.change(in: event) }.first
+        case .any(let parts):
+            let matching = parts.lazy.filter { $0.matches(event) }.compactMap { $0.change(in: event) }.first
+            return matching ?? parts.lazy.compactMap { $0.change(in: event) }.first
+        default: return nil
+        }
     }
 }

@@ -3,17 +3,17 @@
 /// Renders the title and text of a message for which the rule has no template.
 public enum MessageFormatter {
     /// Returns the title: `prod-1: Starting → Ready for use`.
-    public static func title(of event: Event) -> String {
+    /// - Parameter field: the field that the rule is about; nil for the state, else the first that changed.
+    public static func title(of event: Event, field: String? = nil) -> String {
         if let title = event.summary?.title { return title }
         let name = event.item.map { $0.title ?? $0.key } ?? event.source
         switch event.kind {
-        case .appeared: return event.item?.state.map { "\(name): \($0)" } ?? name
+        case .appeared: return value(of: field, event).map { "\(name): \($0)" } ?? name
         case .changed:
-            guard let change = mainChange(of: event) else { return name }
+            guard let change = event.mainChange(of: field) else { return name }
             guard change.field != "title" else { return "\(change.from?.description ?? "") is now \(name)" }
-            return change.field == "state"
-                ? "\(name): \(text(change.from)) → \(text(change.to))"
-                : "\(name): \(change.field) \(text(change.from)) → \(text(change.to))"
+            if change.isLong, change.from != nil, change.to != nil { return "\(name): \(change.field) changed" }
+            return change.field == "state" ? "\(name): \(change.summary)" : "\(name): \(change.field) \(change.summary)"
         case .disappeared: return "\(name) is gone"
         case .failing: return "\(name) is failing"
         case .recovered: return "\(name) answers again"
@@ -25,43 +25,72 @@ public enum MessageFormatter {
         case .online: return "The network is back"
         case .paused: return "The sink \(name) refuses messages"
         case .disabled: return "The sink \(name) is gone for good"
-        case .elapsed: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
+        case .elapsed, .reminder: return "\(name)\(stillTrue(event, field))"
         case .digest: return "\(counted(event.summary?.count ?? 0, "event")) in \(event.source)"
-        case .reminder: return event.item?.state.map { "\(name): still \($0)" } ?? "\(name): still so"
         case .resolved: return "\(name): no longer so"
         case .test: return "Test message"
         }
     }
 
-    /// Returns the text: a second line with source, duration or cause; empty when there is none.
-    public static func text(of event: Event) -> String {
-        if [.digest, .burst].contains(event.kind) { return event.summary.map(digest) ?? "" }
-        if let problem = event.error {
-            let server = problem.server.map { "server \($0) · " } ?? ""
-            return server
-                + ([.recovered, .resolved].contains(event.kind) ? "before: \(problem.detail)" : problem.detail)
+    /// Returns what is still true for a reminder, as the end of a title.
+    private static func stillTrue(_ event: Event, _ field: String?) -> String {
+        switch event.summary?.cause {
+        case .disappeared: return " is still gone"
+        case .failing: return " is still failing"
+        case .stale: return " has still not answered"
+        case .suspect: return " may still be wrong"
+        case .offline: return " is still offline"
+        default: break
         }
-        guard event.item != nil, event.kind != .test else { return "" }
+        guard let field, field != "state", field != "title", field != "name" else {
+            return event.item?.state.map { ": still \($0)" } ?? ": still so"
+        }
+        return event.item?[field].map { ": \(field) still \($0.description)" } ?? ": still so"
+    }
+
+    /// Returns the value of a field as a title shows it: the state alone, any other field with its name.
+    private static func value(of field: String?, _ event: Event) -> String? {
+        guard let field, !["state", "title", "name", "key"].contains(field) else { return event.item?.state }
+        return event.item?[field].map { "\(field) \($0.description)" }
+    }
+
+    /// Returns the text: a line with source, duration or cause, then the lines of a digest or group; empty when there is
+    /// none.
+    /// - Parameters:
+    ///   - field: the field that the rule is about.
+    ///   - withheld: earlier messages that were withheld.
+    public static func text(of event: Event, field: String? = nil, withheld: Int = 0) -> String {
+        let more = withheld > 0 ? ["\(counted(withheld, "message")) held back before"] : []
+        let first = (details(of: event, field) + more).joined(separator: " · ")
+        let excerpt =
+            event.kind == .changed ? event.mainChange(of: field).flatMap { $0.isLong ? $0.summary : nil } : nil
+        return ([first] + (excerpt.map { [$0] } ?? []) + lines(of: event)).filter { !$0.isEmpty }.joined(
+            separator: "\n")
+    }
+
+    private static func details(of event: Event, _ field: String?) -> [String] {
+        let stood = event.summary?.stood.map { ["for \(duration(seconds: $0))"] } ?? []
+        if let problem = event.error {
+            let detail = [.recovered, .resolved].contains(event.kind) ? "before: \(problem.detail)" : problem.detail
+            return (problem.server.map { ["server \($0)"] } ?? []) + [detail] + stood
+        }
+        guard event.item != nil, event.kind != .test else { return stood }
         var parts = [event.source]
-        if let lasted = mainChange(of: event)?.lasted { parts.append("after \(duration(seconds: lasted))") }
+        if event.kind == .changed, let lasted = event.mainChange(of: field)?.lasted {
+            parts.append("after \(duration(seconds: lasted))")
+        }
         if event.kind == .appeared { parts.append("new") }
-        if let seconds = event.summary?.stood { parts.append("for \(duration(seconds: seconds))") }
+        parts += stood
         if let message = event.item?["message_text"] { parts.append(message.description) }
-        return parts.joined(separator: " · ")
+        return parts
     }
 
-    /// A line for each event that the digest kept, and the number of the others.
-    private static func digest(_ summary: Event.Summary) -> String {
+    /// Returns a line for each event that a digest or group names, and the number of the others.
+    public static func lines(of event: Event) -> [String] {
+        guard let summary = event.summary, !summary.lines.isEmpty else { return [] }
         let more = summary.count - summary.lines.count
-        return (summary.lines + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n")
+        return summary.lines + (more > 0 ? ["and \(more) more"] : [])
     }
-
-    /// Returns the change that the title shows: that of the state, else the first.
-    public static func mainChange(of event: Event) -> FieldChange? {
-        event.changes.first { $0.field == "state" } ?? event.changes.first
-    }
-
-    private static func text(_ value: Value?) -> String { value?.description ?? "none" }
 
     /// Returns a duration in its two largest units: `4 min 12 s`, `2 d 3 h`.
     public static func duration(seconds: Double) -> String {
@@ -81,7 +110,7 @@ public enum TemplateNames {
     /// Names that every message has.
     public static let fixed = [
         "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
-        "change.field", "change.from", "change.to", "change.lasted",
+        "change.field", "change.from", "change.to", "change.lasted", "change.diff",
         "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
         "suppressed", "digest.count", "digest.lines",
     ]
@@ -90,12 +119,17 @@ public enum TemplateNames {
 }
 
 extension Event {
+    /// Returns the change of a field, else that of the state, else the first.
+    public func mainChange(of field: String? = nil) -> FieldChange? {
+        field.flatMap(change) ?? changes.first { $0.field == "state" } ?? changes.first
+    }
+
     /// Returns the values of the template names for this event.
     /// - Parameters:
     ///   - field: the field that the rule is about; its change is `change`.
     ///   - suppressed: messages that were withheld before this one.
     public func templateContext(rule: String, field: String?, suppressed: Int = 0) -> TemplateContext {
-        let change = field.flatMap { self.change(of: $0) } ?? MessageFormatter.mainChange(of: self)
+        let change = mainChange(of: field)
         return TemplateContext { name in
             if name.hasPrefix("item.") {
                 let part = String(name.dropFirst(5))
@@ -118,6 +152,7 @@ extension Event {
             case "change.from": return change?.from
             case "change.to": return change?.to
             case "change.lasted": return change?.lasted.map { .text(MessageFormatter.duration(seconds: $0)) }
+            case "change.diff": return change?.excerpt.map { .text($0.map(\.text).joined()) }
             case "error.class": return self.error.map { .text($0.failure) }
             case "error.detail": return self.error.map { .text($0.detail) }
             default: return nil

@@ -98,6 +98,8 @@ public struct Event: Sendable, Hashable {
         public var lines: [String]
         /// Seconds since the match became true, for `elapsed`, `reminder` and `resolved`.
         public var stood: Double?
+        /// The kind of the event that a reminder repeats.
+        public var cause: Kind?
         /// The title of a message about several subjects, or about the end of a match; nil for the usual one.
         public var title: String?
         /// The subjects of a message that tells several: at most 1,000, each at its latest state.
@@ -129,8 +131,11 @@ public struct Event: Sendable, Hashable {
         }
 
         /// Creates a summary.
-        public init(events: [String] = [], count: Int = 1, lines: [String] = [], stood: Double? = nil) {
-            (self.events, self.count, self.lines, self.stood) = (events, count, lines, stood)
+        public init(
+            events: [String] = [], count: Int = 1, lines: [String] = [], stood: Double? = nil, cause: Kind? = nil
+        ) {
+            (self.events, self.count, self.lines) = (events, count, lines)
+            (self.stood, self.cause) = (stood, cause)
         }
     }
 

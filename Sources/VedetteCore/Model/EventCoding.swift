@@ -66,6 +66,7 @@ extension Event.Summary {
             "stood": stood.map { .number(rounded: $0) },
             "title": title.map(JSON.string),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
+            "cause": cause.map { .string($0.rawValue) },
         ])
     }
 
@@ -73,7 +74,7 @@ extension Event.Summary {
         self.init(
             events: json["events"]?.array?.compactMap(\.string) ?? [],
             count: json["count"]?.int64.map(Int.init) ?? 1, lines: json["lines"]?.array?.compactMap(\.string) ?? [],
-            stood: json["stood"]?.double)
+            stood: json["stood"]?.double, cause: json["cause"]?.string.flatMap(Event.Kind.init(rawValue:)))
         title = json["title"]?.string
         parts = json["parts"]?.array?.compactMap(Part.init(json:)) ?? []
     }

@@ -7,7 +7,7 @@ import VedetteCore
 enum DeliveryRows {
     static let columns = """
         select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
-          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
         from delivery d left join event e on e.seq = d.event
         """
 
@@ -102,8 +102,8 @@ enum DeliveryRows {
 
     static let insert = """
         insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
-          created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Writes a new delivery.
@@ -123,7 +123,7 @@ enum DeliveryRows {
             delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
             delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
             message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
-            bytes,
+            bytes, message.field,
         ])
         delivery.id = db.lastInsertedRowID
         return delivery
@@ -141,6 +141,7 @@ enum DeliveryRows {
         let tags: String = row[14]
         message.tags = tags.split(separator: "\n").map(String.init)
         message.suppressed = row[15]
+        message.field = row[17]
         var delivery = Delivery(
             id: row[0], message: message, created: Timestamp(milliseconds: row[8]), attempts: row[9],
             due: Timestamp(milliseconds: row[10]), reason: row[11])

@@ -32,7 +32,8 @@ struct ChatNote: Sendable {
 
         /// `state`: `Starting → Ready for use`
         init(_ change: FieldChange) {
-            self.init(name: change.field, value: "\(ChatNote.shown(change.from)) → \(ChatNote.shown(change.to))")
+            let values = "\(ChatNote.shown(change.from)) → \(ChatNote.shown(change.to))"
+            self.init(name: change.field, value: change.isLong ? change.summary : values)
         }
     }
 
@@ -63,13 +64,13 @@ struct ChatNote: Sendable {
         let event = message.event
         id = message.id
         (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
-        let titles = [message.title, MessageFormatter.title(of: event), event.source]
+        let titles = [message.title, MessageFormatter.title(of: event, field: message.field), event.source]
         title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"
         link = event.item?.url.flatMap(ChatNote.link)
         tone = Tone(of: event)
         origin = "\(event.source) · \(message.rule)"
         tags = Array(message.tags.prefix(ChatNote.maximumFacts))
-        let main = MessageFormatter.mainChange(of: event)
+        let main = message.change
         facts = event.changes.filter { $0 != main }.prefix(ChatNote.maximumFacts).map { Fact($0) }
         sourceThread = ChatNote.name([event.source])
         thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))
@@ -104,7 +105,7 @@ struct ChatNote: Sendable {
 extension ChatNote.Tone {
     /// Returns the mood of a source's event by its kind, and of an item's by the words of its state.
     init(of event: Event) {
-        switch event.kind {
+        switch event.summary?.cause ?? event.kind {
         case .recovered, .online: self = .good
         case .failing, .offline, .paused, .disabled: self = .bad
         case .stale, .suspect: self = .warning

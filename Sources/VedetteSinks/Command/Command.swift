@@ -64,7 +64,7 @@ final class CommandSink: Sink {
         var command = ChildCommand(settings.arguments, timeLimit: settings.timeout)
         for (name, value) in Self.variables(of: message) + settings.environment { command.environment[name] = value }
         command.directory = settings.directory
-        command.input = message.event.json.bytes + [10]
+        command.input = message.json.bytes + [10]
         (command.output, command.errorOutput) = (Self.outputLimit, Self.outputLimit)
         do throws(ChildProcess.Failure) {
             return Self.outcome(of: try await ChildProcess(command).run())
@@ -105,13 +105,17 @@ final class CommandSink: Sink {
 
     private static func variables(of message: Message) -> [(name: String, value: String)] {
         let (event, item) = (message.event, message.event.item)
-        let change = MessageFormatter.mainChange(of: event)
+        let change = message.change
         let all: [(String, String?)] = [
             ("MESSAGE_ID", message.id), ("RULE", message.rule), ("TITLE", message.title), ("TEXT", message.text),
             ("PRIORITY", message.priority.rawValue), ("EVENT_ID", event.id.description), ("TYPE", event.kind.rawValue),
             ("SOURCE", event.source), ("KEY", item?.key), ("NAME", item?.title), ("STATE", item?.state),
             ("URL", item?.url), ("FIELD", change?.field), ("FROM", change?.from?.description),
             ("TO", change?.to?.description),
+            ("TAGS", message.tags.isEmpty ? nil : message.tags.joined(separator: ",")),
+            ("SUPPRESSED", message.suppressed == 0 ? nil : String(message.suppressed)),
+            ("COUNT", event.summary.map { String($0.count) }),
+            ("LINES", event.summary.flatMap { $0.lines.isEmpty ? nil : $0.lines.joined(separator: "\n") }),
         ]
         return all.compactMap { name, value in value.map { (name: "VEDETTE_" + name, value: cut($0)) } }
     }

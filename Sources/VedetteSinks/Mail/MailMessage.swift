@@ -133,7 +133,7 @@ struct MailMessage {
     /// Returns all changes, the main one too, and the other fields of the item.
     private var facts: [ChatNote.Fact] {
         let event = message.event
-        let main = MessageFormatter.mainChange(of: event).map { [ChatNote.Fact($0)] } ?? []
+        let main = message.change.map { [ChatNote.Fact($0)] } ?? []
         let changed = Set(event.changes.map(\.field))
         let fields = (event.item?.fields).map(Array.init) ?? []
         let rest = fields.lazy.filter { !changed.contains($0.name) && !$0.value.description.isEmpty }

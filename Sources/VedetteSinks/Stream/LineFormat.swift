@@ -23,12 +23,10 @@ enum LineFormat: Sendable {
     /// Returns the line without any line break, whatever an untrusted title holds.
     func bytes(of message: Message, _ line: EventLine) -> [UInt8] {
         switch self {
-        case .json: return message.event.json.bytes
-        case .line: return Array(line.text(message.event).utf8)
+        case .json: return message.json.bytes
+        case .line: return Array(line.text(message).utf8)
         case .template(let template):
-            let context = message.event.templateContext(
-                rule: message.rule, field: nil, suppressed: message.suppressed)
-            return Array(TerminalText.safe(template.render(context), limit: 10_000).utf8)
+            return Array(TerminalText.safe(template.render(message.templateContext), limit: 10_000).utf8)
         }
     }
 }

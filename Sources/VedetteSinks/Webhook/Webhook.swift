@@ -92,7 +92,7 @@ struct WebhookSink: Sink {
         let base = settings.url.value
         if let problem = HTTPSyntax.problem(inURL: base) { throw MessageError(sink: "url \(problem)") }
         guard let template = settings.path else { return base }
-        let context = message.event.templateContext(rule: message.rule, field: nil)
+        let context = message.templateContext
         let path = template.render(context.escaped(WebURL.encoded))
         // A value cannot hold a slash, but it can be a whole segment.
         let segments = path.prefix { $0 != "?" }.split(separator: "/")

@@ -27,10 +27,9 @@ enum WebhookBody: Sendable {
     }
 
     func content(_ message: Message) throws(MessageError) -> Content {
-        let context = message.event.templateContext(
-            rule: message.rule, field: nil, suppressed: message.suppressed)
+        let context = message.templateContext
         switch self {
-        case .event(let mode): return WebhookBody.content(message.event.json, mode)
+        case .event(let mode): return WebhookBody.content(message.json, mode)
         case .json(let template):
             return Content(type: Format.json.mediaType, bytes: template.render(context).bytes)
         case .text(let template, let format):
@@ -52,7 +51,9 @@ enum WebhookBody: Sendable {
         case .binary:
             let inBody = ["data", "datacontenttype"]
             let headers = (event.members ?? []).compactMap { member -> Header? in
-                guard !inBody.contains(member.name), let text = member.value.string else { return nil }
+                guard !inBody.contains(member.name),
+                    let text = member.value.string ?? member.value.int64.map(String.init)
+                else { return nil }
                 let value = headerValue(text)
                 // It is optional, and in the data too: an untrusted key must not exceed the receiver's header limit.
                 return value.utf8.count <= 2048 ? Header("ce-" + member.name, value) : nil

@@ -38,6 +38,8 @@ struct Palette: Sendable {
         switch part {
         case .time: .faint
         case .source: .name
+        case .removed: .bad
+        case .added: .good
         case .happening(let kind):
             switch kind {
             case .appeared, .recovered, .online: .good

@@ -38,6 +38,8 @@ public struct Message: Sendable, Hashable {
     public var tags: [String] = []
     /// Earlier messages that were withheld and that this one counts.
     public var suppressed = 0
+    /// The field that the rule is about; nil when it is about no field.
+    public var field: String?
 
     /// Creates a message.
     public init(

@@ -231,7 +231,7 @@ extension Event {
             error: Problem(failure: "rule", detail: "rule '\(failure.rule.name)': \(detail)"))
         event.summary = Summary(
             events: failure.identifiers, count: failure.count,
-            lines: failure.events.map(MessageFormatter.title))
+            lines: failure.events.map { MessageFormatter.title(of: $0) })
         return event
     }
 }

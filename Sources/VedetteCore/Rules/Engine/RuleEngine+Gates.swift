@@ -150,7 +150,7 @@ extension RuleEngine {
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
         if memory.lines.count < RuleEngine.maximumLines {
-            memory.lines.append(MessageFormatter.title(of: event))
+            memory.lines.append(rule.title(of: event))
             memory.events.append(event.id.description)
         }
         memory.count += 1

@@ -334,7 +334,7 @@ extension Event {
     func reminder(id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
         var copy = self
         (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .reminder, now)
-        copy.summary = Summary(events: [self.id.description], stood: seconds)
+        copy.summary = Summary(events: [self.id.description], stood: seconds, cause: kind)
         return copy
     }
 
