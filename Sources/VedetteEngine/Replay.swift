@@ -55,6 +55,9 @@ public actor Replay {
         return poll
     }
 
+    /// What rules remember after the last poll: what they hold back, and until when.
+    public var memories: [RuleMemory] { journal.ruleMemories() }
+
     private func passTime(until end: Timestamp) async -> [Delivery] {
         while let next = await rules.nextDeadline(), next > clock.now().wall, next <= end {
             clock.set(next)

@@ -10,8 +10,12 @@ public struct RuleSimulation: Sendable {
     /// Starts with rules that remember nothing.
     public init(_ rules: RuleSet, civil: any CivilTime) { engine = RuleEngine(rules, civil: civil) }
 
-    /// What the rules remember.
-    var memories: [RuleMemory] { engine.remembered }
+    /// What the rules remember, by rule and what it is about.
+    public var memories: [RuleMemory] {
+        engine.remembered.sorted {
+            ($0.key.rule, $0.key.slot.rawValue, $0.key.name) < ($1.key.rule, $1.key.slot.rawValue, $1.key.name)
+        }
+    }
 
     /// Returns the deliveries that were due before the event, then those that the event makes.
     public mutating func evaluate(_ event: Event) -> [Delivery] {

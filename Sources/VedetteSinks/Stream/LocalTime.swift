@@ -13,6 +13,25 @@ public enum LocalTime {
         return "\(then.tm_year + 1900)-\(pad(then.tm_mon + 1))-\(pad(then.tm_mday)) \(clock)"
     }
 
+    /// Returns a sentence with its RFC 3339 times on the clock of this machine: reasons and silences have them in UTC.
+    public static func localized(_ sentence: String, now: Timestamp) -> String {
+        // A time has 20 to 24 characters and ends with a Z.
+        var (out, rest) = ("", sentence[...])
+        while let dash = rest.firstIndex(of: "-") {
+            let start = rest.index(dash, offsetBy: -4, limitedBy: rest.startIndex) ?? dash
+            if let end = rest[dash...].prefix(21).firstIndex(of: "Z"), start < dash,
+                let time = Timestamp(rfc3339: rest[start...end])
+            {
+                out += rest[..<start] + text(time, now: now)
+                rest = rest[rest.index(after: end)...]
+            } else {
+                out += rest[...dash]
+                rest = rest[rest.index(after: dash)...]
+            }
+        }
+        return out + rest
+    }
+
     private static func parts(_ time: Timestamp) -> tm {
         var seconds = time_t(time.milliseconds / 1000)
         var parts = tm()

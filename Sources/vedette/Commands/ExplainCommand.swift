@@ -4,6 +4,7 @@ import ArgumentParser
 import VedetteConfig
 import VedetteCore
 import VedetteSinks
+import VedetteText
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,19 +27,35 @@ struct ExplainCommand: AsyncParsableCommand {
         let memories = try await reader.ruleMemories().filter {
             $0.event?.id == event.id || $0.events.contains(event.id.description)
         }
-        for evaluation in RuleSet(configuration.rules).evaluateAll(event) {
-            try Output.print("\(evaluation.rule.name): \(ExplainCommand.words(evaluation.result))")
-            for memory in memories where memory.key.rule == evaluation.rule.name {
-                try Output.print("    \(memory.words)")
-            }
-            for status in deliveries where status.delivery.message.rule == evaluation.rule.name {
-                try await show(status, reader)
-            }
+        let rules = RuleSet(configuration.rules)
+        let now = SystemClock().now().wall
+        for evaluation in rules.evaluateAll(event) {
+            let rule = evaluation.rule
+            try Output.print("\(rule.name): \(ExplainCommand.words(evaluation.result))")
+            let kept = memories.filter { $0.key.rule == rule.name }
+            let made = deliveries.filter { $0.delivery.message.rule == rule.name }
+            for line in kept.compactMap({ $0.waitingLine(of: rule, at: now) }) { try Output.print("    \(line)") }
+            for status in made { try await show(status, reader) }
+            if evaluation.result == .matched, kept.isEmpty, made.isEmpty { try simulate(event, rule) }
         }
         let known = Set(configuration.rules.map(\.name))
         for status in deliveries where !known.contains(status.delivery.message.rule) {
             try Output.print("\(status.delivery.message.rule): this rule is no longer configured")
             try await show(status, reader)
+        }
+    }
+
+    /// Shows what the rule would do with the event alone. It was changed or added after the event.
+    private func simulate(_ event: Event, _ rule: Rule) throws {
+        try Output.print("    the watcher evaluated it with other rules; today's rule alone would do this:")
+        var simulation = RuleSimulation(RuleSet([rule]), civil: ZoneTime())
+        for delivery in simulation.evaluate(event) {
+            let reason = LocalTime.localized(delivery.reason ?? "", now: event.time)
+            let end = delivery.state == .suppressed ? " (suppressed: \(reason))" : ""
+            try Output.print("    → \(delivery.message.sink): \(delivery.message.title)\(end)")
+        }
+        for memory in simulation.memories {
+            if let line = memory.waitingLine(of: rule, at: event.time) { try Output.print("    \(line)") }
         }
     }
 
@@ -69,34 +86,13 @@ struct ExplainCommand: AsyncParsableCommand {
         case .retry, .pending: line += delivery.due > now ? ", due \(delivery.due.relative(to: now))" : ""
         case .paused: break
         }
-        if let reason = delivery.reason { line += ": \(reason)" }
+        if let reason = delivery.reason { line += ": \(LocalTime.localized(reason, now: now))" }
         try Output.print(TerminalText.safe(line, limit: 1000))
         for attempt in try await reader.attempts(of: delivery.id) {
             let reason = attempt.reason.map { ": \($0)" } ?? ""
             try Output.print(
                 TerminalText.safe(
                     "        attempt \(attempt.attempts), \(attempt.at.relative(to: now))\(reason)", limit: 1000))
-        }
-    }
-}
-
-extension RuleMemory {
-    /// Describes what the rule waits for.
-    fileprivate var words: String {
-        let time = due.map { LocalTime.text($0, now: SystemClock().now().wall) } ?? "its time"
-        return switch key.slot {
-        case .pending: "held until \(time), and a good poll after it"
-        case .deferred: "deferred until \(time)"
-        case .digest: "in the digest of \(time), with \(counted(count, "event"))"
-        case .limit: "counted by its limit until \(time)"
-        case .limited: "suppressed by its limit; the last one follows"
-        case .silenced: "silenced; told at the end if it is still so"
-        case .blocked: "told when the source that it depends on is back, if it is still so"
-        case .grouped, .outage: "told with the others of its server at \(time)"
-        case .told: "\(lines.first ?? "") was told last"
-        case .once: "sent once"
-        case .active: "sent; repeated at \(time) if the state lasts"
-        case .failed: "failed: \(lines.first ?? "")"
         }
     }
 }

@@ -43,6 +43,7 @@ struct ReplayCommand: AsyncParsableCommand {
             source, rules: rules, civil: ZoneTime(), random: SystemRandomGenerator(), log: StderrLog(level: .error),
             transformer: JQTransformer())
         var problem: Exit?
+        var waiting = Set<RuleMemory>()
         for (number, file) in files.enumerated() {
             let poll = await replay.poll(try pages(file, url: source.url), at: time)
             if let failure = poll.failure {
@@ -57,6 +58,9 @@ struct ReplayCommand: AsyncParsableCommand {
             }
             let known = Set(poll.events.map(\.id))
             try show(poll.deliveries.filter { !known.contains($0.message.event.id) })
+            let memories = await replay.memories
+            try show(memories.filter { !waiting.contains($0) }, rules, at: time)
+            waiting = Set(memories)
             time = time.advanced(by: step)
         }
         if let problem { throw problem }
@@ -106,9 +110,21 @@ struct ReplayCommand: AsyncParsableCommand {
     private func show(_ deliveries: [Delivery]) throws {
         for delivery in deliveries {
             let message = delivery.message
-            let reason = delivery.state == .suppressed ? " (suppressed: \(delivery.reason ?? ""))" : ""
-            let line = "    → \(message.sink) (\(message.rule)): \(message.title)\(reason)"
-            if json { Output.diagnose(line) } else { try Output.print(line) }
+            let reason = LocalTime.localized(delivery.reason ?? "", now: delivery.created)
+            let end = delivery.state == .suppressed ? " (suppressed: \(reason))" : ""
+            try show("    → \(message.sink) (\(message.rule)): \(message.title)\(end)")
         }
+    }
+
+    /// Shows what rules began to hold back at this poll.
+    private func show(_ memories: [RuleMemory], _ rules: RuleSet, at now: Timestamp) throws {
+        for memory in memories {
+            guard let line = memory.waitingLine(of: rules.rule(named: memory.key.rule), at: now) else { continue }
+            try show("    … \(memory.key.rule): \(line)")
+        }
+    }
+
+    private func show(_ line: String) throws {
+        if json { Output.diagnose(line) } else { try Output.print(line) }
     }
 }

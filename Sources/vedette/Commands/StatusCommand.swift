@@ -3,6 +3,7 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
+import VedetteSinks
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,12 +21,12 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try KindRegistry.configuration(places)
         let journal = places.journal
-        var facts = try await StatusFacts.read(journal)
+        var facts = try await StatusFacts.read(journal, configuration)
         try show(facts, configuration)
         guard watch else { return }
         for await isTime in ticks(try journal.changes()) {
             // The ages of a table grow though nothing changes.
-            if !isTime { facts = try await StatusFacts.read(journal) }
+            if !isTime { facts = try await StatusFacts.read(journal, configuration) }
             if !isTime || !json { try show(facts, configuration) }
         }
     }
@@ -70,21 +71,28 @@ struct StatusCommand: AsyncParsableCommand {
         let stuck = JournalStall.since(
             configuration.sources.compactMap { facts.records[$0.name] },
             watcherAge: facts.watcherAge, now: SystemClock().now().wall)
+        let rules = RuleSet(configuration.rules)
         let lines = configuration.sources.map { SourceLine(source: $0, record: facts.records[$0.name]) }
         if json {
-            let objects =
-                lines.map { $0.json.text }
-                + configuration.sinks.map { sinkJSON($0.name, facts.sinks[$0.name], remarks[$0.name] ?? []) }
-                + facts.timers.map(timerJSON) + (stuck.map { [stallJSON($0)] } ?? [])
+            var objects = lines.map { $0.json.text }
+            objects += configuration.sinks.map { sinkJSON($0.name, facts.sinks[$0.name], remarks[$0.name] ?? []) }
+            objects += facts.timers.map { timerJSON($0, rules) }
+            if let stuck { objects.append(stallJSON(stuck)) }
+            objects += facts.unmatched.map {
+                JSON.members(["rule": .string($0.rule), "warning": .string($0.text)]).text
+            }
             return objects.map { StyledText($0) }
         }
-        let watcher = facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs"
-        let stall = stuck.map {
-            StyledText("it has stored nothing since \($0.rfc3339): is the disk full? Its log tells the cause")
+        var report = [StyledText(facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs")]
+        if let stuck {
+            report.append(
+                StyledText("it has stored nothing since \(stuck.rfc3339): is the disk full? Its log tells the cause"))
         }
-        return [StyledText(watcher)] + (stall.map { [$0] } ?? []) + table(lines) + [StyledText("")]
-            + table(configuration.sinks.map(\.name), facts.sinks, remarks)
-            + table(facts.timers)
+        report += table(lines) + [StyledText("")] + table(configuration.sinks.map(\.name), facts.sinks, remarks)
+        report += table(facts.timers, rules)
+        if !facts.unmatched.isEmpty { report.append(StyledText("")) }
+        report += facts.unmatched.map { colour.palette.paint("warning", .doubtful) + StyledText(": \($0.text)") }
+        return report
     }
 
     private func stallJSON(_ since: Timestamp) -> String {
@@ -92,22 +100,24 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     /// Lists what rules wait for.
-    private func table(_ timers: [RuleMemory]) -> [StyledText] {
+    private func table(_ timers: [RuleMemory], _ rules: RuleSet) -> [StyledText] {
         guard !timers.isEmpty else { return [] }
         let now = SystemClock().now().wall
-        var table = TextTable(["RULE", "WAITS", "DUE", "ABOUT"], colour.palette)
+        var table = TextTable(["RULE", "WAITS", "DUE"], colour.palette)
         for timer in timers {
-            let failure = timer.key.slot == .failed ? timer.lines.first.map { "\(timer.key.name): \($0)" } : nil
-            let about = failure ?? timer.event.map { MessageFormatter.title(of: $0) } ?? timer.key.name
-            table.add([timer.key.rule, timer.key.slot.rawValue, timer.due?.relative(to: now) ?? "", about])
+            let text = timer.waitingText(of: rules.rule(named: timer.key.rule), at: now) ?? ""
+            let due = timer.due.map { $0 > now ? "\(LocalTime.text($0, now: now)), \($0.relative(to: now))" : "now" }
+            table.add([timer.key.rule, text, due ?? ""])
         }
         return [StyledText("")] + table.lines
     }
 
-    private func timerJSON(_ timer: RuleMemory) -> String {
-        JSON.members([
-            "rule": .string(timer.key.rule), "waits": .string(timer.key.slot.rawValue),
-            "due": timer.due.map { .string($0.rfc3339) }, "event": timer.event.map { .string($0.id.description) },
+    private func timerJSON(_ timer: RuleMemory, _ rules: RuleSet) -> String {
+        let text = timer.waitingText(of: rules.rule(named: timer.key.rule), at: SystemClock().now().wall)
+        return JSON.members([
+            "rule": .string(timer.key.rule), "waits": timer.waitingReason.map(JSON.string),
+            "text": text.map(JSON.string), "due": timer.due.map { .string($0.rfc3339) },
+            "event": timer.event.map { .string($0.id.description) },
         ]).text
     }
 
@@ -155,8 +165,11 @@ private struct StatusFacts: Sendable {
     var remarks: [String: String] = [:]
     /// Rule memories that wait for a time.
     var timers: [RuleMemory] = []
+    var unmatched: [UnmatchedRules.Finding] = []
 
-    static func read(_ journal: any JournalAccess) async throws(JournalError) -> StatusFacts {
+    static func read(
+        _ journal: any JournalAccess, _ configuration: Configuration
+    ) async throws(JournalError) -> StatusFacts {
         var facts = StatusFacts()
         facts.watcher = await journal.watcher()
         facts.watcherAge = facts.watcher.flatMap(ProcessAge.of)
@@ -170,7 +183,12 @@ private struct StatusFacts: Sendable {
             for stop in facts.records.values.compactMap(StoppedSink.init) {
                 facts.remarks[stop.sink] = "\(stop.kind.word): \(stop.reason)"
             }
-            facts.timers = try await reader.ruleMemories().filter { $0.due != nil || $0.key.slot == .failed }
+            let memories = try await reader.ruleMemories()
+            facts.timers = memories.filter { $0.waitingReason != nil }
+            facts.unmatched = try await UnmatchedRules(
+                reader: reader, rules: configuration.rules, sources: configuration.sources.map(\.name),
+                files: configuration.files, now: SystemClock().now().wall
+            ).find(records: facts.records, memories: memories)
         } catch {
             if error.reason != .missing { throw error }
         }

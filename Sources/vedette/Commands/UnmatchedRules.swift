@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import VedetteCore
+
+/// Finds rules that matched no event since the journal began, for the warnings of `status`.
+struct UnmatchedRules {
+    /// A rule without a match.
+    struct Finding: Sendable, Hashable {
+        var rule: String
+        /// What is known about it, in one sentence.
+        var text: String
+    }
+
+    /// Events of a source in which states are looked for.
+    private static let searchedEvents = 1000
+
+    let reader: any JournalReader
+    let rules: [Rule]
+    /// The names of all sources.
+    let sources: [String]
+    /// The configuration's files.
+    let files: [String]
+    let now: Timestamp
+
+    /// Returns nothing in the first day after the first event or after an edit of the configuration: rare events take time.
+    func find(records: [String: SourceRecord], memories: [RuleMemory]) async throws(JournalError) -> [Finding] {
+        guard let first = try await reader.events(after: 0, EventFilter(), limit: 1).first?.time,
+            now.seconds(since: max(first, UnmatchedRules.lastEdit(of: files))) >= 86_400
+        else { return [] }
+        let remembered = Set(memories.map(\.key.rule))
+        var findings: [Finding] = []
+        var seen: [String: Set<String>] = [:]
+        for rule in rules where !remembered.contains(rule.name) {
+            guard try await !hasMatched(rule) else { continue }
+            let sources = sources.filter { rule.when.sources?.contains($0) != false }
+            for source in sources where seen[source] == nil && !rule.when.awaitedStates.isEmpty {
+                seen[source] = try await states(of: source, records[source])
+            }
+            let known = sources.reduce(into: Set<String>()) { $0.formUnion(seen[$1] ?? []) }
+            findings.append(
+                Finding(
+                    rule: rule.name,
+                    text: UnmatchedRules.text(
+                        rule.name, awaited: rule.when.awaitedStates, seen: known, since: first, now: now)))
+        }
+        return findings
+    }
+
+    /// Returns the sentence of one rule.
+    static func text(
+        _ rule: String, awaited: Set<String>, seen: Set<String>, since: Timestamp, now: Timestamp
+    ) -> String {
+        let age = MessageFormatter.duration(seconds: now.seconds(since: since))
+        let text = "rule '\(rule)' matched no event in \(age)"
+        let missing = awaited.subtracting(seen).sorted()
+        guard !missing.isEmpty, !seen.isEmpty else { return text }
+        let states = missing.map { state in
+            "'\(state)'" + (suggestion(for: state, among: seen).map { " (did you mean '\($0)'?)" } ?? "")
+        }
+        let some = seen.sorted().prefix(8).joined(separator: ", ")
+        return "\(text): no item was seen in the state \(states.joined(separator: " or ")); seen were \(some)"
+    }
+
+    private func hasMatched(_ rule: Rule) async throws(JournalError) -> Bool {
+        if try await !reader.lastEvents(1, EventFilter(rule: rule.name)).isEmpty { return true }
+        // What a rule makes of an item that it found has no event in the journal, so that no index leads to it.
+        guard rule.matchesExisting else { return false }
+        return try await !reader.deliveries(DeliveryFilter(rule: rule.name), after: 0, limit: 1).isEmpty
+    }
+
+    private func states(of source: String, _ record: SourceRecord?) async throws(JournalError) -> Set<String> {
+        var states = Set(record?.snapshot?.states.keys.map { $0 } ?? [])
+        for event in try await reader.lastEvents(UnmatchedRules.searchedEvents, EventFilter(source: source)) {
+            if let state = event.item?.state { states.insert(state) }
+            for change in event.changes where change.field == "state" {
+                states.formUnion([change.from, change.to].compactMap { $0?.description })
+            }
+        }
+        return states
+    }
+
+    private static func lastEdit(of files: [String]) -> Timestamp {
+        let times = files.compactMap { path in
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+        }
+        let seconds = times.map(\.timeIntervalSince1970).max() ?? 0
+        return Timestamp(milliseconds: Int64(seconds * 1000))
+    }
+}
+
+extension Condition {
+    /// The states for which it waits by name.
+    var awaitedStates: Set<String> {
+        switch self {
+        case .field("state", _, .oneOf(let states)), .item("state", .oneOf(let states)): Set(states)
+        case .all(let parts), .any(let parts): parts.reduce(into: Set()) { $0.formUnion($1.awaitedStates) }
+        default: []
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import vedette
+
+@Suite("Rules that matched nothing")
+struct UnmatchedRulesTests {
+    private let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z") ?? Timestamp(milliseconds: 0)
+
+    private func record(_ time: Timestamp, state: String, rule: String?) -> PollRecord {
+        let event = Event(
+            id: Identifier("0199-\(state)"), kind: .changed, time: time, source: "lab", sourceKind: "json", poll: "p",
+            item: Item(key: "1", state: state),
+            changes: [FieldChange(field: "state", from: "Starting", to: .text(state))])
+        let deliveries = rule.map { name in
+            [
+                Delivery(
+                    message: Message(id: "msg_1", rule: name, sink: "out", event: event, title: "", text: ""),
+                    created: time, due: time)
+            ]
+        }
+        return PollRecord(record: SourceRecord(name: "lab"), events: [event], deliveries: deliveries ?? [])
+    }
+
+    private func findings(first: Duration) async throws -> [String] {
+        let journal = MemoryJournal()
+        let time = now.advanced(by: first)
+        _ = try journal.commit([record(time, state: "Ready", rule: "ready")])
+        let rules = [("ready", "Ready"), ("typo", "Redy"), ("held", "Stopped")].map { name, state in
+            Rule(
+                name: name, when: .field("state", from: nil, to: .oneOf([state])), notify: [])
+        }
+        let memory = RuleMemory(
+            key: RuleMemory.Key(rule: "held", slot: .pending, name: "x"), identity: 0, since: time)
+        return try await UnmatchedRules(reader: journal, rules: rules, sources: ["lab"], files: [], now: now).find(
+            records: [:], memories: [memory]
+        ).map(\.text)
+    }
+
+    @Test("after a day a rule without a match is named, with the state that no item had; a held match counts as one")
+    func named() async throws {
+        #expect(
+            try await findings(first: .seconds(-2 * 86_400)) == [
+                "rule 'typo' matched no event in 2 d: no item was seen in the state 'Redy' (did you mean 'Ready'?); seen were Ready, Starting"
+            ])
+    }
+
+    @Test("before a day has passed nothing is said")
+    func early() async throws {
+        #expect(try await findings(first: .seconds(-3600)) == [])
+    }
+}
