@@ -23,7 +23,8 @@ struct ConfigurationBuilder {
         let sourceReader = SourceReader(
             kinds: kinds.sources, servers: Dictionary(servers, uniquingKeysWith: { first, _ in first }),
             secrets: secrets, findings: findings)
-        let sources = named(sections.maps["sources"], "source").map { ($0.name, sourceReader.source($0)) }
+        let sourceEntries = named(sections.maps["sources"], "source")
+        let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
         let settings = SettingsReader(findings: findings).settings(sections.maps["settings"] ?? [])
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(
@@ -33,18 +34,35 @@ struct ConfigurationBuilder {
 
         let fields = sources.map { ($0.0, $0.1?.kind.fieldNames) }
         let textless = Set(kinds.sinks.filter { !$0.showsTexts }.map(\.name))
-        let windows = named(sections.maps["windows"], "window").map {
-            ($0.name, WindowReader(findings: findings).window($0))
-        }
+        let windowEntries = named(sections.maps["windows"], "window")
+        let windows = windowEntries.map { ($0.name, WindowReader(findings: findings).window($0)) }
         let ruleReader = RuleReader(
             scope: NameScope(fields: Dictionary(fields, uniquingKeysWith: { first, _ in first })),
             sinks: sinks.map(\.0),
             textless: Set(sinks.compactMap(\.1).filter { textless.contains($0.kindName) }.map(\.name)),
             windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), findings: findings)
+        let rules = rules(sections.rules, ruleReader)
+        validate(rules, sources: zip(sourceEntries, sources.map(\.1)).map { (entry: $0, source: $1) })
+        UsageValidator(rules: rules, findings: findings).validate(
+            sources: sourceEntries, sinks: sinkEntries, windows: windowEntries)
+        RuleTestRunner.run(rules, findings)
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
-            sinks: sinks.compactMap(\.1), rules: rules(sections.rules, ruleReader),
+            sinks: sinks.compactMap(\.1), rules: rules.map(\.rule),
             settings: settings, files: files.map(\.path))
+    }
+
+    /// Reports rules and sources that can be read but not meant.
+    private func validate(_ rules: [ReadRule], sources: [(entry: YAMLEntry, source: Source?)]) {
+        let kinds = sources.compactMap { pair in pair.source.map { ($0.name, $0.kind) } }
+        let validator = RuleValidator(
+            names: sources.map(\.entry.name), kinds: Dictionary(kinds, uniquingKeysWith: { first, _ in first }),
+            findings: findings)
+        for (entry, source) in sources {
+            if let source { validator.validate(source, entry.value) }
+        }
+        for rule in rules { validator.validate(rule) }
+        Shadowing.validate(rules, findings)
     }
 
     private func sections(_ files: [ConfigurationFile]) -> Sections {
@@ -82,15 +100,16 @@ struct ConfigurationBuilder {
         }
     }
 
-    private func rules(_ nodes: [YAMLNode], _ reader: RuleReader) -> [Rule] {
+    private func rules(_ nodes: [YAMLNode], _ reader: RuleReader) -> [ReadRule] {
         var places: [String: Place] = [:]
         return nodes.compactMap { node in
-            guard let (rule, place) = reader.rule(node) else { return nil }
-            if let first = places[rule.name] {
-                findings.error(place, "the rule '\(rule.name)' exists at \(first.text) already; rename one")
+            guard let read = reader.rule(node) else { return nil }
+            let name = read.rule.name
+            if let first = places[name] {
+                findings.error(read.place, "the rule '\(name)' exists at \(first.text) already; rename one")
             }
-            places[rule.name] = places[rule.name] ?? place
-            return rule
+            places[name] = places[name] ?? read.place
+            return read
         }
     }
 }

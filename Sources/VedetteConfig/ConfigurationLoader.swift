@@ -81,8 +81,7 @@ public struct ConfigurationLoader: Sendable {
             let root = YAMLDocument.root(of: file, budget: Budget(), findings)
             names.sources.formUnion(root?.child("sources")?.keys.compactMap(\.text) ?? [])
             names.sinks.formUnion(root?.child("sinks")?.keys.compactMap(\.text) ?? [])
-            names.rules.formUnion(
-                root?.child("rules")?.elements("'rules'", findings)?.compactMap { $0.child("name")?.text } ?? [])
+            names.rules.formUnion(root?.child("rules")?.children.compactMap { $0.child("name")?.text } ?? [])
         }
         return names
     }

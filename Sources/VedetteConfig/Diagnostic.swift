@@ -22,14 +22,16 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     public var severity: Severity
     /// Whether the error may go away without an edit, such as a secret that does not exist yet.
     public var mayPass: Bool
+    /// Whether it is a warning about a rule's own test, which `vedette check` counts as an error.
+    public var isFailedTest: Bool
 
     /// Creates a diagnostic.
     public init(
         file: String, line: Int = 0, column: Int = 0, message: String, severity: Severity = .error,
-        mayPass: Bool = false
+        mayPass: Bool = false, isFailedTest: Bool = false
     ) {
         (self.file, self.line, self.column) = (file, line, column)
-        (self.message, self.severity, self.mayPass) = (message, severity, mayPass)
+        (self.message, self.severity, self.mayPass, self.isFailedTest) = (message, severity, mayPass, isFailedTest)
     }
 
     /// The diagnostic as it is printed: `file:line:column: message`.
@@ -66,12 +68,17 @@ final class Findings {
 
     func warn(_ place: Place, _ message: String) { add(place, message, .warning) }
 
-    private func add(_ place: Place, _ message: String, _ severity: Diagnostic.Severity, _ mayPass: Bool = false) {
+    func failedTest(_ place: Place, _ message: String) { add(place, message, .warning, isFailedTest: true) }
+
+    private func add(
+        _ place: Place, _ message: String, _ severity: Diagnostic.Severity, _ mayPass: Bool = false,
+        isFailedTest: Bool = false
+    ) {
         guard all.count < Findings.maximum else { return }
         all.append(
             Diagnostic(
                 file: place.file, line: place.line, column: place.column, message: message, severity: severity,
-                mayPass: mayPass))
+                mayPass: mayPass, isFailedTest: isFailedTest))
     }
 
     /// Returns the diagnostics by file and position, without duplicates: an alias is read as often as it is used.

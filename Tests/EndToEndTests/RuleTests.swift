@@ -55,7 +55,7 @@ struct RuleTests {
         #expect(unmet.out.contains("down: does not match: to is 'up', not 'down'"), "\(unmet.out)\(unmet.err)")
         let held = try await world.run("explain", "3")
         #expect(held.out.contains("suppressed") && held.out.contains("limit of 1 per 1 h"), "\(held.out)\(held.err)")
-        #expect(held.out.contains("suppressed by its limit"), "\(held.out)")
+        #expect(held.out.contains("limited: 1 message held back, the last about prod-1, down, until"), "\(held.out)")
         let rehearsed = try await world.run("test", "--since", "1h")
         #expect(rehearsed.out.contains("down → out: prod-1: up → down"), "\(rehearsed.out)\(rehearsed.err)")
     }
@@ -161,13 +161,100 @@ struct RuleTests {
         watcher.kill(SIGKILL)
         _ = await watcher.end(within: 10)
         let status = try await world.run("status")
-        #expect(status.out.contains("stuck  held") && status.out.contains("first  limit"), "\(status.out)")
+        #expect(status.out.contains("stuck  held: prod-1, down for"), "\(status.out)")
+        #expect(!status.out.contains("first"), "a limit that holds nothing back does not wait: \(status.out)")
         let next = try Child(Program.path, ["run"] + world.home.places)
         try await next.wait { $0.contains { $0.contains("prod-1") } }
         #expect(await next.stop() == 0)
         #expect(next.lines(of: .out).filter { $0.contains("prod-1") }.count == 1)
         let told = try await world.run("explain", "1")
         #expect(told.out.components(separatedBy: "→ out: sent").count == 3, "\(told.out)")
+    }
+
+    @Test("snooze, mute and tail refuse unknown names, items and states, times that are none, and the past")
+    func unknownNames() async throws {
+        let world = try World("  - {name: any, when: {field: state}, notify: [out]}")
+        #expect(try await world.poll("up").isEmpty)
+        func refused(_ arguments: String..., by words: String) async throws {
+            let result = try await Program.run(arguments + world.home.places)
+            #expect(result.code == 64 && result.err.contains(words), "\(arguments): \(result.code) \(result.err)")
+        }
+        try await refused("snooze", "--item", "prod-2", by: "no item is called 'prod-2'; did you mean 'prod-1'?")
+        try await refused("mute", "--source", "t", by: "there is no source 't'; did you mean 's'?")
+        try await refused("snooze", "--rule", "any", "--until", "25:00", by: "'25:00' is no time; write a local time")
+        try await refused("snooze", "--rule", "any", "--until", "2h", by: "write how long with --for 2h")
+        try await refused("snooze", "--rule", "any", "--until", "2020-01-01", by: "in the past")
+        try await refused("tail", "--no-follow", "--source", "x", by: "there is no source 'x'; did you mean 's'?")
+        try await refused("tail", "--no-follow", "--rule", "an", by: "there is no rule 'an'; did you mean 'any'?")
+        let day = try await world.run("snooze", "--rule", "any", "--until", "tomorrow 7:00")
+        #expect(day.code == 0 && day.out.contains("until 2"), "\(day.out)\(day.err)")
+        #expect(day.out.contains("07:00:00"), "people read local time: \(day.out)")
+        let state = try await world.run("snooze", "--item", "prod-1", "--until", "upp")
+        #expect(state.code == 0 && state.err.contains("did you mean 'up'?"), "\(state.err)")
+    }
+
+    @Test("a failing test is an error for check and a warning for run, and every one is reported")
+    func failingTests() async throws {
+        let world = try World(
+            """
+              - name: a
+                when: {field: state, to: down}
+                notify: out
+                tests: [{change: {state: [up, down]}, expect: nothing}]
+              - name: b
+                when: {field: state, to: up}
+                notify: out
+                tests: [{change: {state: [up, down]}, expect: out}]
+            """)
+        let check = try await world.run("check")
+        #expect(check.code == 78 && check.err.contains("2 tests of rules failed"), "\(check.err)")
+        #expect(check.err.contains("rule 'a': expected nothing") && !check.err.contains("warning"), "\(check.err)")
+        _ = try await world.poll("up")
+        let run = try await world.run("run", "--once")
+        #expect(run.code == 0 && run.err.contains("warning: rule 'b': expected out"), "\(run.err)")
+        #expect(try await !world.run("status").err.contains("warning"))
+    }
+
+    @Test("replay and test print what is held and deferred with the time until when")
+    func waiting() async throws {
+        let world = try World(
+            """
+              - {name: slow, when: {field: state, to: down}, for: 5m, notify: [out]}
+              - {name: quiet, when: {field: state, to: down}, quiet: {during: always}, notify: [out]}
+            windows: {always: {daily: "00:00-24:00"}}
+            """)
+        func body(_ state: String, _ name: String) throws -> String {
+            let file = world.home.directory.appending(path: name)
+            try #"[{"id": 1, "title": "prod-1", "state": "\#(state)"}]"#.write(
+                to: file, atomically: true, encoding: .utf8)
+            return file.path
+        }
+        let replay = try await world.run(
+            "replay", "s", try body("up", "1.json"), try body("down", "2.json"), try body("down", "3.json"), "--every",
+            "6m")
+        let lines = replay.lines
+        #expect(lines.contains { $0.contains("… slow: held: prod-1, down for 0 s of 5 min, until ") }, "\(replay.out)")
+        #expect(lines.contains { $0.contains("… quiet: deferred: prod-1, down, until ") }, "\(replay.out)")
+        #expect(
+            lines.last { $0.contains("slow") }?.contains("→ out (slow): prod-1: up → down") == true, "\(replay.out)")
+        _ = try await world.poll("up")
+        _ = try await world.poll("down")
+        let test = try await world.run("test", "--since", "1h")
+        #expect(
+            test.out.contains("slow: held: prod-1, down for ") && test.out.contains(" of 5 min, until "), "\(test.out)")
+        #expect(!test.out.contains("Z)"), "people read local time: \(test.out)")
+    }
+
+    @Test("explain tells what a rule that was added later would do")
+    func addedLater() async throws {
+        let world = try World("  - {name: up, when: {field: state, to: up}, notify: [out]}")
+        _ = try await world.poll("up")
+        _ = try await world.poll("down")
+        try world.home.write(
+            "rules: [{name: late, when: {field: state, to: down}, for: 5m, notify: [out]}]", to: "late.yaml")
+        let told = try await world.run("explain", "1")
+        #expect(told.out.contains("today's rule alone would do this"), "\(told.out)\(told.err)")
+        #expect(told.out.contains("held: prod-1, down for 0 s of 5 min, until"), "\(told.out)")
     }
 
     @Test("the schema in contrib is what the program's tables say")

@@ -37,7 +37,7 @@ struct BadConfigurationTests {
             "sources:\n  s: {kind: json, url: 'https://h/'}\nsinks: [\n")
         #expect(loaded.configuration == nil)
         #expect(
-            loaded.diagnostics.map(\.description) == [
+            loaded.problems.map(\.description) == [
                 "a.yaml:2:13: unknown kind 'jsn'; did you mean 'json'?",
                 "a.yaml:3:6: source 't' lacks an address; write 'server' and 'path', or 'url'",
                 "a.yaml:4:1: unknown key 'rulez' in the file; did you mean 'rules'?",
@@ -51,7 +51,7 @@ struct BadConfigurationTests {
         let rule = "rules: [{name: r, when: {appears: true}, notify: d}]"
         let loaded = load(one + rule, one + rule + "\nservers: {s: {url: 'https://h'}}")
         #expect(
-            loaded.diagnostics.map(\.description) == [
+            loaded.problems.map(\.description) == [
                 "b.yaml:1:11: the source 's' exists at a.yaml:1:11 already; rename one",
                 "b.yaml:2:9: the sink 'd' exists at a.yaml:2:9 already; rename one",
                 "b.yaml:3:16: the rule 'r' exists at a.yaml:3:16 already; rename one",

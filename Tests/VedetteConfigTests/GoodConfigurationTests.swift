@@ -67,7 +67,7 @@ struct GoodConfigurationTests {
 
     @Test("the example of the design, without its time keys, is read whole")
     func whole() throws {
-        #expect(loaded.diagnostics.map(\.description) == [])
+        #expect(loaded.problems.map(\.description) == [])
         let configuration = try #require(loaded.configuration)
         #expect(configuration.files == ["a.yaml"])
         #expect(configuration.sources.map(\.name) == ["lab-systems", "news", "ci-runs"])
@@ -116,7 +116,7 @@ struct GoodConfigurationTests {
             "rules:\n- {name: r, when: {source: s, appears: true}, notify: [d]}", "sinks:\n  d: {kind: desktop}",
             "sources:\n  s: {kind: json, server: h, path: api/runs}",
             "servers:\n  h: {url: 'https://h.example/v1'}\nsinks:\n", "# nothing yet\n")
-        #expect(loaded.diagnostics.map(\.description) == [])
+        #expect(loaded.problems.map(\.description) == [])
         #expect(loaded.configuration?.sources.first?.url == "https://h.example/v1/api/runs")
     }
 
@@ -155,7 +155,7 @@ struct GoodConfigurationTests {
               b: {<<: *base, url: 'https://h/b'}
               c: {url: 'https://h/c', <<: [{every: 9s}, *base]}
             """)
-        #expect(loaded.diagnostics.map(\.description) == [])
+        #expect(loaded.problems.map(\.description) == [])
         let sources = try #require(loaded.configuration?.sources)
         #expect(sources.map(\.url) == ["https://h/a", "https://h/b", "https://h/c"])
         #expect(sources.map(\.interval.every) == [.seconds(300), .seconds(300), .seconds(9)])
@@ -176,7 +176,7 @@ struct GoodConfigurationTests {
                 where: {state: {glob: "R*"}, title: {glob: "p*", contains: "-"}}
               notify: [d]
             """)
-        #expect(loaded.diagnostics.map(\.description) == [])
+        #expect(loaded.problems.map(\.description) == [])
         let rule = loaded.configuration?.rules.first
         #expect(answer(rule, change("p-1", "a", "Ready")) == nil)
         #expect(answer(rule, change("p-test", "a", "Ready")) != nil)

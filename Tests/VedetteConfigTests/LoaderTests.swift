@@ -12,7 +12,7 @@ struct LoaderTests {
     init() throws { directory = try TemporaryDirectory() }
 
     func said(_ loaded: Loaded) -> [String] {
-        loaded.diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+        loaded.problems.map { $0.description.replacing(directory.path, with: "DIR") }
     }
 
     @Test("every *.yaml of the directory and of rules/ is read, in bytewise order of path")

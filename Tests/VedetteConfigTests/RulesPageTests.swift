@@ -35,7 +35,7 @@ struct RulesPageTests {
         #expect(blocks.count == 10)
         #expect(part.components(separatedBy: "\n**").count - 1 == 10)
         let loaded = load(Self.house + blocks.joined())
-        #expect(loaded.diagnostics.map(\.description) == [])
+        #expect(loaded.problems.map(\.description) == [])
         let rules = try #require(loaded.configuration?.rules)
         #expect(rules.count == 12)
         for rule in rules { #expect(!rule.tests.isEmpty, "\(rule.name) has no test") }

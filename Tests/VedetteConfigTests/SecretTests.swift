@@ -19,7 +19,7 @@ struct SecretTests {
         let text = "servers: {h: {url: 'https://h', user: u, password: \(password)}}"
         let file = ConfigurationFile(path: directory.path + "/a.yaml", text: text, isPrivate: isPrivate)
         let loaded = loader(environment).load([file])
-        let said = loaded.diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+        let said = loaded.problems.map { $0.description.replacing(directory.path, with: "DIR") }
         for line in said { #expect(!line.contains("hunter2"), "a secret was printed") }
         return (loaded.configuration?.servers.first?.credentials?.password, said)
     }

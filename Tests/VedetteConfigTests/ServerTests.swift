@@ -20,7 +20,7 @@ struct ServerTests {
         let file = ConfigurationFile(
             path: directory.path + "/a.yaml", text: "servers: {h: {url: '\(url)', \(words)}}", isPrivate: false)
         let loaded = loader(environment).load([file])
-        let said = loaded.diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+        let said = loaded.problems.map { $0.description.replacing(directory.path, with: "DIR") }
         for line in said { #expect(!line.contains("s3cret"), "a secret was printed") }
         return (loaded.configuration?.servers.first, said)
     }

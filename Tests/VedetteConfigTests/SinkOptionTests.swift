@@ -35,7 +35,7 @@ struct SinkOptionTests {
         let given = Given()
         let loader = ConfigurationLoader(
             directory: directory.path, sourceKinds: [], sinkKinds: [given.kind(type)], environment: [:])
-        let said = loader.load().diagnostics.map { $0.description.replacing(directory.path, with: "DIR") }
+        let said = loader.load().problems.map { $0.description.replacing(directory.path, with: "DIR") }
         return (given.value, said)
     }
 

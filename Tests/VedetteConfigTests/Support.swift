@@ -11,6 +11,8 @@ struct StandInKind: SourceKind {
     var identity: UInt64 { 0 }
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]?
+    var noteNames: Set<String> = []
+    var stateNames: StateNames?
     func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
 
@@ -39,6 +41,23 @@ struct StandInKind: SourceKind {
                 throw OptionProblem("key", String(i), detail: "the path '\(path)' has an empty part")
             }
             return StandInKind(fieldNames: nil)
+        })
+    static let page = SourceKindEntry(
+        name: "page", summary: "A page that is up or down.", options: [],
+        make: { _ throws(OptionProblem) in
+            StandInKind(
+                fieldNames: ["reason", "latency"], noteNames: ["reason"], stateNames: StateNames(["down", "up"]))
+        })
+    static let news = SourceKindEntry(
+        name: "news", summary: "Entries without a state.", options: [],
+        make: { _ throws(OptionProblem) in
+            StandInKind(
+                mode: .window, fieldNames: ["author", "content"], noteNames: ["author"], stateNames: StateNames())
+        })
+    static let codes = SourceKindEntry(
+        name: "codes", summary: "States with names, and codes.", options: [],
+        make: { _ throws(OptionProblem) in
+            StandInKind(fieldNames: [], stateNames: StateNames(["Ready", "Starting"]) { $0.hasPrefix("RM") })
         })
     static let feed = SourceKindEntry(
         name: "feed", summary: "A feed.", options: [], every: .seconds(1800),
@@ -70,7 +89,11 @@ struct StandInSink: Sink {
 
 func loader(directory: String? = nil, _ environment: [String: String] = [:]) -> ConfigurationLoader {
     ConfigurationLoader(
-        directory: directory, sourceKinds: [StandInKind.cloudburst, StandInKind.json, StandInKind.feed],
+        directory: directory,
+        sourceKinds: [
+            StandInKind.cloudburst, StandInKind.json, StandInKind.feed, StandInKind.page, StandInKind.news,
+            StandInKind.codes,
+        ],
         sinkKinds: StandInSink.all, environment: environment)
 }
 
@@ -80,9 +103,14 @@ func load(_ texts: String..., isPrivate: Bool = false, environment: [String: Str
     return loader(environment).load(files)
 }
 
+extension Loaded {
+    /// The diagnostics without warnings about what no rule uses: most tests write only the part that they are about.
+    var problems: [Diagnostic] { diagnostics.filter { !$0.message.contains(" is unused: ") } }
+}
+
 /// What is wrong with one file, each diagnostic without its `a.yaml:`.
 func problems(_ text: String, isPrivate: Bool = false, environment: [String: String] = [:]) -> [String] {
-    load(text, isPrivate: isPrivate, environment: environment).diagnostics.map {
+    load(text, isPrivate: isPrivate, environment: environment).problems.map {
         $0.description.replacing("a.yaml:", with: "", maxReplacements: 1)
     }
 }

@@ -73,7 +73,7 @@ struct KindContractTests {
     }
 
     @Test(
-        "reading is deterministic, and every name of a field is among the declared ones",
+        "reading is deterministic, and fields, notes and states are among the declared ones",
         arguments: names)
     func reading(_ name: String) throws {
         let sample = try #require(KindSample.of(name))
@@ -90,6 +90,12 @@ struct KindContractTests {
             one.items.flatMap { [$0.fields, $0.notes, $0.measures].flatMap { $0.map(\.name) } })
         #expect(found.subtracting(known).isEmpty)
         #expect(!found.isEmpty)
+        #expect(kind.noteNames.subtracting(known).isEmpty)
+        #expect(kind.noteNames.isDisjoint(with: one.items.flatMap { $0.fields.map(\.name) }))
+        // A note that may be compared as the options say is not among them.
+        #expect(Set(one.items.flatMap { $0.notes.map(\.name) }).subtracting(kind.noteNames).isEmpty)
+        guard let states = kind.stateNames else { return }
+        #expect(one.items.allSatisfy { $0.state.map(states.contains) ?? states.isNone })
     }
 
     @Test("an empty, a cut and a huge body are an error, never items", arguments: names)

@@ -15,7 +15,7 @@ struct RuleReader {
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
-    func rule(_ node: YAMLNode) -> (rule: Rule, place: Place)? {
+    func rule(_ node: YAMLNode) -> ReadRule? {
         let title = node.child("name")?.text
         let what = title.map { "rule '\($0)'" } ?? "a rule"
         guard let map = MapReader(node, what, keys: ConfigurationKeys.rule, findings) else { return nil }
@@ -37,8 +37,7 @@ struct RuleReader {
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
             gates: gates, matchesExisting: when.matchesExisting, identity: identity(of: map, name))
         rule.tests = tests.map(\.test)
-        runTests(tests, rule)
-        return (rule, nameNode.place)
+        return ReadRule(rule: rule, node: node, place: nameNode.place, testPlaces: tests.map(\.place))
     }
 
     private func gates(_ map: MapReader, _ scope: NameScope) -> Gates {
@@ -59,16 +58,6 @@ struct RuleReader {
             map.value(key)?.add(to: &digest)
         }
         return digest.value
-    }
-
-    /// Runs the rule's tests, unless the configuration has other errors.
-    private func runTests(_ tests: [(test: RuleTest, place: Place)], _ rule: Rule) {
-        guard !findings.hasErrors else { return }
-        for (test, place) in tests {
-            if let failure = test.failure(of: rule, ZoneTime()) {
-                findings.error(place, "rule '\(rule.name)': \(failure)")
-            }
-        }
     }
 
     private func notices(_ map: MapReader, stop: Bool, _ scope: NameScope) -> [Rule.NotificationTarget] {

@@ -91,7 +91,7 @@ extension Condition {
     }
 
     /// The sources that can match; nil for any.
-    var sources: Set<String>? {
+    public var sources: Set<String>? {
         switch self {
         case .source(let names, _): return names
         case .all(let parts):

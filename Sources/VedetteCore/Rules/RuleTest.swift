@@ -40,21 +40,25 @@ public struct RuleTest: Sendable {
         (self.at, self.lasts, self.expect) = (at, lasts, expect)
     }
 
-    /// Runs the test with that rule alone.
+    /// Runs the test with that rule.
+    /// - Parameter earlier: the rules with `stop` before it, which can keep the event from it.
     /// - Returns: nil when it passes, else a sentence with what was expected and what happened.
-    public func failure(of rule: Rule, _ civil: any CivilTime) -> String? {
+    public func failure(of rule: Rule, after earlier: [Rule] = [], _ civil: any CivilTime) -> String? {
         let event = event(of: rule, at: start(civil))
-        let rules = RuleSet([rule])
+        let rules = RuleSet(earlier + [rule])
         var simulation = RuleSimulation(rules, civil: civil)
         var deliveries = simulation.evaluate(event)
         deliveries += simulation.advance(
             to: event.time.advanced(by: lasts ?? .zero), confirming: true, maximumSteps: 1000)
-        let result = RuleTest.result(deliveries, simulation.memories)
+        deliveries.removeAll { $0.message.rule != rule.name }
+        let memories = simulation.memories.filter { $0.key.rule == rule.name }
+        let result = RuleTest.result(deliveries, memories)
         guard !result.isSame(as: expect) else { return nil }
         var reason: String?
-        if deliveries.isEmpty, simulation.memories.isEmpty,
-            case .unmatched(let mismatch) = rules.evaluateAll(event).first?.result
-        {
+        let evaluation = rules.evaluateAll(event).last?.result
+        if case .stopped(let name) = evaluation {
+            reason = "the rule '\(name)' before it matches and stops"
+        } else if deliveries.isEmpty, memories.isEmpty, case .unmatched(let mismatch) = evaluation {
             reason = mismatch
         } else {
             reason = deliveries.last { $0.state == .suppressed }?.reason

@@ -61,6 +61,13 @@ struct CloudBurst: SourceKind {
         ]
     }
 
+    var noteNames: Set<String> { Set(fieldNames ?? []).subtracting(["message", "args", "owner", "pattern"]) }
+
+    /// A code without a name is a state itself.
+    var stateNames: StateNames? {
+        StateNames(Set(codes.values).union([CloudBurst.ready]).sorted()) { CloudBurstMessage.code(of: $0) == $0 }
+    }
+
     var fingerprints: [String: UInt64] {
         ["state": Digest.of(codes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })]
     }

@@ -32,6 +32,8 @@ struct Connections: SourceKind {
     var fieldNames: [String]? {
         ["content", "author", "userid", "type", "component", "event", "tags", "container", "published", "updated"]
     }
+    var noteNames: Set<String> { Set(fieldNames ?? []).subtracting(["content"]) }
+    var stateNames: StateNames? { StateNames() }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         let type = query.isStream ? "application/json" : "application/atom+xml, application/xml;q=0.9"

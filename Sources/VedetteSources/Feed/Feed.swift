@@ -47,6 +47,8 @@ struct Feed: SourceKind {
     var mode: ReadingMode { .window }
     var identity: UInt64 { Digest.of(["feed"]) }
     var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
+    var noteNames: Set<String> { Set(FeedOptions.comparable).subtracting(options.compared) }
+    var stateNames: StateNames? { StateNames() }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         let accept = """

@@ -93,6 +93,9 @@ struct HTTPResource: ObservingKind {
         ] + (comparesBody ? ["body"] : []) + headers.map(\.field)
     }
 
+    var noteNames: Set<String> { ["status_class", "reason", "type", "size", "certificate_expires"] }
+    var stateNames: StateNames? { StateNames(["down", "up"]) }
+
     func request(base: String, context: PollContext) -> RequestTemplate {
         RequestTemplate(
             method: method, url: base, headers: [Header("Accept", "*/*")], redirects: redirects,

@@ -38,6 +38,10 @@ struct ItemPlan: Sendable {
     let keys: [String]
     /// The names of fields, notes and measures, in the order in which they are written.
     let names: [String]
+    /// The names that are never compared.
+    let noteNames: Set<String>
+    /// The states; nil when only the server knows.
+    let stateNames: StateNames?
     let fingerprints: [String: UInt64]
     private let key: [Int]
     private let keysAreAlternatives: Bool
@@ -71,6 +75,8 @@ struct ItemPlan: Sendable {
         fields = try ItemPlan.named("fields", options, &columns, &taken)
         notes = try ItemPlan.named("notes", options, &columns, &taken)
         measures = try ItemPlan.named("measures", options, &columns, &taken)
+        noteNames = Set(notes.map(\.name))
+        stateNames = state.isEmpty ? StateNames() : nil
         names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
         states = options.map("states").map { (Glob($0.name), $0.value) }
         let html = options.texts("html")

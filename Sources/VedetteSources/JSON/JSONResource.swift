@@ -72,6 +72,8 @@ struct JSONResource: SourceKind {
     }
 
     var fieldNames: [String]? { plan.names }
+    var noteNames: Set<String> { plan.noteNames }
+    var stateNames: StateNames? { plan.stateNames }
     var fingerprints: [String: UInt64] { plan.fingerprints }
 
     func request(base: String, context: PollContext) -> RequestTemplate { request.template(base) }

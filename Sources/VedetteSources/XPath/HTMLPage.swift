@@ -60,6 +60,8 @@ struct HTMLPage: SourceKind {
     var mode: ReadingMode { rows.mode }
     var identity: UInt64 { rows.identity }
     var fieldNames: [String]? { rows.plan.names + (rows.items == nil ? ["text"] : []) }
+    var noteNames: Set<String> { rows.plan.noteNames }
+    var stateNames: StateNames? { rows.plan.stateNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         RequestTemplate(url: base, headers: [Header("Accept", "text/html, application/xhtml+xml, */*;q=0.5")])

@@ -31,6 +31,8 @@ struct XMLResource: SourceKind {
     var identity: UInt64 { rows.identity }
     var fingerprints: [String: UInt64] { rows.plan.fingerprints }
     var fieldNames: [String]? { rows.plan.names }
+    var noteNames: Set<String> { rows.plan.noteNames }
+    var stateNames: StateNames? { rows.plan.stateNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         RequestTemplate(url: base, headers: [Header("Accept", "application/xml, text/xml;q=0.9, */*;q=0.5")])

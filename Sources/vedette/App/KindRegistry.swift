@@ -20,15 +20,35 @@ enum KindRegistry {
 
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
     /// itself.
-    static func configuration(_ places: Paths) throws -> Configuration {
+    /// - Parameter warns: whether warnings are printed, too.
+    static func configuration(_ places: Paths, warns: Bool = false) throws -> Configuration {
         let loaded = loader(places).load()
-        for diagnostic in loaded.diagnostics { Output.diagnose(diagnostic.description) }
+        for diagnostic in loaded.diagnostics where warns || diagnostic.severity == .error {
+            Output.diagnose(diagnostic.description)
+        }
         guard let configuration = loaded.configuration else {
             let errors = loaded.diagnostics.filter { $0.severity == .error }
             let code: Exit.Code = errors.allSatisfy(\.mayPass) ? .temporary : .configuration
             throw Exit(code, "the configuration has \(counted(errors.count, "error"))")
         }
         return configuration
+    }
+
+    /// Loads the configuration as `check` does: a failing test of a rule is an error, too.
+    static func checkedConfiguration(_ places: Paths) throws -> Configuration {
+        var loaded = loader(places).load()
+        var failed = 0
+        for i in loaded.diagnostics.indices where loaded.diagnostics[i].isFailedTest {
+            loaded.diagnostics[i].severity = .error
+            failed += 1
+        }
+        for diagnostic in loaded.diagnostics { Output.diagnose(diagnostic.description) }
+        if let configuration = loaded.configuration, failed == 0 { return configuration }
+        let errors = loaded.diagnostics.filter { $0.severity == .error }
+        if failed == errors.count { throw Exit(.configuration, "\(counted(failed, "test")) of rules failed") }
+        throw Exit(
+            errors.allSatisfy(\.mayPass) ? .temporary : .configuration,
+            "the configuration has \(counted(errors.count, "error"))")
     }
 
     static func source(_ name: String, in configuration: Configuration) throws -> Source {

@@ -6,12 +6,13 @@ import VedetteConfig
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Read the configuration and print every error in it, with file, line and column.")
+        abstract: "Read the configuration and print every error in it, with file, line and column.",
+        discussion: "It runs the tests of the rules; one that fails is an error here, and a warning for `run`.")
 
     @OptionGroup var places: Paths
 
     func run() throws {
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.checkedConfiguration(places)
         let counts = [
             (configuration.sources.count, "source"), (configuration.sinks.count, "sink"),
             (configuration.rules.count, "rule"),

@@ -37,7 +37,7 @@ struct RunCommand: AsyncParsableCommand {
             Output.diagnose("  vedette init --url URL    for one that watches an address")
             throw ExitCode(Exit.Code.configuration.rawValue)
         }
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.configuration(places, warns: true)
         let log = StderrLog(level: verbose ? .debug : .info)
         if once {
             let app = try await App(configuration, state: places.stateDirectory(), log: log)

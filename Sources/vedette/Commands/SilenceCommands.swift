@@ -3,6 +3,8 @@
 import ArgumentParser
 import VedetteConfig
 import VedetteCore
+import VedetteSinks
+import VedetteText
 
 /// The rule, source or item of a silence.
 struct SilenceSubject: ParsableArguments {
@@ -19,7 +21,9 @@ struct SilenceSubject: ParsableArguments {
     var sink: String?
 
     /// - Throws: a usage error when nothing is named, or a name is unknown.
-    func silence(_ configuration: Configuration, at now: Timestamp) throws -> Silence {
+    func silence(
+        _ configuration: Configuration, _ journal: any JournalAccess, at now: Timestamp
+    ) async throws -> Silence {
         guard rule != nil || source != nil || item != nil || sink != nil else {
             throw Exit(.usage, "name what to silence: --rule, --source, --item, --sink or several of them")
         }
@@ -32,7 +36,42 @@ struct SilenceSubject: ParsableArguments {
             let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
             throw Exit(.usage, "no rule is called '\(rule)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
+        if let item { try await check(item: item, in: sources(of: configuration), journal) }
         return Silence(rule: rule, source: source, item: item, sink: sink, created: now)
+    }
+
+    /// The sources whose items it can be about.
+    func sources(of configuration: Configuration) -> [Source] {
+        let possible = configuration.rules.first { $0.name == rule }?.when.sources
+        return configuration.sources.filter { $0.name == source ?? $0.name && possible?.contains($0.name) != false }
+    }
+
+    /// Refuses an item that no snapshot of these sources has or had lately.
+    private func check(item: String, in sources: [Source], _ journal: any JournalAccess) async throws {
+        guard let reader = try await SilenceSubject.reader(journal) else { return }
+        var known: [String] = []
+        for source in sources {
+            for stored in try await reader.items(of: source.name).values {
+                let names = [stored.key] + (stored.item?.title.map { [$0] } ?? [])
+                if names.contains(item) { return }
+                known += names
+            }
+        }
+        guard !known.isEmpty else {
+            return Output.diagnose("no item is known yet, so that '\(item)' was not checked")
+        }
+        let guess = suggestion(for: item, among: known.prefix(20_000)).map { "; did you mean '\($0)'?" }
+        throw Exit(.usage, "no item is called '\(item)'" + (guess ?? "; `vedette list SOURCE` prints the keys"))
+    }
+
+    /// Opens the journal; nil where there is none yet.
+    static func reader(_ journal: any JournalAccess) async throws -> (any JournalReader)? {
+        do throws(JournalError) {
+            return try await journal.reader()
+        } catch {
+            if error.reason == .missing { return nil }
+            throw error
+        }
     }
 }
 
@@ -51,7 +90,9 @@ struct SnoozeCommand: AsyncParsableCommand {
     var duration: String?
 
     @Option(
-        help: ArgumentHelp("Until a time (RFC 3339), or until the item has this state.", valueName: "time or state"))
+        help: ArgumentHelp(
+            "Until a local time or day (07:00, tomorrow, 2026-11-22 07:00), or until the item has this state.",
+            valueName: "time or state"))
     var until: String?
 
     @Flag(help: "Do not tell at the end what is still so.")
@@ -59,7 +100,8 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        var silence = try subject.silence(try KindRegistry.configuration(places), at: now)
+        let configuration = try KindRegistry.configuration(places)
+        var silence = try await subject.silence(configuration, places.journal, at: now)
         silence.drops = drop
         switch (duration, until) {
         case (let duration?, nil):
@@ -68,12 +110,56 @@ struct SnoozeCommand: AsyncParsableCommand {
             }
             silence.until = now.advanced(by: length)
         case (nil, let until?):
-            silence.until = Timestamp(rfc3339: until)
-            if silence.until == nil { silence.untilState = until }
+            silence.until = try SnoozeCommand.time(until, now: now)
+            if silence.until == nil {
+                try await check(state: until, in: subject.sources(of: configuration))
+                silence.untilState = until
+            }
         case (nil, nil): silence.until = now.advanced(by: .seconds(3600))
         case (_?, _?): throw Exit(.usage, "--for and --until exclude each other")
         }
         try await silence.keep(in: places.journal)
+    }
+
+    /// Returns the time of `--until`; nil when it is a state.
+    /// - Throws: for a time in the past, and for a text that was meant as a time.
+    static func time(_ text: String, now: Timestamp, _ reader: LocalTimeReader = LocalTimeReader()) throws -> Timestamp?
+    {
+        guard let time = reader.time(text, now: now) else {
+            guard LocalTimeReader.resemblesTime(text) else { return nil }
+            let remedy =
+                Duration(configured: text) == nil
+                ? "write a local time as 07:00, 'tomorrow 07:00', 2026-11-22 or '2026-11-22 07:00'"
+                : "write how long with --for \(text)"
+            throw Exit(.usage, "'\(text)' is no time; \(remedy)")
+        }
+        guard time > now else {
+            throw Exit(
+                .usage, "'\(text)' is \(LocalTime.text(time, now: now)), which is in the past; write a later time")
+        }
+        return time
+    }
+
+    /// Refuses a state that these sources never have, and warns of one that no item has had.
+    private func check(state: String, in sources: [Source]) async throws {
+        let names = sources.map { $0.kind.stateNames }
+        let known = Set(names.compactMap { $0?.known }.joined())
+        if !names.contains(where: { $0?.contains(state) ?? true }) {
+            let guess = suggestion(for: state, among: known).map { "; did you mean '\($0)'?" }
+            throw Exit(
+                .usage,
+                "no item ever has the state '\(state)'"
+                    + (guess ?? (known.isEmpty ? "" : "; the states are \(known.sorted().joined(separator: ", "))")))
+        }
+        guard names.contains(where: { $0 == nil }), let reader = try await SilenceSubject.reader(places.journal) else {
+            return
+        }
+        let wanted = Set(sources.map(\.name))
+        let seen = try await reader.sourceRecords().filter { wanted.contains($0.name) }
+            .flatMap { $0.snapshot?.states.keys.map { $0 } ?? [] }
+        guard !seen.isEmpty, !seen.contains(state) else { return }
+        let guess = suggestion(for: state, among: seen).map { "; did you mean '\($0)'?" } ?? ""
+        Output.diagnose("warning: no item has the state '\(state)' now\(guess)")
     }
 }
 
@@ -87,14 +173,15 @@ struct MuteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        try await subject.silence(try KindRegistry.configuration(places), at: now).keep(in: places.journal)
+        let configuration = try KindRegistry.configuration(places)
+        try await subject.silence(configuration, places.journal, at: now).keep(in: places.journal)
     }
 }
 
 extension Silence {
     fileprivate func keep(in journal: any JournalAccess) async throws {
         let number = try await journal.add(self)
-        try Output.print("silence \(number): \(description)")
+        try Output.print("silence \(number): \(LocalTime.localized(description, now: created))")
     }
 }
 
@@ -116,7 +203,8 @@ struct SilencesCommand: AsyncParsableCommand {
             let now = SystemClock().now().wall
             let reader = try await places.journal.reader()
             for silence in try await reader.silences() where !silence.isOver(at: now) {
-                try Output.print(json ? silence.json.text : "\(silence.id)  \(silence.description)")
+                try Output.print(
+                    json ? silence.json.text : "\(silence.id)  \(LocalTime.localized(silence.description, now: now))")
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import VedetteConfig
 import VedetteCore
 import VedetteSinks
 import VedetteText
@@ -42,6 +43,7 @@ struct TailCommand: AsyncParsableCommand {
 
     func run() async throws {
         let printer = try EventPrinter(json: json, template: template, colour: colour)
+        try await checkNames()
         let filter = EventFilter(source: source, rule: rule, since: try age())
         let last = try await printPast(filter, with: printer)
         if noFollow { return }
@@ -49,6 +51,25 @@ struct TailCommand: AsyncParsableCommand {
         let news = EventFilter(source: source, rule: rule)
         for try await batch in JournalFollower(places.journal, after: last, news) {
             for event in batch { try printer.print(event) }
+        }
+    }
+
+    /// Refuses a source or rule that is neither configured nor named by an event of the journal, since nothing would ever be
+    /// printed. Without a configuration here, every name is accepted.
+    private func checkNames() async throws {
+        let names = KindRegistry.loader(places).names()
+        guard !names.sources.isEmpty else { return }
+        let reader = try? await places.journal.reader()
+        let sources = names.sources.union(names.sinks).union([Event.watcher])
+        let wanted = [
+            ("source", source, sources, EventFilter(source: source)),
+            ("rule", rule, names.rules, EventFilter(rule: rule)),
+        ]
+        for (noun, name, known, filter) in wanted {
+            guard let name, !known.contains(name) else { continue }
+            if let reader, try await !reader.lastEvents(1, filter).isEmpty { continue }
+            let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+            throw Exit(.usage, "there is no \(noun) '\(name)'\(guess)")
         }
     }
 

@@ -23,8 +23,8 @@ struct TestCommand: AsyncParsableCommand {
     var at: String?
 
     func run() async throws {
+        guard let since else { return try playTests(try KindRegistry.checkedConfiguration(places)) }
         let configuration = try KindRegistry.configuration(places)
-        guard let since else { return try playTests(configuration) }
         guard let age = Duration(configured: since) else {
             throw Exit(.usage, "'\(since)' is no duration; write it as 7d or 12h")
         }
@@ -58,7 +58,8 @@ struct TestCommand: AsyncParsableCommand {
                 let isSent = delivery.state == .pending
                 counts[name, default: (0, 0)].sent += isSent ? 1 : 0
                 counts[name, default: (0, 0)].suppressed += isSent ? 0 : 1
-                let reason = isSent ? "" : " (suppressed: \(delivery.reason ?? ""))"
+                let reason =
+                    isSent ? "" : " (suppressed: \(LocalTime.localized(delivery.reason ?? "", now: end)))"
                 try Output.print(
                     "\(LocalTime.text(delivery.created, now: end))  \(name): \(delivery.message.title)\(reason)")
             }
@@ -69,6 +70,10 @@ struct TestCommand: AsyncParsableCommand {
             }
         }
         try show(simulation.advance(to: end, confirming: true))
+        for memory in simulation.memories {
+            guard let line = memory.waitingLine(of: rules.rule(named: memory.key.rule), at: end) else { continue }
+            try Output.print("\(LocalTime.text(end, now: end))  \(memory.key.rule): \(line)")
+        }
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             Output.diagnose("\(name): \(count.sent) sent, \(count.suppressed) suppressed")
         }

@@ -13,6 +13,10 @@ public protocol SourceKind: Sendable {
     /// The fields and notes that its items may have besides key, title, state and url, for the validation of rules and
     /// templates. Nil when only the server knows.
     var fieldNames: [String]? { get }
+    /// The names among `fieldNames` that are stored and shown but never compared.
+    var noteNames: Set<String> { get }
+    /// The states that its items can have; nil when only the server knows.
+    var stateNames: StateNames? { get }
     /// Builds the request for the first page.
     /// - Parameter base: the source's absolute URL.
     func request(base: String, context: PollContext) -> RequestTemplate
@@ -27,7 +31,31 @@ public protocol SourceKind: Sendable {
     func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields
 }
 
+/// The states that the items of a source can have, for the validation of rules.
+public struct StateNames: Sendable {
+    /// The states with a name.
+    public var known: [String]
+    /// Accepts further states that cannot be listed; nil when there are none.
+    public var isOther: (@Sendable (String) -> Bool)?
+
+    /// Creates the states of a kind; none for a kind whose items have no state.
+    public init(_ known: [String] = [], isOther: (@Sendable (String) -> Bool)? = nil) {
+        (self.known, self.isOther) = (known, isOther)
+    }
+
+    /// Whether the items have no state at all.
+    public var isNone: Bool { known.isEmpty && isOther == nil }
+    /// Whether there are no states but the known ones.
+    public var isClosed: Bool { isOther == nil }
+    /// Returns whether an item can have that state.
+    public func contains(_ state: String) -> Bool { known.contains(state) || isOther?(state) == true }
+}
+
 extension SourceKind {
+    /// No notes.
+    public var noteNames: Set<String> { [] }
+    /// Only the server knows.
+    public var stateNames: StateNames? { nil }
     /// No program.
     public var jqProgram: String? { nil }
     /// No links.

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A rule with its place in the files.
+struct ReadRule {
+    var rule: Rule
+    /// The whole rule.
+    var node: YAMLNode
+    /// The place of its name.
+    var place: Place
+    /// The places of its tests, in their order.
+    var testPlaces: [Place]
+}
+
+/// Reports conditions of a rule that can never be met, because the kinds of its sources have no such field or state.
+struct RuleValidator {
+    /// The names of all sources.
+    let names: [String]
+    /// The kinds of the sources that have no error.
+    let kinds: [String: any SourceKind]
+    let findings: Findings
+
+    /// Fields of every item that are stored and shown but never compared.
+    private static let uncompared: Set<String> = ["key", "url", "time"]
+
+    func validate(_ read: ReadRule) {
+        guard let when = read.node.child("when") else { return }
+        let scope = validate(when, in: Set(names), isNarrowed: false)
+        if let reason = Contradiction.find(in: read.rule.when) {
+            findings.error(when.place, "'when' can never match: \(reason)")
+        }
+        if let depends = read.node.child("depends"), !scope.isEmpty {
+            for (name, place) in texts(depends) where scope == [name] {
+                findings.error(
+                    place,
+                    "the rule is about '\(name)' itself, so 'depends' on it has no effect; remove it, or name the source in front of it"
+                )
+            }
+        }
+        let field = when.child("field")?.text ?? "state"
+        if field == "state", let until = read.node.child("remind")?.child("until") { check(states: until, in: scope) }
+    }
+
+    /// Validates one map of conditions. Returns the sources that it can match.
+    @discardableResult
+    private func validate(_ node: YAMLNode, in outer: Set<String>, isNarrowed: Bool) -> Set<String> {
+        guard node.isMap else { return outer }
+        let scope = node.child("source").map { narrowed(outer, to: $0) } ?? outer
+        let isNarrowed = isNarrowed || node.child("source") != nil
+        validateFields(node, in: scope)
+        for name in ["item", "where"] {
+            for pair in pairs(node.child(name)) where pair.key.text == "state" {
+                check(stateAt: pair.key.place, in: scope)
+                check(states: pair.value, in: scope)
+            }
+        }
+        if let flag = node.child("disappears"), !scope.isEmpty, modes(of: scope) == [.window] {
+            findings.error(
+                flag.place,
+                "\(list(scope)) shows only the newest items, so that an absent one is not gone and 'disappears' never matches; remove the rule, or read the source with 'mode: list' where its kind has that"
+            )
+        }
+        if isNarrowed { validateWatcherStates(node) }
+        for name in ["all", "any"] {
+            for part in node.child(name)?.children ?? [] { validate(part, in: scope, isNarrowed: isNarrowed) }
+        }
+        if let part = node.child("not") { validate(part, in: scope, isNarrowed: isNarrowed) }
+        return scope
+    }
+
+    /// Events about the watcher and about sinks have no source.
+    private func validateWatcherStates(_ node: YAMLNode) {
+        for (word, place) in texts(node.child("source_state")) where ["offline", "online"].contains(word) {
+            findings.error(
+                place, "'\(word)' is a state of the watcher, not of a source; write it in a rule without 'source'")
+        }
+        if let node = node.child("sink_state") {
+            findings.error(node.place, "'sink_state' is about a sink, not about a source; remove 'source'")
+        }
+    }
+
+    private func validateFields(_ node: YAMLNode, in scope: Set<String>) {
+        let isStays = node.child("stays") != nil
+        if let field = node.child("field") ?? (isStays ? node.child("stays") : nil) {
+            let name = node.child("field")?.text ?? "state"
+            let needsOldValue = node.child("from") != nil || node.child("by") != nil
+            check(compared: name, at: field.place, needsOldValue: needsOldValue || isStays, in: scope)
+            if name == "state" {
+                check(stateAt: field.place, in: scope)
+                for side in ["from", "to", "stays"].compactMap({ node.child($0) }) { check(states: side, in: scope) }
+            }
+        }
+        for (name, place) in texts(node.child("changes")) {
+            check(compared: name, at: place, needsOldValue: false, in: scope)
+            if name == "state" { check(stateAt: place, in: scope) }
+        }
+        if let from = node.child("from"), let to = node.child("to"), let value = from.text, value == to.text {
+            findings.error(
+                to.place, "'from' and 'to' are both '\(value)', which is no change; write another value, or 'stays'")
+        }
+    }
+
+    // MARK: Fields
+
+    /// - Parameter needsOldValue: whether a new item cannot match.
+    private func check(compared name: String, at place: Place, needsOldValue: Bool, in scope: Set<String>) {
+        if RuleValidator.uncompared.contains(name) {
+            findings.error(
+                place, "'\(name)' is never compared, so that no change of it is seen; match it with 'item' instead")
+            return
+        }
+        let kinds = kinds(of: scope)
+        guard !kinds.isEmpty, kinds.count == scope.count, kinds.allSatisfy({ $0.noteNames.contains(name) }) else {
+            return
+        }
+        let start = "'\(name)' is a note of \(list(scope)): it is stored and shown, but never compared"
+        if needsOldValue {
+            findings.error(place, "\(start), so that this never matches; match it with 'item' instead")
+        } else {
+            findings.warn(place, "\(start), so that only new items match; write 'appears: true' with 'item' to say so")
+        }
+    }
+
+    // MARK: States
+
+    private func check(stateAt place: Place, in scope: Set<String>) {
+        let states = states(of: scope)
+        guard let states, states.allSatisfy({ $0.isNone }) else { return }
+        findings.error(
+            place,
+            "the items of \(list(scope)) have no state; name another field, or give the source a 'state' where its kind has that option"
+        )
+    }
+
+    /// Reports texts, and globs, that no state of these sources can match.
+    private func check(states node: YAMLNode, in scope: Set<String>) {
+        guard let states = states(of: scope), !states.allSatisfy(\.isNone) else { return }
+        let known = Set(states.flatMap(\.known)).sorted()
+        for (text, place) in texts(node) where !states.contains(where: { $0.contains(text) }) {
+            let guess = suggestion(for: text, among: known).map { "did you mean '\($0)'?" }
+            findings.error(
+                place,
+                "\(list(scope)) never has the state '\(text)'; "
+                    + (guess ?? "its states are \(known.joined(separator: ", "))"))
+        }
+        if let glob = node.isMap ? node.child("glob") : nil, let text = glob.text, states.allSatisfy(\.isClosed),
+            !known.contains(where: Glob(text).matches)
+        {
+            findings.error(
+                glob.place, "no state of \(list(scope)) matches '\(text)'; they are \(known.joined(separator: ", "))")
+        }
+    }
+
+    /// The states of these sources; nil when those of one are unknown.
+    private func states(of scope: Set<String>) -> [StateNames]? {
+        let all = scope.map { kinds[$0]?.stateNames }
+        let known = all.compactMap { $0 }
+        return known.isEmpty || known.count < all.count ? nil : known
+    }
+
+    /// Reports `while` of a source whose items have no state, or never one of those.
+    func validate(_ source: Source, _ node: YAMLNode) {
+        guard let states = node.child("while")?.child("state") else { return }
+        if source.kind.stateNames?.isNone == true {
+            findings.error(
+                states.place,
+                "the items of '\(source.name)' have no state, so that 'while' has no effect; give the source a 'state' where its kind has that option"
+            )
+        } else {
+            check(states: states, in: [source.name])
+        }
+    }
+
+    // MARK: Sources
+
+    private func narrowed(_ scope: Set<String>, to node: YAMLNode) -> Set<String> {
+        let texts = texts(node).map(\.text)
+        return scope.filter { name in texts.contains { $0 == name || (Glob.isGlob($0) && Glob($0).matches(name)) } }
+    }
+
+    private func kinds(of scope: Set<String>) -> [any SourceKind] { scope.compactMap { kinds[$0] } }
+
+    private func modes(of scope: Set<String>) -> Set<ReadingMode?> { Set(scope.map { kinds[$0]?.mode }) }
+
+    private func list(_ scope: Set<String>) -> String {
+        let names = scope.sorted().prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+        return scope.count > 3 ? "\(names) and \(scope.count - 3) more" : names
+    }
+
+    // MARK: Nodes
+
+    /// The texts of a scalar or a list, with their places; those of a map are no values.
+    private func texts(_ node: YAMLNode?) -> [(text: String, place: Place)] {
+        guard let node else { return [] }
+        return (node.isList ? node.children : [node]).compactMap { part in part.text.map { ($0, part.place) } }
+    }
+
+    private func pairs(_ node: YAMLNode?) -> [(key: YAMLNode, value: YAMLNode)] {
+        guard let node, node.isMap else { return [] }
+        let children = node.children
+        return stride(from: 0, to: children.count, by: 2).map { (children[$0], children[$0 + 1]) }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// Reads times as people write them on a command line: `07:00`, `tomorrow 8:30`, `monday`, `2026-11-22`, `2026-11-22 07:00`
+/// in the zone of this machine, and RFC 3339 with a zone of its own.
+public struct LocalTimeReader: Sendable {
+    private let civil: any CivilTime
+    private let zone: String?
+
+    /// - Parameter zone: a tz database name; nil for the machine's own.
+    public init(_ civil: any CivilTime = ZoneTime(), zone: String? = nil) { (self.civil, self.zone) = (civil, zone) }
+
+    private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+    /// Returns the time; nil when the text is none. A time of day is the next one after `now`; a day alone is its first
+    /// moment.
+    public func time(_ text: String, now: Timestamp) -> Timestamp? {
+        let text = text.trimmed()
+        if let time = Timestamp(rfc3339: text) { return time }
+        if let clock = CivilTimeOfDay(text, zone: zone) { return clock.next(after: now, civil) }
+        let parts = text.lowercased().split { $0 == " " || ($0 == "T" || $0 == "t") && text.first?.isNumber == true }
+        guard let first = parts.first, parts.count <= 2, let day = day(String(first), now: now) else { return nil }
+        guard parts.count == 2 else { return instant(of: day, minutes: 0) }
+        return LocalTimeReader.minutes(String(parts[1])).map { instant(of: day, minutes: $0) }
+    }
+
+    /// Returns whether a text that is no time was probably meant as one: it begins with a digit, and holds nothing but
+    /// digits, marks of a time and words of a clock, at least one of them.
+    public static func resemblesTime(_ text: String) -> Bool {
+        let text = text.trimmed().lowercased()
+        guard text.first.map({ $0.isNumber || $0 == "+" }) == true else { return false }
+        let words = text.split { !$0.isLetter }
+        let marks = text.filter { !$0.isLetter && !$0.isNumber }
+        // A number alone is a state.
+        guard !marks.isEmpty || !words.isEmpty else { return false }
+        return marks.allSatisfy { ":-./+ ,".contains($0) }
+            && words.allSatisfy { ["am", "pm", "t", "z", "h", "m", "s", "d", "min", "ms", "utc"].contains(String($0)) }
+    }
+
+    /// `7:30` and `07:30:00`.
+    private static func minutes(_ text: String) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let clock = parts.count == 3 && parts[2] == "00" ? parts[..<2].joined(separator: ":") : text
+        return CivilTimeOfDay(clock).map(\.minutes)
+    }
+
+    /// Midnight of a day, as if the clocks showed UTC.
+    private func day(_ text: String, now: Timestamp) -> Timestamp? {
+        let local = now.milliseconds + Int64(civil.offset(at: now, in: zone)) * 1000
+        let today = Timestamp(milliseconds: local - (local % 86_400_000 + 86_400_000) % 86_400_000)
+        switch text {
+        case "today": return today
+        case "tomorrow": return today.advanced(by: .seconds(86_400))
+        default: break
+        }
+        if text.count >= 3, let weekday = LocalTimeReader.weekdays.firstIndex(where: { $0.hasPrefix(text) }) {
+            // 1970-01-01 was a Thursday. The day itself is the one in a week.
+            let current = Int((today.milliseconds / 86_400_000 + 3) % 7)
+            return today.advanced(by: .seconds(Int64((weekday - current + 6) % 7 + 1) * 86_400))
+        }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 3, text.utf8.count == 10, let year = parts[0], let month = parts[1], let day = parts[2]
+        else { return nil }
+        return CivilDate(year: year, month: month, day: day).timestamp
+    }
+
+    private func instant(of day: Timestamp, minutes: Int) -> Timestamp {
+        let shown = day.milliseconds + Int64(minutes) * 60_000
+        // The offset at the result, which differs from that at midnight on a day on which the clocks change.
+        var time = Timestamp(milliseconds: shown)
+        for _ in 0..<2 { time = Timestamp(milliseconds: shown - Int64(civil.offset(at: time, in: zone)) * 1000) }
+        return time
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import VedetteConfig
+
+/// Rules that can be read, but never meant.
+@Suite("Nonsense in rules")
+struct NonsenseTests {
+    private static let head = """
+        sources:
+          site: {kind: page, url: "https://s/"}
+          news: {kind: news, url: "https://n/"}
+          box: {kind: codes, url: "https://b/"}
+          any: {kind: json, url: "https://a/"}
+        sinks: {desk: {kind: desktop}}
+        rules:
+        - {name: all, when: {appears: true}, notify: desk}
+
+        """
+
+    /// The diagnostics of one more rule, without file, line and column.
+    private func problems(_ rule: String) -> [String] {
+        load(Self.head + rule).problems.map { diagnostic in
+            #expect(diagnostic.line > 8, "\(diagnostic)")
+            return (diagnostic.severity == .warning ? "warning: " : "") + diagnostic.message
+        }
+    }
+
+    private func when(_ text: String) -> [String] { problems("- {name: r, when: {\(text)}, notify: desk}") }
+
+    @Test("good rules about each source are accepted")
+    func good() {
+        for text in [
+            "source: site, field: state, from: up, to: down", "source: box, field: state, to: [Ready, RM01901]",
+            "source: any, field: state, to: whatever", "source: news, appears: true, item: {author: ann}",
+            "source: [site, any], field: state, to: other", "source: site, field: latency, to: {above: 5}",
+            "source: site, field: state, to: {glob: 'd*'}", "source_state: [failing, offline]",
+            "source: box, changes: [state], item: {state: {glob: 'RM*'}}", "field: state, from: [a, b], to: [b, a]",
+            "source: any, item: {tags: a}, where: {tags: b}, appears: true",
+            "any: [{source: site, disappears: true}, {source: news, appears: true}]",
+        ] { #expect(when(text) == [], "\(text)") }
+    }
+
+    @Test("a state that the kind never has is an error with a suggestion, wherever it stands")
+    func states() {
+        let donw = "'site' never has the state 'donw'; did you mean 'down'?"
+        #expect(when("source: site, field: state, to: donw") == [donw])
+        #expect(when("source: site, field: state, from: [up, donw]") == [donw])
+        #expect(when("source: site, appears: true, item: {state: donw}") == [donw])
+        #expect(when("all: [{source: site, changes: [latency]}, {source: site, not: {item: {state: donw}}}]") == [donw])
+        #expect(problems("- {name: r, when: {source: site, stays: donw}, for: 1m, notify: desk}") == [donw])
+        #expect(
+            problems(
+                "- {name: r, when: {source: site, field: state, to: down}, notify: desk, remind: {every: 1h, until: donw}}"
+            )
+                == [donw])
+        #expect(
+            when("source: box, field: state, to: Running")
+                == ["'box' never has the state 'Running'; its states are Ready, Starting"])
+        #expect(
+            when("source: site, field: state, to: {glob: 'x*'}") == [
+                "no state of 'site' matches 'x*'; they are down, up"
+            ])
+    }
+
+    @Test("items without a state, fields that are never compared, and notes are told from fields that change")
+    func fields() {
+        let stateless =
+            "the items of 'news' have no state; name another field, or give the source a 'state' where its kind has that option"
+        #expect(when("source: news, field: state, to: up") == [stateless])
+        #expect(when("source: news, appears: true, item: {state: up}") == [stateless])
+        #expect(
+            when("source: any, field: url")
+                == ["'url' is never compared, so that no change of it is seen; match it with 'item' instead"])
+        let note = "'reason' is a note of 'site': it is stored and shown, but never compared"
+        #expect(
+            when("source: site, field: reason, from: x, to: y")
+                == [note + ", so that this never matches; match it with 'item' instead"])
+        #expect(
+            when("source: site, changes: [latency, reason]")
+                == ["warning: \(note), so that only new items match; write 'appears: true' with 'item' to say so"])
+    }
+
+    @Test("`disappears` on a window, and `from` equal to `to`, never match")
+    func never() {
+        #expect(
+            when("source: news, disappears: true") == [
+                "'news' shows only the newest items, so that an absent one is not gone and 'disappears' never matches; remove the rule, or read the source with 'mode: list' where its kind has that"
+            ])
+        #expect(
+            when("source: site, field: state, from: up, to: up")
+                == ["'from' and 'to' are both 'up', which is no change; write another value, or 'stays'"])
+    }
+
+    @Test("the states of the watcher and of sinks have no source")
+    func watcher() {
+        #expect(
+            when("source: site, source_state: [failing, offline]")
+                == ["'offline' is a state of the watcher, not of a source; write it in a rule without 'source'"])
+        #expect(
+            when("source: site, sink_state: paused")
+                == ["'sink_state' is about a sink, not about a source; remove 'source'"])
+    }
+
+    @Test("contradictory conditions are errors")
+    func contradictions() {
+        func never(_ text: String, _ reason: String) {
+            #expect(when(text) == ["'when' can never match: \(reason)"], "\(text)")
+        }
+        never(
+            "source: site, item: {state: up}, field: state, to: down", "'state' never is 'up' and 'down' at once")
+        never(
+            "all: [{appears: true}, {disappears: true}]",
+            "no event is of a new item and of an item that is gone at once; use 'any' for either")
+        never(
+            "source_state: failing, item: {key: x}",
+            "no event is about an item and about a source, a sink or the watcher at once; use 'any' for either")
+        never("all: [{source: site, changes: [state]}, {source: box, changes: [state]}]", "no source has both names")
+        never(
+            "source: any, item: {state: {glob: 'a*'}}, field: state, to: [b, c]",
+            "'state' never is 'b' or 'c' and glob 'a*' at once")
+        never(
+            "any: [{source: any, item: {key: x}, all: [{item: {key: y}, appears: true}]}]",
+            "'key' never is 'x' and 'y' at once")
+    }
+
+    @Test("a rule that depends on its own source is an error, on another one not")
+    func depends() {
+        #expect(
+            problems("- {name: r, when: {source: site, disappears: true}, depends: [box, site], notify: desk}") == [
+                "the rule is about 'site' itself, so 'depends' on it has no effect; remove it, or name the source in front of it"
+            ])
+        #expect(
+            problems("- {name: r, when: {source: [site, box], disappears: true}, depends: site, notify: desk}") == [])
+    }
+
+    @Test("a rule behind a `stop` that matches the same events is a warning")
+    func shadowed() {
+        func shadow(_ stop: String, _ rule: String) -> Bool {
+            let problems = problems(
+                "- {name: s, when: {\(stop)}, stop: true, notify: desk}\n- {name: r, when: {\(rule)}, notify: desk}")
+            if problems.isEmpty { return false }
+            #expect(
+                problems == [
+                    "warning: the rule 'r' never matches: 's' before it matches the same events and stops; move it before that rule, or remove one"
+                ])
+            return true
+        }
+        #expect(shadow("source: [site, box], field: state", "source: site, field: state, to: down"))
+        #expect(shadow("changes: [state, owner]", "source: any, field: state, from: a, item: {key: x}"))
+        #expect(shadow("item: {name: {glob: 'p*'}}, field: state", "item: {name: [p1, p2]}, field: state, to: x"))
+        #expect(shadow("any: [{appears: true}, {disappears: true}]", "source: any, disappears: true"))
+        #expect(!shadow("source: site, field: state", "source: [site, box], field: state"))
+        #expect(!shadow("source: any, field: n, to: {above: 5}", "source: any, field: n, to: {above: 9}"))
+        #expect(!shadow("source: any, field: state, to: x", "source: any, field: state"))
+        #expect(!shadow("source: any, item: {key: x}, appears: true", "source: any, appears: true"))
+    }
+
+    @Test("unused sources, sinks and windows are warnings; a fallback and a source without rules are used")
+    func unused() {
+        let text = """
+            sources: {a: {kind: page, url: "https://a/"}, b: {kind: page, url: "https://b/"}}
+            sinks: {x: {kind: desktop, else: y}, y: {kind: desktop}, z: {kind: desktop}, w: {kind: desktop}}
+            windows: {night: {daily: "22:00-07:00"}, lunch: {daily: "12:00-13:00"}}
+
+            """
+        #expect(load(text).diagnostics.isEmpty)
+        let rule = """
+            rules:
+            - name: r
+              when: {source: a, field: state, to: down}
+              quiet: {during: night}
+              escalate: [{after: 1h, notify: w}]
+              notify: x
+            """
+        #expect(
+            load(text + rule).diagnostics.map(\.description) == [
+                "a.yaml:1:47: warning: the source 'b' is unused: no rule is about it; its events reach only 'tail'; remove it, or use it in a rule",
+                "a.yaml:2:58: warning: the sink 'z' is unused: no rule notifies it, and no sink has it under 'else'; remove it, or use it in a rule",
+                "a.yaml:3:42: warning: the window 'lunch' is unused: no rule names it; remove it, or use it in a rule",
+            ])
+    }
+
+    @Test("`while` waits for states that the kind has")
+    func pace() {
+        let text = """
+            sources:
+              n: {kind: news, url: "https://n/", while: {state: up, every: 1s}}
+              s: {kind: page, url: "https://s/", while: {state: donw, every: 1s}}
+              t: {kind: page, url: "https://s/", while: {state: down, every: 1s}}
+            """
+        #expect(
+            load(text).diagnostics.map(\.description) == [
+                "a.yaml:2:53: the items of 'n' have no state, so that 'while' has no effect; give the source a 'state' where its kind has that option",
+                "a.yaml:3:53: 's' never has the state 'donw'; did you mean 'down'?",
+            ])
+    }
+
+    @Test("every failing test of every rule is reported as a warning, and earlier rules with `stop` count")
+    func ruleTests() {
+        let loaded = load(
+            Self.head + """
+                - name: stop
+                  when: {source: site, field: state, to: down, item: {key: test}}
+                  stop: true
+                  tests: [{change: {state: [up, down]}, expect: desk}]
+                - name: late
+                  when: {source: site, field: state}
+                  notify: desk
+                  tests:
+                    - {change: {state: [up, down]}, expect: desk}
+                    - {change: {state: [down, up]}, expect: desk}
+                    - {change: {state: [down, up]}, expect: nothing}
+                """)
+        #expect(loaded.configuration?.rules.count == 3)
+        #expect(
+            loaded.diagnostics.map(\.description) == [
+                "a.yaml:12:11: warning: rule 'stop': expected desk, but it was nothing",
+                "a.yaml:17:7: warning: rule 'late': expected desk, but it was nothing: the rule 'stop' before it matches and stops",
+                "a.yaml:19:7: warning: rule 'late': expected nothing, but it was desk",
+            ])
+        let areTests = loaded.diagnostics.allSatisfy { $0.isFailedTest }
+        #expect(areTests)
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteText
+
+@Suite("Times as people write them")
+struct LocalTimeReaderTests {
+    /// Saturday, 11:00 in Vienna.
+    private let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z") ?? Timestamp(milliseconds: 0)
+    private let reader = LocalTimeReader(zone: "Europe/Vienna")
+
+    @Test(
+        "a time of day is the next one, a day its first moment, and both are on the local clock",
+        arguments: [
+            ("12:00", "2026-11-21T11:00:00.000Z"), ("7:30", "2026-11-22T06:30:00.000Z"),
+            ("2026-11-22", "2026-11-21T23:00:00.000Z"), ("2026-11-22 07:00", "2026-11-22T06:00:00.000Z"),
+            ("2026-11-22T07:00:00", "2026-11-22T06:00:00.000Z"), ("2026-07-01 07:00", "2026-07-01T05:00:00.000Z"),
+            ("2026-03-29 12:00", "2026-03-29T10:00:00.000Z"), ("tomorrow", "2026-11-21T23:00:00.000Z"),
+            ("Tomorrow 8:00", "2026-11-22T07:00:00.000Z"), ("monday", "2026-11-22T23:00:00.000Z"),
+            ("sat 09:00", "2026-11-28T08:00:00.000Z"), ("thu", "2026-11-25T23:00:00.000Z"),
+            ("2026-11-22T07:00:00Z", "2026-11-22T07:00:00.000Z"),
+        ])
+    func times(text: String, expected: String) {
+        #expect(reader.time(text, now: now)?.rfc3339 == expected)
+    }
+
+    @Test(
+        "any other text is no time",
+        arguments: ["Ready", "", "25:00", "2026-13-01", "mo", "Started 7:00", "tomorrow at 7"])
+    func none(text: String) { #expect(reader.time(text, now: now) == nil) }
+
+    @Test("a text that was meant as a time is told from a state")
+    func resemblance() {
+        for text in ["25:00", "7am", "2026-13-01", "2h", "30m", "22.11.2026", "+2h", "8 pm"] {
+            #expect(LocalTimeReader.resemblesTime(text), "\(text)")
+        }
+        for text in ["Ready for use", "up", "", "2nd stage", "200 OK", "completed/success", "RM01005", "7"] {
+            #expect(!LocalTimeReader.resemblesTime(text), "\(text)")
+        }
+    }
+}
