@@ -25,6 +25,11 @@ func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
+/// What Tests/FuzzTests feeds with damaged bytes.
+let readers: [Target.Dependency] = [
+    "VedetteCore", "VedetteText", "VedetteDocument", "VedetteSources", "VedetteHTTP", "VedetteConfig", "VedetteSinks",
+]
+
 let package = Package(
     name: "vedette",
     products: [.executable(name: "vedette", targets: ["vedette"])],
@@ -92,11 +97,19 @@ let package = Package(
         tests("VedetteJournalTests", ["VedetteCore", "VedetteJournal", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
-        tests(
-            "FuzzTests", ["VedetteCore", "VedetteText", "VedetteDocument", "VedetteSources"], data: ["Regressions"]),
+        tests("FuzzTests", readers, data: ["Regressions"]),
         tests("ProgramTests", ["VedetteCore", "VedetteDesktop", "vedette"]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", []),
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// The program of contrib/fuzz: libFuzzer brings its `main`, so it can be linked in such a build alone.
+if Context.environment["VEDETTE_FUZZ"] != nil {
+    package.targets.removeAll { $0.name == "FuzzTests" }
+    package.targets.append(
+        .executableTarget(
+            name: "vedette-fuzz", dependencies: readers, path: "Tests/FuzzTests/Readers",
+            swiftSettings: strict + [.define("FUZZER")]))
+}
