@@ -21,4 +21,8 @@ extern int cs_adjtimex(void *timex) __asm__("adjtimex");
 // The clock is not synchronized (STA_UNSYNC).
 #define CS_TIME_ERROR 5
 
+// <malloc.h>: 1 on success.
+extern int cs_malloc_option(int option, int value) __asm__("mallopt");
+#define CS_MALLOC_MMAP_THRESHOLD (-3)
+
 #endif

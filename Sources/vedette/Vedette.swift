@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import VedetteCore
+import VedetteSystem
 
 @main
 struct Vedette: AsyncParsableCommand {
@@ -22,6 +23,7 @@ struct Vedette: AsyncParsableCommand {
     static func main() async {
         Signals.ignorePipe()
         Signals.collectChildren()
+        Allocator.returnLargeBuffers()
         do {
             defer { LineWriter.standardError.flush(within: .seconds(1)) }
             var command = try parseAsRoot()

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import hostile
 import readers
 from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, lateness, resident, run, start_notified
 
@@ -321,6 +322,13 @@ def outward(options, bench, rows):
             used * 100, memory / 1e6, "met" if used < 0.002 and memory < 40e6 else "MISSED"))
 
 
+def besieged(options):
+    growth = hostile.measure(options.vedette, options.work)
+    print("\nRow 12  72 hostile servers at once, %d answers\n  resident: %.1f MB before, at most %.1f MB with them (target: 256 MiB more), "
+          "%.1f MB when they are gone: %s" % (growth.polls, growth.before / 1e6, growth.most / 1e6, growth.after / 1e6,
+                                              "met" if growth.most - growth.before <= 256 << 20 else "MISSED"))
+
+
 def drain(parts):
     drained = parts.drain()
     figures = Figures("Row 11  %d pending deliveries go out beside 50 sources polled every second" % drained.count,
@@ -378,6 +386,8 @@ def main():
             Many(options, bench).measure()
         if set(rows) & {"8", "9", "10", "11"}:
             outward(options, bench, rows)
+        if "12" in rows:
+            besieged(options)
     except Trouble as trouble:
         print("bench: %s" % trouble, file=sys.stderr)
         return 69
