@@ -103,7 +103,7 @@ final class Nginx: Sendable {
     }
 
     /// One that was free a moment ago: nginx cannot say which one it was given.
-    private static func freePort() throws -> UInt16 {
+    static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

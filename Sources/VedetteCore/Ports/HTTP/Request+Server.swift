@@ -21,6 +21,8 @@ extension Request {
             !server.headers.contains { $0.name.lowercased() == header.name.lowercased() }
         }
         headers += server.headers.map(\.own)
+        // A cache may call a response fresh by its own guess (RFC 9111 §4.2.2), so that a change would stay unseen.
+        if !headers.contains(where: { $0.name.lowercased() == "cache-control" }) { headers.append(.revalidate) }
         if let agent = server.userAgent {
             headers.removeAll { $0.name.lowercased() == "user-agent" }
             headers.append(Header("User-Agent", agent))
@@ -32,6 +34,9 @@ extension Request {
 }
 
 extension Header {
+    /// Asks every cache on the way to revalidate what it has (RFC 9111 §5.2.1.1).
+    static let revalidate = Header("Cache-Control", "max-age=0")
+
     /// Whether the header is sent only to the origin it was configured for (I9): a secret, and each header of a server except
     /// User-Agent, Accept and `Accept-…`.
     public var isForOneOrigin: Bool {
