@@ -59,7 +59,8 @@ private struct Squid {
 
 @Suite("Behind a caching proxy", .timeLimit(.minutes(2)))
 struct CachingProxyTests {
-    @Test("a change is seen behind a cache that calls the old answer fresh, unless a header of one's own asks otherwise")
+    @Test(
+        "a change is seen behind a cache that calls the old answer fresh, unless a header of one's own asks otherwise")
     func revalidates() async throws {
         let home = try Home()
         let list = home.directory.appending(path: "list.json")

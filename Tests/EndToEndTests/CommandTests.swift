@@ -49,6 +49,45 @@ struct CommandTests {
         await lab.end()
     }
 
+    @Test("a configured source is listed, not a file of its name in the directory; ./NAME is the file")
+    func listPrefersSource() async throws {
+        let home = try Home()
+        let folder = home.directory.path
+        try "[{\"id\": \"of-the-source\"}]".write(toFile: folder + "/body.json", atomically: true, encoding: .utf8)
+        for name in ["s", "other"] {
+            try "[{\"id\": \"of-the-file\"}]".write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        }
+        try home.write("sources: {s: {kind: json, url: \"file://\(folder)/body.json\"}}")
+        _ = try await home.vedette("run", "--once")
+        for (subject, key) in [("s", "of-the-source"), ("./s", "of-the-file"), ("other", "of-the-file")] {
+            let command = "cd '\(folder)' && exec '\(Program.path)' list --json '\(subject)' \"$@\""
+            let child = try Child("/bin/sh", ["-c", command, "sh"] + home.places)
+            #expect(await child.end() == 0, "\(subject): \(child.text(of: .err))")
+            #expect(child.text(of: .out).contains(key), "\(subject): \(child.text(of: .out))")
+        }
+    }
+
+    @Test("status says how many old entries a window did not announce, with the title of the last")
+    func unannounced() async throws {
+        let home = try Home()
+        func write(_ entries: [(String, Int)]) throws {
+            let items = entries.map { "{\"id\": \"\($0.0)\", \"title\": \"Entry \($0.0)\", \"at\": \($0.1)}" }
+            try "[\(items.joined(separator: ","))]".write(
+                toFile: home.directory.path + "/body.json", atomically: true, encoding: .utf8)
+        }
+        try home.write(
+            "sources: {s: {kind: json, url: \"file://\(home.directory.path)/body.json\", mode: window, time: at}}")
+        try write([("c", 1_795_000_003), ("b", 1_795_000_002)])
+        _ = try await home.vedette("run", "--once")
+        try write([("b", 1_795_000_002), ("a", 1_795_000_001)])
+        let run = try await home.vedette("run", "--once")
+        #expect(run.err.contains("s: not announced, since older than the window: 1 item, 'Entry a'"), "\(run.err)")
+        let status = try await home.status("s")["unannounced"] as? [String: Any]
+        #expect(status?["count"] as? Int == 1 && status?["last"] as? String == "Entry a")
+        let table = try await home.vedette("status")
+        #expect(table.out.contains("1 older than the window, not announced; last 'Entry a'"), "\(table.out)")
+    }
+
     @Test("an unknown source, sink, kind or item is an error with a suggestion")
     func suggestions() async throws {
         let world = try await Appliance()

@@ -81,6 +81,15 @@ struct ReplayTests {
         #expect(!result.out.contains("disappeared"))
     }
 
+    @Test("a file whose own name has a plus sign is one page of replay")
+    func plusSign() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "a+b.json")
+        try "[{\"id\": 1}]".write(to: file, atomically: true, encoding: .utf8)
+        let result = try await Program.run(["replay", "--kind", "json", file.path, file.path])
+        #expect(result.code == 0, "\(result.err)")
+    }
+
     @Test("a body that cannot be read fails its poll and leaves the snapshot: replay goes on and ends with 65")
     func badBody() async throws {
         let names = ["virtualSystems-1.json", "error-500.html", "empty-200.txt", "virtualSystems-2.json"]

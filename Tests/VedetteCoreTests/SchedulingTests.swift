@@ -143,10 +143,14 @@ struct SchedulingTests {
     @Test("every status stands for the failure that it is")
     func statuses() {
         let expected: [(Int, Failure?)] = [
-            (200, nil), (206, nil), (302, .redirect), (400, .clientError), (401, .unauthorized), (403, .forbidden),
+            (200, nil), (203, nil), (201, .incomplete), (202, .incomplete), (204, .incomplete), (205, .incomplete),
+            (206, .incomplete), (207, .incomplete), (226, .incomplete), (299, .incomplete), (302, .redirect),
+            (400, .clientError), (401, .unauthorized), (403, .forbidden),
             (404, .notFound), (407, .unauthorized), (410, .gone), (429, .rateLimited), (500, .serverError),
             (599, .serverError), (600, .protocol), (101, .protocol),
         ]
         for (status, failure) in expected { #expect(Failure(status: status) == failure, "\(status)") }
+        #expect(Failure(status: 201, method: "POST") == nil && Failure(status: 206, method: "POST") == .incomplete)
+        for method in ["PROPFIND", "REPORT"] { #expect(Failure(status: 207, method: method) == nil) }
     }
 }

@@ -28,6 +28,34 @@ struct WindowTests {
         #expect(memory.stored["b"] != nil)
     }
 
+    @Test("what is taken for old is counted with the title of the last, over polls")
+    func unannounced() {
+        var memory = Memory()
+        memory.poll(window, [entry("d", 40), entry("c", 30)], at: at(100))
+        #expect(memory.head?.unannounced == nil)
+        memory.poll(window, [entry("c", 30), entry("b", 20)], at: at(115))
+        #expect(memory.last.unannounced.map(\.key) == ["b"])
+        #expect(memory.head?.unannounced == .init(count: 1, last: "b", at: at(115)))
+        memory.poll(window, [entry("c", 30), entry("b", 20)], at: at(130))
+        #expect(memory.last.unannounced.isEmpty && memory.head?.unannounced?.count == 1)
+        memory.poll(window, [Item(key: "a", title: "Old", time: at(10))], at: at(145))
+        #expect(memory.head?.unannounced == .init(count: 2, last: "Old", at: at(145)))
+    }
+
+    @Test("an entry with an old date before a known one is new, unless something was deleted")
+    func backdated() {
+        var memory = Memory()
+        memory.poll(window, [entry("d", 40), entry("c", 30), entry("b", 20)], at: at(100))
+        var other = memory
+        let grown = memory.poll(window, [entry("x", 5), entry("d", 40), entry("c", 30), entry("b", 20)], at: at(115))
+        #expect(grown.map(\.short) == ["appeared x"])
+        // The oldest left at the end, as it does when a window of a fixed length gets a new entry.
+        let pushed = other.poll(window, [entry("d", 40), entry("x", 5), entry("c", 30)], at: at(115))
+        #expect(pushed.map(\.short) == ["appeared x"])
+        #expect(memory.poll(window, [entry("x", 5), entry("y", 4), entry("c", 30)], at: at(130)).isEmpty)
+        #expect(memory.last.unannounced.map(\.key) == ["y"])
+    }
+
     @Test("an unknown item between the old end and the newest came late and is new")
     func late() {
         var memory = Memory()
@@ -36,12 +64,13 @@ struct WindowTests {
         #expect(events.map(\.short) == ["appeared c"])
     }
 
-    @Test("where all items bear one date, the place in the document decides")
+    @Test("an unknown item at the very time of the old end is new, wherever it stands on the first page")
     func oneDate() {
         var memory = Memory()
         memory.poll(window, [entry("c", 10), entry("b", 10)], at: at(100))
         #expect(memory.poll(window, [entry("d", 10), entry("c", 10)], at: at(115)).map(\.short) == ["appeared d"])
-        #expect(memory.poll(window, [entry("c", 10), entry("b", 10), entry("a", 10)], at: at(130)).isEmpty)
+        let appended = memory.poll(window, [entry("c", 10), entry("b", 10), entry("a", 10)], at: at(130))
+        #expect(appended.map(\.short) == ["appeared a"])
     }
 
     @Test("in an undated window, what stands before a known item is new, and what stands beyond them all is not")

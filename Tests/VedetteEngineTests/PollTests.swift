@@ -34,12 +34,42 @@ struct PollTests {
     func refetched() async throws {
         let world = World([source("a")])
         world.fetcher.answer(url("a")) { request in
-            let isPast = request.headers.contains { $0.name == "Cache-Control" }
+            let isPast = request.headers.contains { $0.name == "Cache-Control" && $0.value == "no-cache" }
             return .success(FakeFetcher.response(url("a"), isPast ? "1=Ready" : "", status: isPast ? 200 : 304))
         }
         try await world.watcher.restore()
         #expect(await poll(world) == .good(items: 1, isBaseline: true, events: 0))
         #expect(world.fetcher.requests.count == 2)
+    }
+
+    @Test("a success that is no complete representation is a failed poll by its name, and nothing disappears")
+    func incomplete() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready,2=Ready")
+        try await world.watcher.restore()
+        _ = await poll(world)
+        for status in [201, 202, 204, 205, 206, 207, 226, 250] {
+            world.fetcher.serve(url("a"), status == 204 ? "" : "1=Ready", status: status)
+            _ = await poll(world)
+            let problem = await world.journal.records["a"]?.health.problem
+            #expect(problem?.failure == "incomplete" && problem?.detail.contains("\(status)") == true, "\(status)")
+        }
+        world.fetcher.serve(url("a"), "1=Ready,2=Ready", status: 203)
+        #expect(await poll(world) == .good(items: 2, isBaseline: false, events: 1))
+        #expect(await events(world).filter { $0.contains("appeared") }.isEmpty)
+    }
+
+    @Test("a poll asks caches to revalidate, unless its server has a Cache-Control of its own")
+    func revalidates() async throws {
+        let own = Server(name: "own", headers: [Header("cache-control", "max-stale")])
+        let world = World([source("a"), source("b", server: own)])
+        for name in ["a", "b"] { world.fetcher.serve(url(name), "1=Ready") }
+        try await world.watcher.restore()
+        _ = await poll(world)
+        let sent = world.fetcher.requests.map { request in
+            request.headers.filter { $0.name.lowercased() == "cache-control" }.map(\.value)
+        }
+        #expect(sent.sorted { $0[0] < $1[0] } == [["max-age=0"], ["max-stale"]])
     }
 
     @Test("case 28: a 304 with a new ETag stores it; what it does not repeat still stands")

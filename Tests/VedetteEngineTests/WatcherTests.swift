@@ -165,7 +165,8 @@ struct WatcherTests {
             try await world.advance(.seconds(50)) { world.clock.now().boot.milliseconds >= 1_050_000 }
             let requests = world.fetcher.requests
             #expect(requests.count == 2 && requests.allSatisfy { $0.validators.isEmpty && $0.knownDigest == nil })
-            #expect(requests.map { $0.headers.contains { $0.name == "Cache-Control" } } == [false, true])
+            let caching = requests.map { $0.headers.filter { $0.name == "Cache-Control" }.map(\.value) }
+            #expect(caching == [["max-age=0"], ["no-cache"]])
         }
     }
 

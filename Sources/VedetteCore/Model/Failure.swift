@@ -31,6 +31,8 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case gone
     case rateLimited = "rate-limited"
     case clientError = "client-error"
+    /// A success without a complete representation: 202, 204, 206 and others.
+    case incomplete
     case serverError = "server-error"
     // The document
     case empty
@@ -56,10 +58,16 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Classifies an HTTP status; returns nil for a success.
-    public init?(status: Int) {
+    /// Classifies an HTTP status; returns nil for a complete representation.
+    ///
+    /// Complete are 200 and 203 (RFC 9110 §15.3), of a POST also 201, of PROPFIND and REPORT also 207 (RFC 4918 §9.1,
+    /// RFC 3253 §3.6). Any other success may hold fewer items than there are.
+    public init?(status: Int, method: String = "GET") {
         switch status {
-        case 200..<300: return nil
+        case 200, 203: return nil
+        case 201 where method == "POST": return nil
+        case 207 where method == "PROPFIND" || method == "REPORT": return nil
+        case 200..<300: self = .incomplete
         case 401, 407: self = .unauthorized
         case 403: self = .forbidden
         case 404: self = .notFound

@@ -54,10 +54,25 @@ public struct SnapshotHead: Sendable, Hashable {
     public var newest: Timestamp?
     /// The oldest item time of the observation. An unknown item before it is old: it reappeared in the window.
     public var oldest: Timestamp?
+    /// Entries of a window that were not announced because they lie before its old end; nil when there were none.
+    public var unannounced: Unannounced?
     /// Set while a list that turned empty awaits confirmation.
     public var emptiness: Emptiness?
     /// The number of present items by state, for `while` and `status`.
     public var states: [String: Int] = [:]
+
+    /// Entries that were seen for the first time and taken for old.
+    public struct Unannounced: Sendable, Hashable {
+        /// How many there were since the baseline.
+        public var count: Int
+        /// The title of the last, or its key.
+        public var last: String
+        /// When the last was seen.
+        public var at: Timestamp
+
+        /// Creates a count.
+        public init(count: Int, last: String, at: Timestamp) { (self.count, self.last, self.at) = (count, last, at) }
+    }
 
     /// The polls that found a list empty.
     public struct Emptiness: Sendable, Hashable {

@@ -12,6 +12,8 @@ public struct Observation: Sendable {
     public var since: Timestamp?
     /// All that changed after that time was read.
     public var isWholeSince = false
+    /// Of a window: the items of its first page, without repeats; nil when it had one page.
+    public var firstPageCount: Int?
     /// Of the request that brought validators and digest.
     public var asked: UInt64?
 
@@ -33,6 +35,8 @@ public struct Difference: Sendable {
     /// Rows of which only measures are others: they are no reason to write at once.
     public var refreshes: [StoredItem] = []
     public var deletions: [String] = []
+    /// Entries of a window's first page that were never seen and lie before its old end. They make no event.
+    public var unannounced: [Item] = []
     /// Replaces the whole snapshot: what was stored is dropped.
     public var isNewBaseline = false
     /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
@@ -115,17 +119,24 @@ public struct Differ: Sendable {
             difference.head.oldest = min(difference.head.oldest ?? since, since)
         }
         let fresh = freshFields(old)
-        let slid = reappearedInWindow(new, old: old, stored: stored)
+        let reappeared = reappearedInWindow(new, old: old, stored: stored)
+        let firstPage = new.firstPageCount ?? new.items.count
         var known = 0
-        for item in new.items {
+        for (i, item) in new.items.enumerated() {
             if let before = stored[item.key] {
                 known += 1
                 compare(item, with: before, fresh: fresh, into: &difference)
             } else {
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
-                if !slid.contains(item.key) { difference.events.append(DraftEvent(.appeared, item: item)) }
+                if !reappeared.contains(item.key) {
+                    difference.events.append(DraftEvent(.appeared, item: item))
+                } else if i < firstPage {
+                    // A further page goes back behind what the last poll read.
+                    difference.unannounced.append(item)
+                }
             }
         }
+        difference.head.unannounced = count(difference.unannounced, after: old.unannounced)
         // Each key stands once: when all that is stored was seen, nothing is absent.
         if known < stored.count {
             let absence = Absence(
@@ -293,20 +304,44 @@ public struct Differ: Sendable {
 
     /// Unknown keys of a window that are not new: they slid back in because something newer was deleted, or a reading
     /// went further back than the last one. An unknown item between the old end and the newest is news: it came late.
-    /// At the very time of the old end, and without a time, the place in the document decides: whole feeds bear one date.
+    /// Without a time the place in the document decides, and on further pages also at the very time of the old end: whole
+    /// feeds have one date.
     private func reappearedInWindow(_ new: Observation, old: SnapshotHead, stored: [String: StoredItem]) -> Set<String>
     {
         guard new.mode == .window else { return [] }
         let lastKnown = new.items.lastIndex { stored[$0.key] != nil }
-        var slid = Set<String>()
+        let firstPage = new.firstPageCount ?? new.items.count
+        var reappeared = Set<String>()
+        var backdated: [String] = []
         for (i, item) in new.items.enumerated() where stored[item.key] == nil {
+            let isBehindKnown = lastKnown.map { i > $0 } ?? false
             if let time = item.time, let end = old.oldest, time != end {
-                if time < end { slid.insert(item.key) }
-            } else if item.time == nil || old.oldest != nil, let lastKnown, i > lastKnown {
-                slid.insert(item.key)
+                guard time < end else { continue }
+                reappeared.insert(item.key)
+                if !isBehindKnown, lastKnown != nil { backdated.append(item.key) }
+            } else if isBehindKnown, item.time == nil || (old.oldest != nil && i >= firstPage) {
+                reappeared.insert(item.key)
             }
         }
-        return slid
+        // An old date before a known entry, in a window from which nothing was deleted, is a new entry with an old date.
+        if !backdated.isEmpty, !hasDeletion(new, stored) { reappeared.subtract(backdated) }
+        return reappeared
+    }
+
+    /// Whether an entry left a window although an older one stayed: it did not leave at the old end.
+    private func hasDeletion(_ new: Observation, _ stored: [String: StoredItem]) -> Bool {
+        let present = Set(new.items.lazy.map(\.key))
+        let oldestKept = new.items.lazy.filter { stored[$0.key] != nil }.compactMap(\.time).min()
+        return stored.values.contains { before in
+            guard before.absentSince == nil, !present.contains(before.key) else { return false }
+            guard let time = before.item?.time, let oldestKept else { return true }
+            return time > oldestKept
+        }
+    }
+
+    private func count(_ items: [Item], after old: SnapshotHead.Unannounced?) -> SnapshotHead.Unannounced? {
+        guard let last = items.last else { return old }
+        return .init(count: (old?.count ?? 0) + items.count, last: last.title ?? last.key, at: now)
     }
 
     /// By item time where both have one, else against the order of the document for a window, which shows its newest

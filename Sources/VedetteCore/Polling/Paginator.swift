@@ -29,6 +29,7 @@ public struct Paginator: Sendable {
     public private(set) var items: [Item] = []
     public private(set) var pages = 0
     public private(set) var repeats = 0
+    private var firstPageCount: Int?
     /// Of the first page: see `Page.since`.
     public private(set) var since: Timestamp?
     /// The last page was read: nothing that was asked for lies beyond.
@@ -59,6 +60,7 @@ public struct Paginator: Sendable {
     public var observation: Observation {
         var observation = Observation(items: items, mode: readingMode)
         (observation.since, observation.isWholeSince) = (since, isAtEnd)
+        observation.firstPageCount = firstPageCount
         return observation
     }
 
@@ -68,7 +70,7 @@ public struct Paginator: Sendable {
         for item in page.items {
             if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
         }
-        if pages == 1 { since = page.since }
+        if pages == 1 { (since, firstPageCount) = (page.since, items.count) }
         isAtEnd = page.next == nil
         isWhole = pages == 1 && page.isComplete && page.next == nil
         guard let next = page.next else { return .done }

@@ -146,6 +146,7 @@ final class PollPipeline {
             transition.unchanged(validators, stored: stored, freshFor: result.freshFor)
         case .read(let difference):
             transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
+            log(unannounced: difference.unannounced, of: name, poll.id)
         }
     }
 
@@ -154,6 +155,16 @@ final class PollPipeline {
         guard let retryAfter, retryAfter > .seconds(3600) else { return }
         let wait = MessageFormatter.duration(seconds: PollInterval.clamped(retryAfter: retryAfter).inSeconds)
         dependencies.log.log(.notice, "\(name): the server wants no request for \(wait) (Retry-After)")
+    }
+
+    /// Says which entries of a window were taken for old: a publisher may have given a new one an old date.
+    private func log(unannounced items: [Item], of name: String, _ poll: String) {
+        guard !items.isEmpty else { return }
+        let titles = items.prefix(3).map { "'\($0.title ?? $0.key)'" } + (items.count > 3 ? ["…"] : [])
+        dependencies.log.log(
+            .notice,
+            "\(name): not announced, since older than the window: \(counted(items.count, "item")), "
+                + "\(titles.joined(separator: ", ")) (\(poll))")
     }
 
     /// Leaves the record to `DeferredWrites`, unless rules wait for this poll.

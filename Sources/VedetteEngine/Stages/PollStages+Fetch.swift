@@ -55,6 +55,7 @@ extension PollStages {
         }
         var again = request
         again.knownDigest = nil
+        again.headers.removeAll { $0.name.lowercased() == "cache-control" }
         again.headers.append(Header("Cache-Control", "no-cache"))
         return await fetch(again)
     }
@@ -71,17 +72,17 @@ extension PollStages {
         if response.isUnchanged, isExpected {
             return PollResult(.unchanged(validators(of: response)), freshFor: response.headers.freshFor)
         }
-        return failure(of: response)
+        return failure(of: response, method: request.method)
     }
 
     /// The failure that a response stands for; nil for a body.
-    func failure(of response: Response) -> PollResult? {
+    func failure(of response: Response, method: String) -> PollResult? {
         let retryAfter = response.headers.retryAfter(at: clock.now().wall)
         if response.status == 304 {
             let detail = "the server answered 'not modified' to a request that set no condition"
             return PollResult(.failed(.protocol, detail: detail), retryAfter: retryAfter)
         }
-        if let failure = Failure(status: response.status) {
+        if let failure = Failure(status: response.status, method: method) {
             let detail = PollStages.sentence(status: response.status, failure)
             return PollResult(.failed(failure, detail: detail), retryAfter: retryAfter)
         }
@@ -95,6 +96,7 @@ extension PollStages {
     static func sentence(status: Int, _ failure: Failure) -> String {
         let remedy =
             switch failure {
+            case .incomplete: incompleteness(of: status)
             case .unauthorized: "; check user and password"
             case .forbidden: "; these credentials may not read it"
             case .notFound: "; check the path"
@@ -102,5 +104,20 @@ extension PollStages {
             default: ""
             }
         return "the server answered \(status)\(remedy)"
+    }
+
+    /// Names what a success without a complete representation is (RFC 9110 §15.3, RFC 4918 §11.1, RFC 3229 §10.4.1).
+    private static func incompleteness(of status: Int) -> String {
+        let name =
+            switch status {
+            case 202: "accepted: the answer is not ready yet"
+            case 204: "no content"
+            case 205: "reset content"
+            case 206: "partial content, though no range was asked for"
+            case 207: "multi-status, which is complete for PROPFIND and REPORT alone"
+            case 226: "IM used: the difference to an earlier answer"
+            default: "neither 200 nor 203"
+            }
+        return " (\(name)); it is not read as a complete list"
     }
 }

@@ -90,7 +90,7 @@ extension PollStages {
                 result.wasAnswered = true
                 return result
             case .success(var response):
-                if let failed = failure(of: response) { return failed }
+                if let failed = failure(of: response, method: first.template.method) { return failed }
                 if let failed = await readPage(&response, &reading) { return failed }
                 last = response
             }

@@ -41,6 +41,9 @@ extension SnapshotHead {
             "other_keys": hasOtherKeys ? .bool(true) : nil,
             "newest": newest?.json,
             "oldest": oldest?.json,
+            "unannounced": unannounced.map {
+                .members(["count": .number($0.count), "last": .string($0.last), "at": $0.at.json])
+            },
             "emptiness": emptiness.map { .members(["polls": .number($0.polls), "since": $0.since.json]) },
             "states": .object(
                 states.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .number($0.value)) }),
@@ -63,6 +66,11 @@ extension SnapshotHead {
         hasOtherKeys = json["other_keys"] == .bool(true)
         newest = Timestamp(json: json["newest"])
         oldest = Timestamp(json: json["oldest"])
+        unannounced = json["unannounced"].flatMap { json in
+            guard let count = json["count"]?.int, let last = json["last"]?.string, let at = Timestamp(json: json["at"])
+            else { return nil }
+            return Unannounced(count: count, last: last, at: at)
+        }
         emptiness = json["emptiness"].flatMap { json in
             guard let polls = json["polls"]?.int, let since = Timestamp(json: json["since"]) else { return nil }
             return Emptiness(polls: polls, since: since)

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import VedetteConfig
 import VedetteCore
 
 struct ListCommand: AsyncParsableCommand {
@@ -9,7 +10,7 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "The items of a source, a URL or a file.",
         discussion:
             "Shows the last snapshot of a source and its age; --fresh polls now. Reads a URL or a file now and recognises "
-            + "its kind.")
+            + "its kind. A source of that name is preferred to a file; ./NAME is the file.")
 
     @OptionGroup var places: Paths
     @OptionGroup var colour: ColourOptions
@@ -29,15 +30,22 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         if WebURL(subject) != nil || subject.hasPrefix("file:///") {
             try show(try await ItemLookup.items(at: subject, kind: kind))
-        } else if FileManager.default.fileExists(atPath: subject) {
-            try show(try ItemLookup.items(inFile: subject, kind: kind))
+        } else if let source = try configuredSource() {
+            try await list(source)
         } else {
-            try await listSource()
+            try show(try ItemLookup.items(inFile: subject, kind: kind))
         }
     }
 
-    private func listSource() async throws {
-        let source = try KindRegistry.source(subject, in: try KindRegistry.configuration(places))
+    /// Returns the source of that name; nil when there is none, but a file. `./NAME` is always the file.
+    private func configuredSource() throws -> Source? {
+        let isFile = FileManager.default.fileExists(atPath: subject)
+        // A file can be listed without a configuration, and beside a broken one.
+        guard isFile else { return try KindRegistry.source(subject, in: try KindRegistry.configuration(places)) }
+        return KindRegistry.loader(places).load().configuration?.sources.first { $0.name == subject }
+    }
+
+    private func list(_ source: Source) async throws {
         if fresh {
             try show(try await ItemLookup.live(source))
             return

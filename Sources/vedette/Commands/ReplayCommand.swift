@@ -99,7 +99,9 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private func pages(_ file: String, url: String) throws -> [PageBody] {
-        try file.split(separator: "+").map { path in
+        // A file whose own name has a plus sign is one page.
+        let paths = FileManager.default.fileExists(atPath: file) ? [file[...]] : file.split(separator: "+")
+        return try paths.map { path in
             guard let data = FileManager.default.contents(atPath: String(path)) else {
                 throw Exit(.usage, "\(path): this file cannot be read")
             }

@@ -243,11 +243,17 @@ private struct SourceLine {
 
     private var nextPoll: Timestamp? { [record?.due, record?.notBefore].compactMap { $0 }.max() }
 
+    /// How long an entry that was not announced is a remark of the table.
+    private static let recent = Duration.seconds(7 * 86_400)
+
     private func remark(now: Timestamp) -> String {
         var remarks: [String] = []
         if source.server.tls.insecure { remarks.append("TLS is not checked (insecure)") }
         if let problem = record?.health.problem { remarks.append("\(problem.failure): \(problem.detail)") }
         if let until = retryAfter(now: now) { remarks.append("no request before \(until.rfc3339) (Retry-After)") }
+        if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceLine.recent) > now {
+            remarks.append("\(unannounced.count) older than the window, not announced; last '\(unannounced.last)'")
+        }
         return remarks.joined(separator: "; ")
     }
 
@@ -271,6 +277,9 @@ private struct SourceLine {
             "failures": (record?.health.failures).map { .number($0) },
             "error": (record?.health.problem).map {
                 .members(["class": .string($0.failure), "detail": .string($0.detail)])
+            },
+            "unannounced": (record?.snapshot?.unannounced).map {
+                .members(["count": .number($0.count), "last": .string($0.last), "at": .string($0.at.rfc3339)])
             },
             "insecure": source.server.tls.insecure ? .bool(true) : nil,
         ])
