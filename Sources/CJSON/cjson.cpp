@@ -94,6 +94,9 @@ struct cj_reader {
     size_t columns = 0;
     size_t rows = 0;
     int items_state = CJ_ITEMS_MISSING;
+    /// The rows are the members of an object.
+    bool of_members = false;
+    std::vector<size_t> member_names;
 
     ondemand::parser parser;
     std::unique_ptr<uint8_t[]> unescaped;
@@ -201,7 +204,17 @@ struct cj_reader {
         return CJ_SYNTAX;
     }
 
-    int object(ondemand::object &object, const Place &place, uint32_t depth) {
+    /// The name is a part of the document, or the last text in the buffer.
+    void set_name(const Place &place, std::string_view text) {
+        if (member_names.empty()) { return; }
+        bool in_buffer = text.data() < body || text.data() >= body_end;
+        const char *base = in_buffer ? reinterpret_cast<const char *>(unescaped.get()) : body;
+        cj_cell cell{static_cast<uint32_t>(text.data() - base), static_cast<uint32_t>(text.size()), CJ_STRING, in_buffer};
+        for (size_t slot : member_names) { row_cells[place.row_base + slot] = cell; }
+        if (in_buffer) { unescaped_end += text.size(); }
+    }
+
+    int object(ondemand::object &object, const Place &place, uint32_t depth, bool items = false) {
         for (auto result : object) {
             ondemand::field field;
             if (std::move(result).get(field)) { return CJ_SYNTAX; }
@@ -210,6 +223,12 @@ struct cj_reader {
             Place inner{place.document ? place.document->named(text) : nullptr,
                         place.row ? place.row->named(text) : nullptr, place.row_base};
             if (inner.document || inner.row) { clear(inner); }
+            if (items) {
+                if (int rc = begin_row()) { return rc; }
+                inner.row = row_plan;
+                inner.row_base = row_cells.size() - columns;
+                set_name(inner, text);
+            }
             if (int rc = walk(field.value(), inner, depth)) { return rc; }
         }
         return CJ_OK;
@@ -230,6 +249,8 @@ struct cj_reader {
             if (int rc = walk(value, inner, depth)) { return rc; }
             ++index;
         }
+        // An empty array is an empty map: PHP writes one so.
+        if (place.document && place.document->items && of_members && index > 0) { items_state = CJ_ITEMS_ARRAY; }
         return CJ_OK;
     }
 
@@ -254,15 +275,15 @@ struct cj_reader {
         if (raw) { start = value.raw_json_token().data(); }
         int rc;
         if (type == ondemand::json_type::object) {
-            if (items) { items_state = CJ_ITEMS_OBJECT; }
+            if (items) { items_state = of_members ? CJ_OK : CJ_ITEMS_OBJECT; }
             ondemand::object inner;
             if (value.get_object().get(inner)) { return CJ_SYNTAX; }
-            rc = object(inner, place, depth + 1);
+            rc = object(inner, place, depth + 1, items && of_members);
         } else {
             if (items) { items_state = CJ_OK; }
             ondemand::array inner;
             if (value.get_array().get(inner)) { return CJ_SYNTAX; }
-            rc = array(inner, place, depth + 1, items);
+            rc = array(inner, place, depth + 1, items && !of_members);
         }
         if (rc == CJ_OK && raw) { close(place, type, start); }
         return rc;
@@ -316,15 +337,17 @@ struct cj_reader {
             if (document.get_object().get(inner)) { return CJ_SYNTAX; }
             if (document_plan->items) {
                 items_state = CJ_OK;
-                if (int full = begin_row()) { return full; }
-                place.row = row_plan;
+                if (!of_members) {
+                    if (int full = begin_row()) { return full; }
+                    place.row = row_plan;
+                }
             }
-            rc = object(inner, place, 1);
+            rc = object(inner, place, 1, document_plan->items && of_members);
         } else if (type == ondemand::json_type::array) {
             ondemand::array inner;
             if (document.get_array().get(inner)) { return CJ_SYNTAX; }
             if (document_plan->items) { items_state = CJ_OK; }
-            rc = array(inner, place, 1, document_plan->items);
+            rc = array(inner, place, 1, document_plan->items && !of_members);
         } else {
             return CJ_SYNTAX;
         }
@@ -359,7 +382,8 @@ void cj_step(cj_reader *reader, const char *name, size_t length, int64_t index) 
     reader->trail.push_back(next);
 }
 
-void cj_end_items(cj_reader *reader) {
+void cj_end_items(cj_reader *reader, int of_members) {
+    reader->of_members = of_members;
     reader->trail.back()->items = true;
     for (Node *node : reader->trail) { node->items_below = true; }
 }
@@ -371,6 +395,8 @@ void cj_end_cell(cj_reader *reader) {
     reader->trail.back()->slots.push_back(slot);
     for (Node *node : reader->trail) { node->below.push_back(slot); }
 }
+
+void cj_add_member_name(cj_reader *reader) { reader->member_names.push_back(reader->columns++); }
 
 int cj_read(cj_reader *reader, const uint8_t *body, size_t length) {
     if (length > UINT32_MAX - 2 * CJ_PADDING) { return CJ_DOCUMENT_TOO_LONG; }

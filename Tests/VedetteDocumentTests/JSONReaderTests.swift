@@ -3,6 +3,30 @@ import Testing
 import VedetteDocument
 
 struct JSONReaderTests {
+    @Test("the members of an object are rows with their names, whatever the names and values are")
+    func members() throws {
+        let columns = [JSONPath.memberName, try JSONPath("."), try JSONPath("up")]
+        func read(_ text: String, _ items: JSONPath? = nil) throws -> [[JSONCell]] {
+            try rows(Array(text.utf8), JSONReader(items: items, itemsAreMembers: true, columns: columns))
+        }
+        let text = #"{"h": {"a": {"up": true}, "b\u0022": {"up": "x\ty"}, "c": 1, "d\\": null}, "up": 0}"#
+        let expected: [[JSONCell]] = [
+            [.string("a"), .raw(#"{"up": true}"#), .bool(true)],
+            [.string("b\""), .raw(#"{"up": "x\ty"}"#), .string("x\ty")],
+            [.string("c"), .number("1"), .missing], [.string("d\\"), .null, .missing],
+        ]
+        #expect(try read(text, JSONPath("h")) == expected)
+        #expect(try read(#"{"a": {"up": 1}}"#) == [[.string("a"), .raw(#"{"up": 1}"#), .number("1")]])
+        #expect(try read(#"{"h": [], "x": {}}"#, JSONPath("h")).isEmpty)
+        #expect(try read("{}").isEmpty)
+        #expect(try read("[]").isEmpty)
+        for (text, path) in [(#"{"h": [1]}"#, "h"), ("[1]", "."), (#"{"h": 1}"#, "h"), (#"{"h": null}"#, "h")] {
+            #expect(failure { _ = try read(text, JSONPath(path)) } == .wrongShape, "\(text)")
+        }
+        // Of two objects with one name the last counts.
+        #expect(try read(#"{"h": {"a": 1}, "h": {"b": 2}}"#, JSONPath("h")).map(\.first) == [.string("b")])
+    }
+
     @Test("the virtual systems of the appliance are rows of twelve columns")
     func cloudburst() throws {
         let columns = paths(

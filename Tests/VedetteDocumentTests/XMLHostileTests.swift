@@ -4,9 +4,11 @@ import VedetteDocument
 
 struct XMLHostileTests {
     @Test(
-        "declared entities and default attributes are refused, used or unused",
+        "entities that are no short plain texts, and default attributes, are refused, used or unused",
         arguments: [
-            "<!ENTITY a 'x'>", "<!ENTITY a SYSTEM 'file:///etc/passwd'>",
+            "<!ENTITY a 'x<b>y</b>'>", "<!ENTITY a '&#60;b>'>", "<!ENTITY a '&#38;c;'>", "<!ENTITY a '%p;'>",
+            "<!ENTITY a '\(String(repeating: "x", count: 1025))'>", "<!ENTITY a 'x'><!ATTLIST feed x CDATA 'y'>",
+            "<!ENTITY a SYSTEM 'file:///etc/passwd'>",
             "<!ENTITY % p SYSTEM 'http://127.0.0.1:9/x'> %p;",
             "<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'><!ENTITY c '&b;&b;&b;&b;&b;&b;&b;&b;'>",
             "<!NOTATION n SYSTEM 'n'><!ENTITY a SYSTEM 'x' NDATA n>", "<!ATTLIST feed x CDATA 'y'>",
@@ -16,6 +18,17 @@ struct XMLHostileTests {
             let text = "<!DOCTYPE feed [\(declaration)]><feed><title>\(use)</title></feed>"
             #expect(failure { _ = try xml(text) } == .entityDeclared)
         }
+    }
+
+    @Test("entities that are short plain texts are replaced, and their references cannot make a document long")
+    func plainEntities() throws {
+        func titled(_ declarations: String, _ title: String) -> String {
+            "<?xml version='1.0'?><!-- c --><!DOCTYPE feed [\(declarations)]><feed><title>\(title)</title></feed>"
+        }
+        #expect(failure { _ = try xml(titled("<!ENTITY a 'x&#233;>\"'> <!ENTITY b-1 \"y\">", "&a;&b-1;&amp;")) } == nil)
+        let long = "<!ENTITY a '\(String(repeating: "x", count: 1024))'>"
+        #expect(failure { _ = try xml(titled(long, String(repeating: "&a;", count: 1000))) } == nil)
+        #expect(failure { _ = try xml(titled(long, String(repeating: "&a;", count: 2000))) } == .tooLarge)
     }
 
     @Test("depth is bounded")

@@ -48,6 +48,70 @@ struct JSONResourceTests {
         #expect(page.items.map(\.title) == ["n", "t"])
     }
 
+    @Test("the members of an object are items: the member's name is the key, and a path like any other")
+    func map() throws {
+        let hosts = #"{"hosts": {"web/1": {"state": "UP", "ip": "::1"}, "db": {"state": "DOWN", "name": "Database"}}}"#
+        let options: [String: OptionValue] = ["map": .text("hosts"), "state": .list([.text("state")])]
+        let page = try read(options, hosts)
+        #expect(page.items.map(\.key) == ["web/1", "db"] && page.items.map(\.state) == ["UP", "DOWN"])
+        #expect(page.items.map(\.title) == ["web/1", "Database"])
+        let root = try read(
+            ["map": .text("."), "key": .list([.text("$name"), .text("ip")]), "fields": .map([("value", .text("."))])],
+            #"{"a": 1, "b": 2}"#)
+        #expect(root.items.map(\.key) == ["a/", "b/"] && root.items.map { $0["value"] } == ["1", "2"])
+        #expect(try read(["map": .text("hosts")], #"{"hosts": []}"#).items.isEmpty, "PHP writes an empty map so")
+        #expect(throws: OptionProblem.self) { try read(["map": .text("a"), "items": .text("b")], "{}") }
+        #expect(throws: ReadError.self) { try read(["map": .text("hosts")], #"{"hosts": [1]}"#) }
+        let list = try Fixture.kind("json", ["items": .text("a")])
+        #expect(try Fixture.kind("json", ["map": .text("a")]).identity != list.identity)
+    }
+
+    @Test("single values in a list are items: the value is the key and the title")
+    func singleValues() throws {
+        let page = try read(["items": .text("names")], #"{"names": ["vedette", "alpine", 7, true, {"id": "x"}]}"#)
+        #expect(page.items.map(\.key) == ["vedette", "alpine", "7", "true", "x"])
+        #expect(page.items.map(\.title) == ["vedette", "alpine", "7", "true", nil])
+        #expect(throws: ReadError.self) { try read(["items": .text("names")], #"{"names": [null]}"#) }
+    }
+
+    @Test("an object as a key is its canonical form: the order of its members makes no other item")
+    func objectKey() throws {
+        func keys(_ json: String) throws -> [String] {
+            try read(["key": .list([.text("metric")]), "mode": .text("window")], json).items.map(\.key)
+        }
+        let one = try keys(#"[{"metric": {"job": "node", "tags": [{"b": 1, "a": 1.0}]}}]"#)
+        #expect(one == [#"{"job":"node","tags":[{"a":1.0,"b":1}]}"#])
+        #expect(try keys(#"[{"metric": { "tags" : [ {"a":1.0, "b": 1} ], "job": "no\u0064e"}}]"#) == one)
+    }
+
+    @Test("an absent part of a composite key is empty; an item without any part has no key")
+    func emptyParts() throws {
+        let options: [String: OptionValue] = ["key": .list([.text("a"), .text("b"), .text("c")])]
+        let page = try read(options, #"[{"a": 1, "c": 3}, {"b": "x/y"}, {"a": 1, "b": null, "c": 4}]"#)
+        #expect(page.items.map(\.key) == ["1//3", "/x%2Fy/", "1//4"])
+        let error = #expect(throws: ReadError.self) { try read(options, #"[{"a": 1}, {"c": ""}]"#) }
+        #expect(error?.detail.contains("item number 2 has no 'a' and 'b' and 'c'") == true)
+    }
+
+    @Test("title, link and fields are templates over the item; what follows the beginning of a link is encoded")
+    func templates() throws {
+        let page = try read(
+            [
+                "title": .list([.text("{{ builder.name }} #{{number}}")]),
+                "link": .text("/builders/{{builder.name}}/builds/{{number}}?q={{q}}"),
+                "fields": .map([("who", .text("{{by.first}} {{by.last}}")), ("plain", .text("q"))]),
+            ],
+            #"[{"id": 1, "number": 7, "builder": {"name": "a b/c"}, "q": "x&y", "by": {"first": "Ada"}}, {"id": 2}]"#)
+        #expect(page.items[0].title == "a b/c #7" && page.items[0]["who"] == "Ada " && page.items[0]["plain"] == "x&y")
+        #expect(page.items[0].url == "https://ci.example.org/builders/a%20b%2Fc/builds/7?q=x%26y")
+        #expect(page.items[1].title == nil && page.items[1].url == nil && page.items[1]["who"] == nil)
+        let whole = try read(["link": .text("{{url}}#top")], #"[{"id": 1, "url": "https://x.example.org/a?b"}]"#)
+        #expect(whole.items[0].url == "https://x.example.org/a?b#top")
+        for bad in ["{{", "{{}}", "a {{#x}}b{{/x}}", "{{a..b}}"] {
+            #expect(throws: OptionProblem.self, "\(bad)") { try read(["link": .text(bad)], "[]") }
+        }
+    }
+
     @Test("an item without its key is a failure that says which one")
     func missingKey() {
         let error = #expect(throws: ReadError.self) { try read([:], #"[{"id": 1}, {"name": "x"}]"#) }

@@ -43,6 +43,7 @@ enum {
     CJ_ITEMS_NULL,
     CJ_ITEMS_OBJECT,
     CJ_ITEMS_SCALAR,
+    CJ_ITEMS_ARRAY,
     CJ_MEMORY,
 };
 
@@ -70,7 +71,10 @@ void cj_reader_free(cj_reader *reader);
 /// A step whose name is an array index is marked by `index >= 0`; it matches the member of that name, too.
 void cj_begin(cj_reader *reader, int in_row);
 void cj_step(cj_reader *reader, const char *name, size_t length, int64_t index);
-void cj_end_items(cj_reader *reader);
+/// With `of_members` the rows are the members of an object, else the elements of an array.
+void cj_end_items(cj_reader *reader, int of_members);
+/// Adds a row cell that holds the name of the member that the row is; missing for an element of an array.
+void cj_add_member_name(cj_reader *reader);
 /// Cells are numbered from 0 in the order in which they are added, for the rows and for the document apart.
 void cj_end_cell(cj_reader *reader);
 

@@ -5,19 +5,23 @@ public enum HTMLText {
     /// Strips tags, comments, scripts and styles, decodes entities and joins white space. Block elements separate words,
     /// inline elements do not. Reads any text without failing, in linear time.
     ///
-    /// - Parameter limit: bytes of the result, at most; a longer text is cut between characters and ends in `…`.
-    public static func plain(_ html: String, limit: Int = 64 << 10) -> String {
+    /// - Parameters:
+    ///   - limit: bytes of the result, at most; a longer text is cut between characters and ends in `…`.
+    ///   - keepsUnknownTags: a name in angle brackets that is no element of HTML is text, as in `vector<int>`.
+    public static func plain(_ html: String, limit: Int = 64 << 10, keepsUnknownTags: Bool = false) -> String {
         var html = html
-        return html.withUTF8 { plain($0, limit: limit) }
+        return html.withUTF8 { plain($0, limit: limit, keepsUnknownTags: keepsUnknownTags) }
     }
 
     /// Does the same for bytes that are UTF-8. Bytes behind the limit are not read.
-    public static func plain(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
+    public static func plain(
+        _ bytes: UnsafeBufferPointer<UInt8>, limit: Int, keepsUnknownTags: Bool = false
+    ) -> String {
         Out.make(from: bytes, limit: limit) { out in
             var at = 0
             while at < bytes.count, !out.isFull {
                 switch bytes[at] {
-                case UInt8(ascii: "<"): at = tag(bytes, at, &out)
+                case UInt8(ascii: "<"): at = tag(bytes, at, keepsUnknownTags, &out)
                 case UInt8(ascii: "&"): at = reference(bytes, at, &out)
                 default: at = out.appendWords(bytes, at, isHTML: true)
                 }
@@ -159,7 +163,9 @@ public enum HTMLText {
     }
 
     /// A tag begins with a letter, `/`, `!` or `?` after the `<`; any other `<` is text, as in `1 < 2`.
-    private static func tag(_ bytes: UnsafeBufferPointer<UInt8>, _ at: Int, _ out: inout Out) -> Int {
+    private static func tag(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ at: Int, _ keepsUnknown: Bool, _ out: inout Out
+    ) -> Int {
         guard at + 1 < bytes.count else {
             out.append(bytes[at])
             return at + 1
@@ -175,6 +181,10 @@ public enum HTMLText {
         var stop = start
         while stop < min(bytes.count, start + 16), isNameByte(bytes[stop]) { stop += 1 }
         let isNamed = stop > start && !bytes[start].isDigit
+        if keepsUnknown, isNamed, HTMLElementNames.isUnknown(bytes[start..<stop], before: bytes[stop...].first) {
+            out.append(bytes[at])
+            return at + 1
+        }
         if !isNamed, first != UInt8(ascii: "!"), first != UInt8(ascii: "?") {
             out.append(bytes[at])
             return at + 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The place of a value in a JSON document: names joined by dots, numbers index arrays (`nics.0.ip_address`), a literal dot
-/// in a name is written `\.`, a literal backslash `\\`. The empty path is the value itself.
+/// in a name is written `\.`, a literal backslash `\\`. The empty path, also written `.`, is the value itself.
 public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
     /// A path that cannot be read, with the byte offset in its text.
     public struct Invalid: Error, Equatable, Sendable, CustomStringConvertible {
@@ -16,9 +16,16 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
     /// The root, or a row itself.
     public static let root = JSONPath(steps: [])
 
+    /// `$name`: the name of the member that a row is, where the rows are the members of an object.
+    public static let memberName = JSONPath(steps: ["$name"])
+
     public init(steps: [String]) { self.steps = steps }
 
     public init(_ text: String) throws(Invalid) {
+        guard text != "." else {
+            self = .root
+            return
+        }
         var steps: [String] = []
         var name: [UInt8] = []
         var bytes = Array(text.utf8).makeIterator()

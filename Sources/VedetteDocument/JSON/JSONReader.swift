@@ -20,6 +20,7 @@ public struct JSONLimits: Hashable, Sendable {
 public final class JSONReader {
     private let reader: OpaquePointer
     private let items: JSONPath?
+    private let itemsAreMembers: Bool
     private let nullIsEmpty: Bool
     private let columns: Int
     private let documentColumns: Int
@@ -34,12 +35,13 @@ public final class JSONReader {
 
     /// - Parameters:
     ///   - items: the array whose elements are rows. Without it the root: an array of rows, or an object that is the one row.
-    ///   - columns: paths inside a row.
+    ///   - itemsAreMembers: `items` is an object whose members are rows.
+    ///   - columns: paths inside a row. `memberName` is the name of the member that the row is.
     ///   - document: paths from the root, for a status or the next page beside the rows.
     ///   - nullIsEmpty: an items path that leads to null is an empty array, as programs in Go write one.
     public init(
-        items: JSONPath? = nil, columns: [JSONPath], document: [JSONPath] = [], nullIsEmpty: Bool = false,
-        limits: JSONLimits = JSONLimits()
+        items: JSONPath? = nil, itemsAreMembers: Bool = false, columns: [JSONPath], document: [JSONPath] = [],
+        nullIsEmpty: Bool = false, limits: JSONLimits = JSONLimits()
     ) {
         let bounds = cj_limits(
             depth: UInt32(clamping: limits.depth), rows: UInt32(clamping: limits.rows),
@@ -47,14 +49,19 @@ public final class JSONReader {
         guard let reader = cj_reader_new(bounds) else { preconditionFailure("no memory for a JSON reader") }
         self.reader = reader
         self.items = items
+        self.itemsAreMembers = itemsAreMembers
         self.nullIsEmpty = nullIsEmpty
         self.columns = columns.count
         documentColumns = document.count
         add(items ?? .root, inRow: false)
-        cj_end_items(reader)
+        cj_end_items(reader, itemsAreMembers ? 1 : 0)
         for path in columns {
-            add(path, inRow: true)
-            cj_end_cell(reader)
+            if itemsAreMembers, path == .memberName {
+                cj_add_member_name(reader)
+            } else {
+                add(path, inRow: true)
+                cj_end_cell(reader)
+            }
         }
         for path in document {
             add(path, inRow: false)
@@ -142,14 +149,16 @@ public final class JSONReader {
     }
 
     private func shapeProblem(_ status: Int) -> DocumentError? {
-        let place = items.map { "items path '\($0)'" } ?? "the root"
+        let place = items.map { $0 == .root ? "the root" : "items path '\($0)'" } ?? "the root"
+        let container = itemsAreMembers ? "an object" : "an array"
         let what: String
         switch status {
         case CJ_ITEMS_MISSING: what = "leads nowhere in the JSON document"
         case CJ_ITEMS_NULL where nullIsEmpty: return nil
-        case CJ_ITEMS_NULL: what = "leads to null, not to an array"
+        case CJ_ITEMS_NULL: what = "leads to null, not to \(container)"
         case CJ_ITEMS_OBJECT: what = "leads to an object, not to an array; rows are the elements of an array"
-        case CJ_ITEMS_SCALAR: what = "leads to a single value, not to an array"
+        case CJ_ITEMS_SCALAR: what = "leads to a single value, not to \(container)"
+        case CJ_ITEMS_ARRAY: what = "leads to an array, not to an object; rows are the members of an object"
         default: return nil
         }
         return DocumentError(.wrongShape, "\(place) \(what)")
@@ -157,7 +166,7 @@ public final class JSONReader {
 
     private func walkProblem(_ status: Int, _ body: [UInt8]) -> DocumentError? {
         switch status {
-        case CJ_OK, CJ_ITEMS_MISSING, CJ_ITEMS_NULL, CJ_ITEMS_OBJECT, CJ_ITEMS_SCALAR: nil
+        case CJ_OK, CJ_ITEMS_MISSING, CJ_ITEMS_NULL, CJ_ITEMS_OBJECT, CJ_ITEMS_SCALAR, CJ_ITEMS_ARRAY: nil
         case CJ_TOO_DEEP: DocumentError(.tooDeep, "the JSON is nested deeper than the limit")
         case CJ_TOO_MANY_ROWS: DocumentError(.tooLarge, "the JSON has more rows than the limit")
         case CJ_STRING_TOO_LONG: DocumentError(.tooLarge, "a JSON string is longer than the limit")

@@ -18,6 +18,7 @@ struct XMLText {
             throw DocumentError(.tooLarge, "the XML document is larger than the limit")
         }
         try checkStart(text.text)
+        try XMLEntities.replace(in: &text)
         try XMLSanitizer.sanitize(&text, attributes: attributes)
         return text
     }

@@ -73,7 +73,8 @@ struct Feed: SourceKind {
         let head = reading.head
         var warnings = mended.map { "lenient: \($0)" }
         if head.lacksNamespace { warnings.append("lenient: the feed does not declare Atom's namespace") }
-        let next = head.next ?? head.archive
+        // The next page of a file is no relative address.
+        let next = [head.next, head.archive].lazy.compactMap { $0 }.first { WebURL($0) != nil }
         return Page(
             items: reading.collector.items, next: next.map { NextPage($0) },
             warnings: warnings + reading.collector.warnings, freshFor: head.schedule.freshFor(at: receivedAt),

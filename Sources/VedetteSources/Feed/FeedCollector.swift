@@ -32,7 +32,14 @@ struct FeedCollector {
     /// Indices of items without an author: they get the feed's own (RFC 4287 §4.2.1).
     private var authorless: [Int] = []
 
-    init(_ options: FeedOptions, receivedAt: Timestamp) { (self.options, self.receivedAt) = (options, receivedAt) }
+    /// Whether the document is a file, whose relative links stay relative.
+    private let isFile: Bool
+
+    /// - Parameter url: the address of the document.
+    init(_ options: FeedOptions, url: String, receivedAt: Timestamp) {
+        (self.options, self.receivedAt) = (options, receivedAt)
+        isFile = WebURL(url) == nil
+    }
 
     /// Bytes of a content that are read: enough for what is stored, and for the hash, which does not depend on the options.
     var contentLimit: Int { max(options.contentLimit, FeedOptions.standardLimit) }
@@ -87,7 +94,9 @@ struct FeedCollector {
 
     /// Returns the address of a page that a person can open, else of the enclosure.
     private func address(_ entry: FeedEntry, _ link: String?) -> String? {
-        [link, entry.enclosure].lazy.compactMap { $0 }.first { FeedLink.isPlain(text: $0) || WebURL($0) != nil }
+        [link, entry.enclosure].lazy.compactMap { $0 }.first {
+            FeedLink.isPlain(text: $0) || WebURL($0) != nil || isFile
+        }
     }
 
     /// Returns the time of an entry. A date in the future would be "the newest seen" until it comes, so it counts as now; the

@@ -9,17 +9,30 @@ struct FeedEntry {
         case content, summary, description, subtitle
     }
 
+    /// The element that a title comes from, the best first.
+    enum Title: Int {
+        case own, dublinCore, media, itunes
+    }
+
+    /// The element that a time comes from, the best first: the format's own, and its substitutes.
+    enum Time: Int {
+        case own, substitute, lastResort
+    }
+
     /// The `guid`, `id` or their substitute.
     var id: String?
     /// The `rdf:about` of RSS 1.0; a `guid` beside it takes precedence.
     var about: String?
-    var title: String?
+    private(set) var title: String?
+    private var titleSource: Title?
     /// The alternate link to an HTML page, then to anything, absolute where it can be.
     var page: String?
     var link: String?
     var enclosure: String?
-    var updated: Timestamp?
-    var published: Timestamp?
+    private(set) var updated: Timestamp?
+    private(set) var published: Timestamp?
+    private var updatedSource: Time?
+    private var publishedSource: Time?
     var authors: [String] = []
     var categories: [String] = []
     private(set) var content: String?
@@ -31,6 +44,23 @@ struct FeedEntry {
     mutating func offer(_ text: String, _ source: Body) {
         guard wants(source), !text.isEmpty else { return }
         (content, self.source) = (text, source)
+    }
+
+    /// Takes a time unless a better element has given one. Of equal ones the last counts.
+    mutating func offer(updated: Timestamp, _ source: Time) {
+        guard updatedSource.map({ source.rawValue <= $0.rawValue }) ?? true else { return }
+        (self.updated, updatedSource) = (updated, source)
+    }
+
+    mutating func offer(published: Timestamp, _ source: Time) {
+        guard publishedSource.map({ source.rawValue <= $0.rawValue }) ?? true else { return }
+        (self.published, publishedSource) = (published, source)
+    }
+
+    /// Takes a title unless a better element has given one. Of equal ones the last counts, as other readers have it.
+    mutating func offer(title: String, _ source: Title) {
+        guard !title.isEmpty, titleSource.map({ source.rawValue <= $0.rawValue }) ?? true else { return }
+        (self.title, titleSource) = (title, source)
     }
 
     mutating func addAuthor(_ name: String) {

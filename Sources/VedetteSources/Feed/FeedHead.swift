@@ -16,7 +16,8 @@ struct FeedHead {
     var authors: [String] = []
     var schedule = FeedSchedule()
 
-    mutating func take(_ name: FeedName, _ element: borrowing XMLEnd) {
+    /// - Parameter address: the address of an author that ends without a name.
+    mutating func take(_ name: FeedName, _ element: borrowing XMLEnd, address: String?) {
         switch name {
         case .ttl: schedule.ttl = Int(element.trimmed)
         case .hour: schedule.skip(hour: element.trimmed)
@@ -26,6 +27,8 @@ struct FeedHead {
         case .name:
             // Each entry without an author gets all of them, so their number is bounded.
             if authors.count < 5 { FeedEntry.add(HTMLText.collapse(element.bytes, limit: 200), to: &authors) }
+        case .author, .person:
+            if authors.count < 5, let address { FeedEntry.add(HTMLText.collapse(address, limit: 200), to: &authors) }
         default: break
         }
     }

@@ -40,13 +40,14 @@ enum FeedJSON {
         let reader = JSONReader(
             items: JSONPath(steps: ["items"]), columns: Column.allCases.map(\.path),
             document: document.map { JSONPath(steps: $0) })
-        var collector = FeedCollector(options, receivedAt: page.receivedAt)
+        var collector = FeedCollector(options, url: page.url, receivedAt: page.receivedAt)
         let url = WebURL(page.url)
         do {
             let summary = try reader.read(&page.bytes) { row in collector.add(entry(row, url, &collector)) }
-            guard summary.document[0].text?.contains("jsonfeed.org/version/") == true else { throw noFeed }
+            guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
             collector.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
             let next = summary.document[1].text.flatMap { FeedLinks.resolve($0, against: url) }
+                .flatMap { WebURL($0) == nil ? nil : $0 }
             let mended = summary.warnings.map { "lenient: \($0)" }
             return Page(items: collector.items, next: next.map { NextPage($0) }, warnings: mended + collector.warnings)
         } catch let error as DocumentError where error.kind == .wrongShape {
@@ -54,6 +55,11 @@ enum FeedJSON {
         } catch {
             throw ReadError(any: error)
         }
+    }
+
+    /// True for the address that the format asks for, and for its bare number, which some programs write.
+    private static func isVersion(_ text: String) -> Bool {
+        text.contains("jsonfeed.org/version/") || ["1", "1.0", "1.1"].contains(text)
     }
 
     private static let noFeed = ReadError(
@@ -66,7 +72,7 @@ enum FeedJSON {
         var entry = FeedEntry()
         entry.id = text(.id)
         let title = FeedText.plain.read(row.bytes(Column.title.rawValue), limit: FeedOptions.titleLimit)
-        entry.title = title.isEmpty ? nil : title
+        entry.offer(title: title, .own)
         for column in [Column.url, .externalURL] where entry.link == nil {
             entry.link = text(column).flatMap { FeedLinks.resolve($0, against: url) }
         }
@@ -75,10 +81,10 @@ enum FeedJSON {
             entry.offer(form.read(row.bytes(column.rawValue), limit: collector.contentLimit), source)
         }
         if row.kind(Column.published.rawValue) == .string {
-            entry.published = collector.date(row.bytes(Column.published.rawValue))
+            collector.date(row.bytes(Column.published.rawValue)).map { entry.offer(published: $0, .own) }
         }
         if row.kind(Column.modified.rawValue) == .string {
-            entry.updated = collector.date(row.bytes(Column.modified.rawValue))
+            collector.date(row.bytes(Column.modified.rawValue)).map { entry.offer(updated: $0, .own) }
         }
         for column in [Column.author1, .author2, .author3, .author] {
             if let name = text(column) { entry.addAuthor(name) }

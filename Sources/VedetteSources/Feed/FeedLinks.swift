@@ -70,7 +70,9 @@ struct FeedLinks {
     static func resolve(_ reference: String, against base: WebURL?) -> String? {
         let reference = FeedLink.cleaned(reference)
         if reference.isEmpty { return nil }
-        return base.map { $0.resolving(reference)?.text } ?? WebURL(reference)?.text
+        // A file has no host, so its relative links stay as they are.
+        guard let base else { return WebURL(reference)?.text ?? reference }
+        return base.resolving(reference)?.text
     }
 
     private mutating func base(of element: borrowing XMLElement) -> WebURL? {

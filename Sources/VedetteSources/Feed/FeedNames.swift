@@ -6,10 +6,12 @@ import VedetteDocument
 enum FeedName: UInt16, CaseIterable {
     case feed = 1, rss, rdf, error
     case channel, entry, item
-    case id, guid, title, link, author, person, name, category, subject
+    case id, guid, title, link, author, person, name, email, category, subject
     case updated, published, pubDate, date, modified, issued, created
     case content, summary, description, encoded, body, subtitle
-    case enclosure, group, mediaTitle, mediaDescription, mediaContent, itunesSummary, itunesAuthor, creator
+    case dublinTitle, dublinDescription, creator
+    case enclosure, group, mediaTitle, mediaDescription, mediaContent, mediaCredit
+    case itunesTitle, itunesSummary, itunesAuthor
     case ttl, skipHours, hour, skipDays, day, updatePeriod, updateFrequency, complete
     // Attributes
     case rel, href, type, mode, src, term, isPermaLink, url, about
@@ -30,7 +32,7 @@ enum FeedName: UInt16, CaseIterable {
     private var spelling: ([String], [String]) {
         typealias Spaces = FeedNamespaces
         return switch self {
-        case .feed, .entry, .id, .summary, .published, .issued: (["\(self)"], Spaces.atom)
+        case .feed, .entry, .id, .summary, .published: (["\(self)"], Spaces.atom)
         case .rss: (["rss", "RSS"], Spaces.rss)
         case .rdf: (["RDF"], Spaces.rdf)
         case .error: (["error"], ["http://www.ibm.com/xmlns/prod/sn"])
@@ -40,21 +42,25 @@ enum FeedName: UInt16, CaseIterable {
         case .title, .link, .category: (["\(self)"], Spaces.atom + Spaces.rss)
         case .author: (["author"], Spaces.rss)
         case .person: (["author"], Spaces.realAtom)
-        case .name: (["name"], Spaces.atom)
+        case .name, .email: (["\(self)"], Spaces.atom)
         case .content: (["content"], Spaces.atom)
         case .updated: (["updated"], Spaces.atom)
-        case .modified: (["modified"], Spaces.atom + Spaces.terms)
-        case .created: (["created"], Spaces.atom + Spaces.terms)
-        case .date, .subject, .creator: (["\(self)"], Spaces.dublinCore)
+        case .modified, .created, .issued: (["\(self)"], Spaces.atom + Spaces.dublinCore + Spaces.terms)
+        case .date, .subject: (["\(self)"], Spaces.dublinCore + Spaces.terms)
+        case .creator: (["creator", "author"], Spaces.dublinCore + Spaces.terms)
+        case .dublinTitle: (["title"], Spaces.dublinCore + Spaces.terms)
+        case .dublinDescription: (["description", "abstract"], Spaces.dublinCore + Spaces.terms)
         case .encoded: (["encoded"], Spaces.content)
         case .body: (["body"], ["http://www.w3.org/1999/xhtml"])
         case .subtitle: (["subtitle"], Spaces.itunes)
+        case .itunesTitle: (["title"], Spaces.itunes)
         case .itunesSummary: (["summary"], Spaces.itunes)
         case .itunesAuthor: (["author"], Spaces.itunes)
         case .group: (["group"], Spaces.media)
         case .mediaTitle: (["title"], Spaces.media)
         case .mediaDescription: (["description"], Spaces.media)
         case .mediaContent: (["content"], Spaces.media)
+        case .mediaCredit: (["credit"], Spaces.media)
         case .updatePeriod, .updateFrequency: (["\(self)"], Spaces.syndication)
         case .complete: (["complete"], Spaces.history)
         case .about: (["about"], Spaces.rdf)

@@ -17,10 +17,13 @@ struct FeedReading {
     /// The form of the text that is being collected.
     private var form = FeedText.plain
     private var isPermaLink = true
+    /// Of the author that is being read: whether it has a name, and its address.
+    private var authorHasName = false
+    private var authorAddress: String?
 
     init(url: String, options: FeedOptions, receivedAt: Timestamp) {
         links = FeedLinks(url: url)
-        collector = FeedCollector(options, receivedAt: receivedAt)
+        collector = FeedCollector(options, url: url, receivedAt: receivedAt)
     }
 
     // MARK: Beginnings
@@ -42,8 +45,8 @@ struct FeedReading {
         case .complete:
             head.isComplete = true
             return .skip
-        case .author, .person: return head.isAtom || name == .person ? .enter : .skip
-        case .ttl, .hour, .day, .updatePeriod, .updateFrequency, .name: return .text
+        case .author, .person: return head.isAtom || name == .person ? enterAuthor() : .skip
+        case .ttl, .hour, .day, .updatePeriod, .updateFrequency, .name, .email: return .text
         default: return .skip
         }
     }
@@ -93,13 +96,13 @@ struct FeedReading {
         case .category:
             if let term = element.attribute(FeedName.term.token) { entry.addCategory(HTMLText.collapse(term)) }
             return .text
-        case .author, .person: return head.isAtom || name == .person ? .enter : .text
+        case .author, .person: return head.isAtom || name == .person ? enterAuthor() : .text
         case .title: return startText(element, isContent: false)
         case .content, .summary: return startText(element, isContent: name == .content)
-        case .description, .encoded, .itunesSummary, .subtitle:
+        case .description, .encoded, .itunesSummary, .subtitle, .dublinDescription:
             form = .html
             return entry.wants(FeedReading.source(name)) ? .text : .skip
-        case .mediaTitle, .mediaDescription: return .text
+        case .mediaTitle, .mediaDescription, .mediaCredit, .dublinTitle, .itunesTitle: return .text
         case .body:
             form = .html
             return .markup
@@ -118,10 +121,15 @@ struct FeedReading {
         }
     }
 
+    private mutating func enterAuthor() -> XMLAction {
+        (authorHasName, authorAddress) = (false, nil)
+        return .enter
+    }
+
     /// Enters an author's name, and the `media:group` of YouTube and others.
     private mutating func startNested(_ name: FeedName) -> XMLAction {
         switch name {
-        case .name, .mediaTitle, .mediaDescription: .text
+        case .name, .email, .mediaTitle, .mediaDescription, .mediaCredit: .text
         case .mediaContent: .enter
         default: .skip
         }
@@ -132,7 +140,7 @@ struct FeedReading {
             form = .html
             return .text
         }
-        let type = element.attribute(FeedName.type.token)
+        let type = element.attribute(FeedName.type.token).flatMap { $0.isEmpty ? nil : $0 }
         let isElsewhere = isContent && element.attributeBytes(FeedName.src.token) != nil
         if isElsewhere, let source = element.attribute(FeedName.src.token), entry.enclosure == nil {
             entry.enclosure = links.resolve(source, element)
@@ -170,8 +178,14 @@ struct FeedReading {
 
     mutating func end(_ element: borrowing XMLEnd) {
         guard let name = FeedName(rawValue: element.token.rawValue) else { return }
+        switch name {
+        case .name: authorHasName = !element.trimmed.isEmpty
+        case .email: authorAddress = element.trimmed
+        case .author, .person: authorAddress = authorHasName ? nil : authorAddress
+        default: break
+        }
         if !isInEntry {
-            head.take(name, element)
+            head.take(name, element, address: authorAddress)
         } else if element.depth == entryDepth {
             finishEntry()
         } else {
@@ -183,22 +197,29 @@ struct FeedReading {
         switch name {
         case .id, .guid: takeID(name, element)
         case .title:
-            let title = form.read(element.bytes, limit: FeedOptions.titleLimit)
-            if entry.title == nil, !title.isEmpty { entry.title = title }
-        case .mediaTitle:
-            let title = HTMLText.collapse(element.bytes, limit: FeedOptions.titleLimit)
-            if element.depth == entryDepth + 2, entry.title == nil, !title.isEmpty { entry.title = title }
+            entry.offer(title: form.read(element.bytes, limit: FeedOptions.titleLimit, keepsUnknownTags: true), .own)
+        case .dublinTitle: entry.offer(title: FeedReading.title(element), .dublinCore)
+        case .itunesTitle: entry.offer(title: FeedReading.title(element), .itunes)
+        case .mediaTitle: entry.offer(title: FeedReading.title(element), .media)
         case .link:
             guard entry.link == nil, let target = links.target(ofText: element.bytes) else { return }
             entry.link = target
-        case .updated, .date, .modified: takeDate(\.updated, element)
-        case .published, .pubDate, .issued, .created: takeDate(\.published, element)
-        case .name, .creator, .author, .itunesAuthor:
-            if name != .itunesAuthor || entry.authors.isEmpty {
-                entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
-            }
+        case .updated, .date, .modified:
+            guard let time = collector.date(element.bytes) else { return }
+            entry.offer(updated: time, name == .updated ? .own : name == .modified ? .substitute : .lastResort)
+        case .published, .pubDate, .issued, .created:
+            guard let time = collector.date(element.bytes) else { return }
+            entry.offer(published: time, name == .issued ? .substitute : name == .created ? .lastResort : .own)
+        case .name, .creator: entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
+        case .author, .person:
+            entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
+            if let authorAddress { entry.addAuthor(authorAddress) }
+            authorAddress = nil
+        case .itunesAuthor, .mediaCredit:
+            if entry.authors.isEmpty { entry.addAuthor(HTMLText.plain(element.bytes, limit: 200)) }
         case .category, .subject: entry.addCategory(HTMLText.plain(element.bytes, limit: 200))
-        case .content, .encoded, .body, .summary, .description, .itunesSummary, .subtitle, .mediaDescription:
+        case .content, .encoded, .body, .summary, .description, .itunesSummary, .subtitle, .mediaDescription,
+            .dublinDescription:
             let source = FeedReading.source(name)
             guard entry.wants(source) else { return }
             let form = name == .mediaDescription ? FeedText.plain : form
@@ -211,7 +232,7 @@ struct FeedReading {
         switch name {
         case .content, .encoded, .body: .content
         case .summary, .description: .summary
-        case .mediaDescription, .itunesSummary: .description
+        case .dublinDescription, .mediaDescription, .itunesSummary: .description
         default: .subtitle
         }
     }
@@ -223,9 +244,9 @@ struct FeedReading {
         entry.id = text
     }
 
-    private mutating func takeDate(_ path: WritableKeyPath<FeedEntry, Timestamp?>, _ element: borrowing XMLEnd) {
-        guard entry[keyPath: path] == nil, let time = collector.date(element.bytes) else { return }
-        entry[keyPath: path] = time
+    /// Reads a title that is never HTML.
+    private static func title(_ element: borrowing XMLEnd) -> String {
+        HTMLText.collapse(element.bytes, limit: FeedOptions.titleLimit)
     }
 
     private mutating func finishEntry() {

@@ -9,7 +9,9 @@ enum FeedText {
     case html
     /// Base64 of a text, plain or HTML.
     case encoded(isHTML: Bool)
-    /// No text, such as a picture or PDF.
+    /// Base64 of something that is a text or not.
+    case binary
+    /// No text, such as a picture.
     case none
 
     /// Returns the form of an Atom element, and whether its child elements are a part of it.
@@ -21,7 +23,7 @@ enum FeedText {
         let isHTML = type.hasSuffix("html")
         switch mode?.lowercased() {
         case "escaped": return (isHTML ? .html : .plain, .text)
-        case "base64": return (isHTML || isText(type) ? .encoded(isHTML: isHTML) : .none, .text)
+        case "base64": return (isHTML || isText(type) ? .encoded(isHTML: isHTML) : .binary, .text)
         case "xml": return (.html, .markup)
         default: break
         }
@@ -30,7 +32,10 @@ enum FeedText {
         case "xhtml", "application/xhtml+xml": return (.html, .markup)
         default:
             if isText(type) { return (.plain, .text) }
-            return type.hasSuffix("/xml") || type.hasSuffix("+xml") ? (.html, .markup) : (.none, .skip)
+            if type.hasSuffix("/xml") || type.hasSuffix("+xml") { return (.html, .markup) }
+            // Anything else is Base64 (RFC 4287 §4.1.3.3), of a medium in any length.
+            let isMedium = ["image/", "audio/", "video/"].contains { type.hasPrefix($0) }
+            return isMedium ? (.none, .skip) : (.binary, .text)
         }
     }
 
@@ -38,16 +43,24 @@ enum FeedText {
         type == "text" || type.hasPrefix("text/") && type != "text/xml"
     }
 
-    func read(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> String {
+    /// - Parameter keepsUnknownTags: a name in angle brackets that is no element of HTML is text, as in `vector<int>`.
+    func read(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int, keepsUnknownTags: Bool = false) -> String {
         switch self {
         case .plain: HTMLText.collapse(bytes, limit: limit)
-        case .html: HTMLText.plain(bytes, limit: limit)
+        case .html: HTMLText.plain(bytes, limit: limit, keepsUnknownTags: keepsUnknownTags)
         case .encoded(let isHTML):
             Base64.decodeSkippingOthers(bytes).withUnsafeBufferPointer {
                 (isHTML ? FeedText.html : .plain).read($0, limit: limit)
             }
+        case .binary: FeedText.text(in: Base64.decodeSkippingOthers(bytes)).map { HTMLText.collapse($0, limit: limit) } ?? ""
         case .none: ""
         }
+    }
+
+    /// Returns bytes as a text; nil when they are none.
+    private static func text(in bytes: [UInt8]) -> String? {
+        let isControlled = bytes.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+        return isControlled ? nil : String(validating: bytes, as: UTF8.self)
     }
 
     static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {

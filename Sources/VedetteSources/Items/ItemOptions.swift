@@ -8,20 +8,24 @@ enum ItemOptions {
     static func item(_ word: String, _ words: String, title: String) -> [OptionSpec] {
         [
             OptionSpec(
-                "title", .oneOrMany(.text), "\(word) of an item's title; of several the first that is not empty.",
+                "title", .oneOrMany(.text),
+                "\(word) of an item's title, or a template; of several the first that is not empty.",
                 default: title),
             OptionSpec(
                 "state", .oneOrMany(.text),
                 "\(word) or \(words) of an item's state; several are joined by `/` where they are not empty."),
             OptionSpec(
-                "link", .text, "\(word) of the address where a person looks at an item; it may be relative."),
+                "link", .text,
+                "\(word) of the address where a person looks at an item, or a template; it may be relative."),
             OptionSpec(
                 "time", .text,
                 "\(word) of the time an item was last changed: ISO 8601, RFC 2822, or a number since 1970."),
-            OptionSpec("fields", .map(.text), "Further fields that are compared: name to \(word.lowercasedWord)."),
+            OptionSpec(
+                "fields", .map(.text),
+                "Further fields that are compared: name to \(word.lowercasedWord), or to a template."),
             OptionSpec(
                 "notes", .map(.text),
-                "Fields that are stored and shown, never compared: name to \(word.lowercasedWord)."),
+                "Fields that are stored and shown, never compared: name to \(word.lowercasedWord), or to a template."),
             OptionSpec(
                 "measures", .map(.text), "Numbers that only bounds are compared with: name to \(word.lowercasedWord)."),
         ]

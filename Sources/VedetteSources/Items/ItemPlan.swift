@@ -13,18 +13,22 @@ protocol ItemRow: ~Copyable {
     ///
     /// - Parameter isHTML: the text is HTML and is read as plain text.
     func value(_ column: Int, isHTML: Bool) throws(ReadError) -> Value?
-    /// True when a column holds an array or object, which keys nothing.
+    /// True when a column holds an array or object.
     func isNested(_ column: Int) -> Bool
+    /// The canonical form of an array or object: members sorted, no white space. Nil when there is none.
+    func canonical(_ column: Int) -> String?
 }
 
 /// The columns that make an item: its key, title, state, link, time, fields, notes and measures.
 struct ItemPlan: Sendable {
-    private typealias Named = [(name: String, column: Int, isHTML: Bool)]
+    private typealias Named = [(name: String, text: ItemText, isHTML: Bool)]
 
     /// What takes the place of an option that is not written.
     struct Defaults {
         var keys: [String]
         var titles: [String]
+        /// The expression of an item that is a single value: its key and title, where it has no other.
+        var single: String?
         var link: String?
         /// The first key that has a value keys an item; otherwise all of them together do.
         var keysAreAlternatives = true
@@ -45,9 +49,11 @@ struct ItemPlan: Sendable {
     let fingerprints: [String: UInt64]
     private let key: [Int]
     private let keysAreAlternatives: Bool
-    private let title: [Int]
+    /// The column of an item that is a single value.
+    private let single: Int?
+    private let title: [ItemText]
     private let state: [Int]
-    private let link: Int?
+    private let link: ItemText?
     private let time: Int?
     private let titleIsHTML: Bool
     private let fields: Named
@@ -65,10 +71,13 @@ struct ItemPlan: Sendable {
         keysAreAlternatives = options.texts("key").isEmpty && defaults.keysAreAlternatives
         let titles = texts("title", or: defaults.titles)
         key = try columns.add(keys, "key")
-        title = try columns.add(titles, "title")
+        single = try defaults.single.map { text throws(OptionProblem) in try columns.add(text, ["key"]) }
+        var title: [ItemText] = []
+        for text in titles { title.append(try ItemText(text, ["title", text], &columns)) }
+        self.title = title
         state = try columns.add(options.texts("state"), "state")
         link = try (options.text("link") ?? defaults.link).map { text throws(OptionProblem) in
-            try columns.add(text, ["link"])
+            try ItemText(text, ["link"], &columns)
         }
         time = try columns.add(options, "time")
         var taken = defaults.taken
@@ -111,7 +120,7 @@ struct ItemPlan: Sendable {
             guard taken.insert(name).inserted else {
                 throw OptionProblem(option, name, detail: "'\(name)' is a field, note or measure already; rename one")
             }
-            named.append((name, try columns.add(text, [option, name]), html.contains(name)))
+            named.append((name, try ItemText(text, [option, name], &columns), html.contains(name)))
         }
         // Sorted by name, as an item holds them.
         return named.sorted { $0.name < $1.name }
@@ -135,35 +144,35 @@ extension ItemPlan {
     }
 
     private func key(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String {
-        var parts: [String] = []
-        for (index, column) in key.enumerated() {
-            if row.isNested(column) {
-                throw ReadError(
-                    .shape,
-                    "item number \(row.number) has no single value at '\(keys[index])'; name one inside it in 'key'")
-            }
-            if let part = try row.text(column) {
-                if keysAreAlternatives || key.count == 1 { return TextLimit.bounded(part) }
-                parts.append(part)
-            } else if !keysAreAlternatives {
-                break
-            }
+        var parts: [String?] = []
+        for column in key {
+            let part = row.isNested(column) ? row.canonical(column) : try row.text(column)
+            if let part, keysAreAlternatives || key.count == 1 { return TextLimit.bounded(part) }
+            parts.append(part)
         }
-        guard parts.count == key.count else {
-            let missing = keysAreAlternatives ? keys : Array(keys[parts.count...].prefix(1))
-            let names = missing.map { "'\($0)'" }.joined(separator: " or ")
+        if let value = try singleValue(row) { return TextLimit.bounded(value) }
+        // An absent part is empty, as a label of Prometheus that a series does not have; an item without any has no key.
+        guard parts.contains(where: { $0 != nil }) else {
+            let missing = keys.map { "'\($0)'" }.joined(separator: keysAreAlternatives ? " or " : " and ")
             throw ReadError(
-                .shape, "item number \(row.number) has no \(names), which is its key; check 'key' and 'items'")
+                .shape, "item number \(row.number) has no \(missing), which is its key; check 'key' and 'items'")
         }
-        return TextLimit.bounded(CompositeKey.joined(parts))
+        return TextLimit.bounded(CompositeKey.joined(parts.map { $0 ?? "" }))
+    }
+
+    /// The value of an item that is no object, such as a name in a list of names.
+    private func singleValue(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
+        guard let single, !row.isNested(single) else { return nil }
+        return try row.text(single)
     }
 
     private func title(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
-        for column in title {
-            guard let text = try row.text(column) else { continue }
-            return titleIsHTML ? HTMLText.plain(text, limit: 1000) : TextLimit.bounded(text)
+        for source in title {
+            guard let text = try source.text(row) else { continue }
+            return titleIsHTML
+                ? HTMLText.plain(text, limit: 1000, keepsUnknownTags: true) : TextLimit.bounded(text)
         }
-        return nil
+        return try singleValue(row).map(TextLimit.bounded)
     }
 
     private func state(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
@@ -177,7 +186,7 @@ extension ItemPlan {
     }
 
     private func address(_ row: borrowing some ItemRow & ~Copyable, from page: WebURL?) throws(ReadError) -> String? {
-        guard let link, let text = try row.text(link) else { return nil }
+        guard let link, let text = try link.address(row) else { return nil }
         return page?.resolving(text)?.text ?? text
     }
 
@@ -193,14 +202,14 @@ extension ItemPlan {
     private func values(_ named: Named, _ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Fields {
         var fields = Fields()
         if !named.isEmpty { fields.reserveCapacity(named.count) }
-        for (name, column, isHTML) in named { fields[name] = try row.value(column, isHTML: isHTML) }
+        for (name, text, isHTML) in named { fields[name] = try text.value(row, isHTML: isHTML) }
         return fields
     }
 
     private func measures(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Fields {
         var fields = Fields()
-        for (name, column, _) in measures {
-            guard let text = try row.text(column), Double(text)?.isFinite == true else { continue }
+        for (name, source, _) in measures {
+            guard let text = try source.text(row), Double(text)?.isFinite == true else { continue }
             fields[name] = .text(text)
         }
         return fields

@@ -28,9 +28,27 @@ extension JSONRow: ItemRow {
 
     func isNested(_ column: Int) -> Bool { kind(column) == .array || kind(column) == .object }
 
+    func canonical(_ column: Int) -> String? {
+        guard isNested(column), let text = string(column) else { return nil }
+        return (try? JSON(parsing: Array(text.utf8)))?.sortedByName.text
+    }
+
     func value(_ column: Int, isHTML: Bool) -> Value? {
         if kind(column) == .array { return .list(self[column].elements.map(TextLimit.bounded)) }
         return string(column).map { .text(isHTML ? HTMLText.plain($0) : TextLimit.bounded($0)) }
+    }
+}
+
+extension JSON {
+    /// A copy in which the members of every object are sorted by name, as their order means nothing (RFC 8259 §4).
+    fileprivate var sortedByName: JSON {
+        switch self {
+        case .array(let elements): .array(elements.map(\.sortedByName))
+        case .object(let members):
+            .object(
+                members.map { Member(name: $0.name, value: $0.value.sortedByName) }.sorted { $0.name < $1.name })
+        default: self
+        }
     }
 }
 

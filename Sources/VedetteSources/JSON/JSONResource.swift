@@ -30,14 +30,21 @@ struct JSONResource: SourceKind {
     private static let listOptions = [
         OptionSpec("items", .text, "Path of the array of items.", default: "the root"),
         OptionSpec(
+            "map", .text,
+            "Path of an object whose members are the items; `.` is the root. The path `$name` is a member's name."),
+        OptionSpec(
             "null_is_empty", .flag, "An `items` path that leads to `null` is an empty list.", default: "false"),
-        OptionSpec("key", .oneOrMany(.text), "Path or paths that key an item.", default: "id"), ItemOptions.mode,
+        OptionSpec(
+            "key", .oneOrMany(.text), "Path or paths that key an item; several are joined by `/`.",
+            default: "id; with `map` the member's name; of an item that is a single value that value"),
+        ItemOptions.mode,
     ]
 
     let mode: ReadingMode
     let jqProgram: String?
     let identity: UInt64
     private let items: JSONPath?
+    private let itemsAreMembers: Bool
     private let nullIsEmpty: Bool
     private let columns: JSONColumns
     private let plan: ItemPlan
@@ -49,8 +56,16 @@ struct JSONResource: SourceKind {
 
     init(_ options: Options) throws(OptionProblem) {
         var (document, columns) = (JSONColumns(), JSONColumns())
+        let map = options.text("map")
+        itemsAreMembers = map != nil
+        if map != nil, options.text("items") != nil {
+            throw OptionProblem("map", detail: "'map' and 'items' exclude each other; 'map' is for an object of items")
+        }
         plan = try ItemPlan(
-            options, &columns, .init(keys: ["id"], titles: ["title", "name"], keysAreAlternatives: false))
+            options, &columns,
+            map == nil
+                ? .init(keys: ["id"], titles: ["title", "name"], single: ".", keysAreAlternatives: false)
+                : .init(keys: ["$name"], titles: ["title", "name", "$name"]))
         self.columns = columns
         request = try JSONRequest(options)
         // GraphQL (October 2021) §7.1: a response with errors may hold data beside them, but not all of it.
@@ -62,13 +77,16 @@ struct JSONResource: SourceKind {
             throw OptionProblem("next", detail: "'next' and 'paging' exclude each other; remove one")
         }
         self.document = document.paths
-        items = try options.text("items").map { text throws(OptionProblem) in try JSONColumns.path(text, ["items"]) }
+        items = try (map ?? options.text("items")).map { text throws(OptionProblem) in
+            try JSONColumns.path(text, [map == nil ? "items" : "map"])
+        }
         nullIsEmpty = options.flag("null_is_empty") ?? false
         jqProgram = options.text("jq")
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = Digest.of(
-            [options.text("items") ?? "", mode.rawValue, jqProgram ?? ""] + plan.keys + request.fingerprint + pages)
+            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""] + plan.keys
+                + request.fingerprint + pages)
     }
 
     var fieldNames: [String]? { plan.names }
@@ -79,7 +97,9 @@ struct JSONResource: SourceKind {
     func request(base: String, context: PollContext) -> RequestTemplate { request.template(base) }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
-        let reader = JSONReader(items: items, columns: columns.paths, document: document, nullIsEmpty: nullIsEmpty)
+        let reader = JSONReader(
+            items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
+            nullIsEmpty: nullIsEmpty)
         var list = ItemList(url: WebURL(page.url))
         let summary: JSONReader.Summary
         do {
