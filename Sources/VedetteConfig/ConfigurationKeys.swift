@@ -51,6 +51,8 @@ public enum ConfigurationKeys {
         KeySpec("token", "secret", "Sent as `Authorization: Bearer`."),
         KeySpec("query", "map of one secret", "A parameter that is added to the URL of each request."),
         KeySpec("oauth2", "map", "Client credentials for a token, which is fetched, cached and renewed."),
+        KeySpec("aws", "map", "Keys that requests are signed with, by AWS Signature Version 4."),
+        KeySpec("session", "map", "A header that a refusal gives and that further requests repeat."),
         KeySpec("tls", "map", "How the server's certificate is verified, and which client certificate is sent."),
         KeySpec(
             "proxy", "none, URL or map", "The proxy for the requests.", default: "the environment's `https_proxy` …"),
@@ -66,7 +68,21 @@ public enum ConfigurationKeys {
     ]
 
     /// The keys of a server that are ways to authenticate; it has at most one of them.
-    static let authentications = ["user", "netrc", "token", "query", "oauth2"]
+    static let authentications = ["user", "netrc", "token", "query", "oauth2", "aws"]
+
+    /// The keys of `aws`.
+    public static let aws = [
+        KeySpec("region", "text", "The region, as `eu-central-1`.", required: true),
+        KeySpec("service", "text", "The service, as `ec2`.", required: true),
+        KeySpec("key_id", "text", "The id of the access key.", required: true),
+        KeySpec("secret_key", "secret", "The secret access key.", required: true),
+    ]
+
+    /// The keys of `session`.
+    public static let session = [
+        KeySpec("header", "text", "The header's name.", required: true),
+        KeySpec("from", "number", "The status of the response that gives its value.", default: "409"),
+    ]
 
     /// The keys of `oauth2`.
     public static let oauth2 = [
@@ -110,6 +126,7 @@ public enum ConfigurationKeys {
         KeySpec(
             "path", "text", "The path on the server: from the root with a leading `/`, else below the server's URL."),
         KeySpec("url", "URL", "Instead of `server` and `path`."),
+        KeySpec("command", "list of texts", "A program and its arguments, whose output is read instead of a URL."),
         KeySpec("every", "duration", "How often it is polled, jittered by 10 %.", default: "the kind's: 60s or 30m"),
         KeySpec("while", "map", "Polls at another interval while any item is in one of the states."),
         KeySpec("fails", "number", "Failed polls in a row that make it `failing`.", default: "3"),

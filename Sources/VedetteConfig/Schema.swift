@@ -46,6 +46,8 @@ public struct ConfigurationSchema: Sendable {
             Fragment.any([Fragment.text, object(ConfigurationKeys.proxy) { $0 == "password" ? Fragment.secret : nil }])
         case "rate": object(ConfigurationKeys.rate)
         case "oauth2": object(ConfigurationKeys.oauth2) { $0 == "client_secret" ? Fragment.secret : nil }
+        case "aws": object(ConfigurationKeys.aws) { $0 == "secret_key" ? Fragment.secret : nil }
+        case "session": object(ConfigurationKeys.session)
         case "password", "token": Fragment.secret
         case "headers", "query": map(of: Fragment.secret)
         default: nil
@@ -55,6 +57,7 @@ public struct ConfigurationSchema: Sendable {
     private func source(_ key: String) -> JSON? {
         switch key {
         case "while": object(ConfigurationKeys.interval)
+        case "command": Fragment.list(Fragment.text)
         case "headers": map(of: Fragment.secret)
         default: nil
         }
@@ -198,7 +201,7 @@ private enum Fragment {
 
     static func of(_ type: OptionType) -> JSON {
         switch type {
-        case .text, .template: text
+        case .text, .template, .pattern: text
         case .flag: flag
         case .integer(let range):
             .members([

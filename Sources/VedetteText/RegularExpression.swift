@@ -15,6 +15,9 @@ public import VedetteCore
 public final class RegularExpression: Pattern, @unchecked Sendable {
     /// The expression as the user wrote it.
     public let source: String
+    public let groupNames: [String]
+    /// The number of each of the named groups.
+    private let groupNumbers: [Int]
     private let code: OpaquePointer
     private let meter: ScanMeter
 
@@ -30,6 +33,7 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
         self.source = source
         code = try RegularExpression.compile(source, ignoringCase: ignoringCase)
         meter = ScanMeter(source, code)
+        (groupNames, groupNumbers) = RegularExpression.groups(of: code)
         // JIT needs pages that are writable and executable, which a hardened service does not get: then this fails, and
         // the interpreter matches instead.
         _ = pcre2_jit_compile_8(code, UInt32(PCRE2_JIT_COMPLETE))
@@ -44,20 +48,54 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
 
     /// - Parameter meter: counts the steps of this scan.
     func matches(_ text: String, counting meter: inout ScanMeter) throws(PatternError) -> Bool {
+        try match(text, counting: &meter) { _, _ in }
+    }
+
+    public func groups(inEach texts: [String]) throws(PatternError) -> [[String: String]?] {
+        var meter = meter
+        meter.limit *= RegularExpression.textsFactor
+        var found: [[String: String]?] = []
+        found.reserveCapacity(texts.count)
+        for text in texts {
+            var groups: [String: String] = [:]
+            let isMatch = try match(text, counting: &meter) { bytes, offsets in
+                for (name, number) in zip(groupNames, groupNumbers) where offsets[2 * number] >= 0 {
+                    let range = offsets[2 * number]..<max(offsets[2 * number], offsets[2 * number + 1])
+                    groups[name] = String(decoding: bytes[range], as: UTF8.self)
+                }
+            }
+            found.append(isMatch ? groups : nil)
+        }
+        return found
+    }
+
+    /// How many times the steps of one scan all lines of a document may take: about a second.
+    private static let textsFactor = 10
+
+    /// - Parameter body: receives the text and the offsets of a match: pairs, the whole first, -1 for a group without a part in
+    ///   it.
+    private func match(
+        _ text: String, counting meter: inout ScanMeter,
+        _ body: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<Int>) -> Void
+    ) throws(PatternError) -> Bool {
         var text = text
-        var status = text.withUTF8 { scan($0, &meter, options: 0) }
+        var status = text.withUTF8 { scan($0, &meter, options: 0, body) }
         // JIT has a stack of 32 KiB; the interpreter has its own, larger limit.
         if status == PCRE2_ERROR_JIT_STACKLIMIT {
-            status = text.withUTF8 { scan($0, &meter, options: UInt32(PCRE2_NO_JIT)) }
+            status = text.withUTF8 { scan($0, &meter, options: UInt32(PCRE2_NO_JIT), body) }
         }
         if status >= 0 { return true }
         if status == PCRE2_ERROR_NOMATCH { return false }
         throw PatternError(RegularExpression.explain(matchError: status, of: source))
     }
 
-    private func scan(_ text: UnsafeBufferPointer<UInt8>, _ meter: inout ScanMeter, options: UInt32) -> Int32 {
-        // One pair of offsets suffices: the caller asks whether there is a match, not where.
-        guard let data = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
+    private func scan(
+        _ text: UnsafeBufferPointer<UInt8>, _ meter: inout ScanMeter, options: UInt32,
+        _ body: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<Int>) -> Void
+    ) -> Int32 {
+        // Without named groups one pair of offsets suffices: the caller asks whether there is a match, not where.
+        let pairs = UInt32((groupNumbers.max() ?? 0) + 1)
+        guard let data = pcre2_match_data_create_8(pairs, nil), let context = pcre2_match_context_create_8(nil) else {
             return PCRE2_ERROR_NOMEMORY
         }
         defer {
@@ -67,12 +105,29 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
         // These bound memory; both count anew at each start position.
         pcre2_set_depth_limit_8(context, 1000)
         pcre2_set_heap_limit_8(context, 1024)  // KiB
-        return withUnsafeMutablePointer(to: &meter) { meter in
+        let status = withUnsafeMutablePointer(to: &meter) { meter in
             _ = pcre2_set_callout_8(context, ScanMeter.count, meter)
             // A Swift string is valid UTF-8: the library need not check it again.
             return pcre2_match_8(
                 code, text.baseAddress, text.count, 0, options | UInt32(PCRE2_NO_UTF_CHECK), data, context)
         }
+        if status >= 0, let offsets = pcre2_get_ovector_pointer_8(data) { body(text, offsets) }
+        return status
+    }
+
+    /// Reads the table of names of a compiled pattern: two bytes of a group's number, its name and a NUL (pcre2api(3)).
+    private static func groups(of code: OpaquePointer) -> (names: [String], numbers: [Int]) {
+        var (count, size) = (UInt32(0), UInt32(0))
+        var table: UnsafePointer<UInt8>?
+        pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_NAMECOUNT), &count)
+        pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_NAMEENTRYSIZE), &size)
+        pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_NAMETABLE), &table)
+        guard let table else { return ([], []) }
+        let groups = (0..<Int(count)).map { index in
+            let entry = table + index * Int(size)
+            return (name: String(cString: entry + 2), number: Int(entry[0]) << 8 | Int(entry[1]))
+        }.sorted { $0.number < $1.number }
+        return (groups.map(\.name), groups.map(\.number))
     }
 
     func newMeter() -> ScanMeter { meter }
@@ -86,6 +141,7 @@ struct ScanMeter {
     /// Steps of one scan. With JIT a scan that reaches them takes about 0.1 s.
     static let limit = 5_000_000
 
+    var limit = ScanMeter.limit
     private(set) var steps = 0
     private var position = 0
     /// Bytes that an item may read before it fails, when no call follows that would show it: the largest number in braces.
@@ -110,7 +166,7 @@ struct ScanMeter {
                 steps += max(0, offsets[2 * group + 1] - offsets[2 * group])
             }
         }
-        return steps <= ScanMeter.limit
+        return steps <= limit
     }
 
     static let count: @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> Int32 =

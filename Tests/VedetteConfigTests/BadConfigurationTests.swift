@@ -39,7 +39,7 @@ struct BadConfigurationTests {
         #expect(
             loaded.problems.map(\.description) == [
                 "a.yaml:2:13: unknown kind 'jsn'; did you mean 'json'?",
-                "a.yaml:3:6: source 't' lacks an address; write 'server' and 'path', or 'url'",
+                "a.yaml:3:6: source 't' lacks an address; write 'server' and 'path', 'url', or 'command'",
                 "a.yaml:4:1: unknown key 'rulez' in the file; did you mean 'rules'?",
                 "b.yaml:4:1: bad YAML: did not find expected node content; a value or a closing bracket is missing",
             ])

@@ -38,6 +38,11 @@ extension Bad {
             "1:55: 'token_url' holds a user or password; write 'user' and 'password' of a server instead",
             "1:121: 'in_body' is 'true' or 'false', not '1'",
             "1:124: unknown key 'scop' in 'oauth2'; did you mean 'scope'?"),
+        Bad(
+            "aws: {region: 'a:b', service: ec2, key_id: k, secret_key: {env: T}}",
+            "1:49: 'region' takes letters, digits and '-', not 'a:b'"),
+        Bad("session: {from: 409}", "1:44: 'session' lacks 'header': text"),
+        Bad("session: {header: 'a b'}", "1:53: 'a b' is not a header name; it takes letters, digits and '-'"),
         Bad("netrc: false", "1:42: 'netrc: false' has no effect; remove it"),
         Bad("netrc: [a]", "1:42: 'netrc' must be a text, not a list; quote a text that begins with '['"),
         Bad("netrc: true", "1:42: 'netrc: true' means ~/.netrc, but $HOME is not set; name the file"),

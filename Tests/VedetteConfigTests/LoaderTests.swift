@@ -128,6 +128,7 @@ struct LoaderTests {
     func tables() {
         let tables = [
             ConfigurationKeys.top, ConfigurationKeys.server, ConfigurationKeys.oauth2, ConfigurationKeys.tls,
+            ConfigurationKeys.aws, ConfigurationKeys.session,
             ConfigurationKeys.proxy, ConfigurationKeys.rate, ConfigurationKeys.source, ConfigurationKeys.interval,
             ConfigurationKeys.sink,
             ConfigurationKeys.rule, ConfigurationKeys.notice, ConfigurationKeys.when,

@@ -68,6 +68,17 @@ struct ServerTests {
         #expect(grant.audience == "api" && grant.inBody)
     }
 
+    @Test("`aws` and `session` are read with all their keys")
+    func signatureAndSession() throws {
+        let words = "aws: {region: eu-central-1, service: ec2, key_id: AKID, secret_key: {env: T}}"
+        guard case .signature(let signature) = try #require(read(words).server?.credentials) else { throw Miss("aws") }
+        #expect(signature.region == "eu-central-1" && signature.service == "ec2" && signature.key == "AKID")
+        #expect(signature.secret.value == "s3cret-t")
+        let server = read("session: {header: X-Transmission-Session-Id}").server
+        #expect(server?.handshake == SessionHandshake(header: "X-Transmission-Session-Id", status: 409))
+        #expect(read("session: {header: X-S, from: 401}").server?.handshake?.status == 401)
+    }
+
     @Test("proxy, cookies, rate, concurrency and reach have their defaults and their words")
     func connection() throws {
         let plain = try #require(read("user_agent: x").server)

@@ -24,6 +24,22 @@ struct KindSample: Sendable {
         case text(String)
     }
 
+    /// Matches lines with a blank: the group `word` is what stands before it, `rest` the rest unless that is `-`.
+    struct FirstWord: Pattern {
+        let source = "^(?<word>[^ ]+) (?:-|(?<rest>.*))$"
+        let groupNames = ["word", "rest"]
+
+        func matches(_ text: String) -> Bool { text.contains(" ") }
+
+        func groups(inEach texts: [String]) -> [[String: String]?] {
+            texts.map { text in
+                let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+                guard parts.count == 2 else { return nil }
+                return parts[1] == "-" ? ["word": parts[0]] : ["word": parts[0], "rest": parts[1]]
+            }
+        }
+    }
+
     func bytes() throws -> [UInt8] {
         switch body {
         case .fixture(let name): try Fixture.bytes(name)
@@ -110,6 +126,13 @@ struct KindSample: Sendable {
             identities: [
                 ["items": .text("//td")], ["key": .list([.text("td[1]")])], ["mode": .text("window")],
             ]),
+        KindSample(
+            kind: "text", body: .text("good morning\nand good night\n"), count: 1, words: "good morning",
+            identities: [
+                ["match": .pattern(FirstWord())], ["match": .pattern(FirstWord()), "key": .list([.text("word")])],
+                ["match": .pattern(FirstWord()), "mode": .text("window")],
+            ],
+            takesAnything: "a text has no structure: what is empty, cut or huge is a text, too"),
         KindSample(
             kind: "http", body: .text("good morning"), count: 1, words: "good morning",
             options: ["body": .text("compare"), "headers": .map([("version", .text("X-Version"))])],

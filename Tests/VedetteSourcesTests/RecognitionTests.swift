@@ -144,6 +144,34 @@ struct RecognitionTests {
         #expect(line(#"{"a.b":[{"id":1}]}"#) == #"json items=a\.b key=id presence"#)
     }
 
+    @Test("a key is never a time or the id of something else, and a list's own id comes before a name")
+    func keys() throws {
+        func line(_ body: String) -> String? { Self.read(Array(body.utf8))?.line }
+        #expect(
+            line(#"{"hosts":[{"parentid":7,"hostid":"1","name":"a"},{"parentid":8,"hostid":"2","name":"b"}]}"#)
+                == "json items=hosts key=hostid title=name presence")
+        #expect(
+            line(#"[{"fingerprint":"f1","name":"x"},{"fingerprint":"f2","name":"x"}]"#)
+                == "json key=fingerprint title=name presence")
+        #expect(
+            line(
+                #"[{"user_id":1,"at":"2026-11-21T10:00:00Z","word":"a"},{"user_id":2,"at":"2026-11-22T10:00:00Z","word":"b"}]"#
+            )?
+            .contains("key=word") == true)
+        let checks = (0..<6).map { #"{"name":"n\#($0)","attrs":{"state":\#($0 % 3)}}"# }.joined(separator: ",")
+        #expect(line("[\(checks)]") == "json key=name title=name state=attrs.state state")
+    }
+
+    @Test("an object of like objects is a map, and a list of texts has its texts as items")
+    func mapsAndTexts() throws {
+        func line(_ body: String) -> String? { Self.read(Array(body.utf8))?.line }
+        #expect(
+            line(#"{"hosts":{"web":{"status":"UP"},"db":{"status":"UP","x":1}}}"#)
+                == "json map=hosts state=status state")
+        #expect(line(#"{"repositories":["alpine","vedette"]}"#) == "json items=repositories presence")
+        #expect(line(#"["a","b"]"#) == "json presence")
+    }
+
     @Test("JSON Feed, RSS and XML with namespaces are recognised by content")
     func forms() throws {
         let feed =

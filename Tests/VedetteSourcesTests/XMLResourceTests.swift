@@ -140,6 +140,39 @@ struct XMLResourceTests {
                 == "https://api.example.org/v1/media/list.xml?page=2")
     }
 
+    @Test("a form, a document and a WebDAV method are sent as they are written; a plain GET is what it was")
+    func requests() throws {
+        func request(_ options: [String: OptionValue]) throws -> (RequestTemplate, type: String?, depth: String?) {
+            let template = try Fixture.kind("xml", options).request(
+                base: "https://ec2.example.org/", context: PollContext())
+            func header(_ name: String) -> String? { template.headers.first { $0.name == name }?.value }
+            return (template, header("Content-Type"), header("Depth"))
+        }
+        let (plain, plainType, _) = try request([:])
+        #expect(plain.method == "GET" && plain.body == nil && plainType == nil)
+        let form = JSON.members(["Action": .string("DescribeInstances"), "Filter.1": .string("a b&c"), "n": .number(1)])
+        let (ec2, formType, _) = try request(["body": .json(form)])
+        #expect(ec2.method == "POST" && formType == "application/x-www-form-urlencoded")
+        #expect(String(decoding: ec2.body ?? [], as: UTF8.self) == "Action=DescribeInstances&Filter.1=a%20b%26c&n=1")
+        let (soap, soapType, _) = try request(["body": .json(.string("<Envelope/>"))])
+        #expect(
+            soap.method == "POST" && soapType == "text/xml; charset=utf-8" && soap.body == Array("<Envelope/>".utf8))
+        let (dav, _, depth) = try request(["method": .text("PROPFIND")])
+        #expect(dav.method == "PROPFIND" && depth == "1" && dav.body == nil)
+        #expect(throws: OptionProblem.self) { try request(["method": .text("GET"), "body": .json(.string("a=b"))]) }
+        #expect(throws: OptionProblem.self) { try request(["body": .json(.members(["a": .array([])]))]) }
+        let requests: [[String: OptionValue]] = [[:], ["body": .json(form)], ["method": .text("PROPFIND")]]
+        #expect(Set(try requests.map { try Fixture.kind("xml", $0).identity }).count == 3)
+    }
+
+    @Test("templates take XPaths")
+    func templates() throws {
+        let page = try read(
+            ["items": .text("/r/i"), "link": .text("/jobs/{{@id}}"), "title": .list([.text("{{n}} of {{@id}}")])],
+            "<r><i id='1/2'><n>one</n></i></r>")
+        #expect(page.items[0].url == "https://api.example.org/jobs/1%2F2" && page.items[0].title == "one of 1/2")
+    }
+
     @Test("an item without its key is a failure that says which one")
     func missingKey() {
         let error = #expect(throws: ReadError.self) { try read(["items": .text("//i")], "<r><i id='1'/><i/></r>") }

@@ -118,4 +118,23 @@ struct RegularExpressionTests {
         }
         #expect(found == 1600)
     }
+
+    @Test("the named groups of each text are those of its first match; a group without a part is left out")
+    func groups() throws {
+        let pattern = try RegularExpression("^(?<b>\\w+)(?: (?<a>\\d+))?(x)?")
+        #expect(pattern.groupNames == ["b", "a"])
+        #expect(
+            try pattern.groups(inEach: ["äö 12x", "-", "k"]) == [["b": "äö", "a": "12"], nil, ["b": "k"]])
+        let plain = try RegularExpression("x")
+        #expect(try plain.groupNames.isEmpty && plain.groups(inEach: ["x", "y"]) == [[:], nil])
+    }
+
+    @Test("all texts together have one limit of steps")
+    func groupsLimit() throws {
+        let pattern = try RegularExpression("(a+)+$")
+        let text = String(repeating: "a", count: 30) + "b"
+        #expect(throws: PatternError.self) {
+            _ = try pattern.groups(inEach: Array(repeating: text, count: 1000))
+        }
+    }
 }

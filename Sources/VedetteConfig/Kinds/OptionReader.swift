@@ -58,11 +58,22 @@ struct OptionReader {
         case .oneOrMany(let inner): scalars.oneOrMany(node, what).flatMap { list($0, inner, what) }
         case .list(let inner): node.elements(what, findings).flatMap { list($0, inner, what) }
         case .map(let inner): map(node, inner, what)
+        case .pattern: pattern(node, what).map { .pattern($0) }
         case .template: TemplateReader(findings: findings).template(node, what).map { .template($0) }
         case .body: BodyReader(findings: findings).value(node, what)
         case .headers: headers(node, what)
         case .tls: .tls(TLSReader(environment: secrets.environment, findings: findings).policy(node))
         case .json: JSONValueReader(findings: findings).value(node, what).map { .json($0) }
+        }
+    }
+
+    private func pattern(_ node: YAMLNode, _ what: String) -> (any Pattern)? {
+        guard let text = scalars.text(node, what) else { return nil }
+        do throws(PatternError) {
+            return try RegularExpression(text)
+        } catch {
+            findings.error(node.place(ofScalarAt: error.offset ?? 0), "in \(what): \(error.detail)")
+            return nil
         }
     }
 

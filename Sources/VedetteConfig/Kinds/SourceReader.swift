@@ -76,7 +76,9 @@ extension SourceReader {
         let own = map["headers"].map(headers.headers) ?? []
         let userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
         let allowsPrivate = map["allow_private"].flatMap { scalars.flag($0, "'allow_private'") }
-        guard let place = map.has("server") ? onServer(map) : atURL(map) else { return nil }
+        guard let place = map.has("command") ? ofCommand(map) : map.has("server") ? onServer(map) : atURL(map) else {
+            return nil
+        }
         var server = place.0
         if let allowsPrivate { server.allowsPrivate = allowsPrivate }
         if let userAgent { server.userAgent = userAgent }
@@ -85,12 +87,33 @@ extension SourceReader {
         return (server, place.1)
     }
 
+    /// Reads a program and its arguments. They become a URL that only a configuration can have.
+    private func ofCommand(_ map: MapReader) -> (Server, String)? {
+        for key in ["url", "server", "path"] where map.has(key) {
+            findings.error(map.key(key), "'\(key)' and 'command' exclude each other; the output of the command is read")
+        }
+        guard let node = map["command"], let nodes = node.elements("'command'", findings) else { return nil }
+        let arguments = nodes.compactMap { scalars.text($0, "'command'") }
+        guard arguments.count == nodes.count else { return nil }
+        guard let program = arguments.first, !program.isEmpty, !program.contains(where: \.isWhitespace) else {
+            findings.error(
+                node.place, "'command' must begin with a program; write [program, argument, …], as no shell reads it")
+            return nil
+        }
+        guard !arguments.contains(where: { $0.utf8.contains(0) }) else {
+            findings.error(node.place, "'command' holds a NUL, which no argument can hold")
+            return nil
+        }
+        return (Server(name: ""), CommandURL.text(arguments))
+    }
+
     private func atURL(_ map: MapReader) -> (Server, String)? {
         if map.has("path") {
             findings.error(map.key("path"), "'path' needs 'server'; write the whole address as 'url'")
         }
         guard map.has("url") else {
-            findings.error(map.node.place, "\(map.what) lacks an address; write 'server' and 'path', or 'url'")
+            findings.error(
+                map.node.place, "\(map.what) lacks an address; write 'server' and 'path', 'url', or 'command'")
             return nil
         }
         guard let node = map["url"] else { return nil }

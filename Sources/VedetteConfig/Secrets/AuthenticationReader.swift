@@ -29,6 +29,7 @@ struct AuthenticationReader {
             case "netrc": map["netrc"].flatMap { netrc($0, host: host, isDigest: isDigest) }
             case "token": map["token"].flatMap { secrets.secret($0, "'token'") }.map { .bearer($0) }
             case "query": map["query"].flatMap(query)
+            case "aws": map["aws"].flatMap(signature).map { .signature($0) }
             default: map["oauth2"].flatMap(grant).map { .grant($0) }
             }
         }
@@ -75,6 +76,23 @@ struct AuthenticationReader {
             return nil
         }
         return secrets.secret(entry.value, "'\(entry.name)' of 'query'").map { .query(name: entry.name, value: $0) }
+    }
+
+    private func signature(_ node: YAMLNode) -> AWSSignature? {
+        guard let map = MapReader(node, "'aws'", keys: ConfigurationKeys.aws, findings) else { return nil }
+        // A colon or slash would move the parts of the scope that is signed.
+        func word(_ name: String) -> String? {
+            guard let node = map[name], let text = scalars.text(node, "'\(name)'") else { return nil }
+            guard text.utf8.allSatisfy({ HeaderReader.isToken($0) }) else {
+                findings.error(node.place, "'\(name)' takes letters, digits and '-', not '\(text)'")
+                return nil
+            }
+            return text
+        }
+        let (region, service, key) = (word("region"), word("service"), word("key_id"))
+        let secret = map["secret_key"].flatMap { secrets.secret($0, "'secret_key'") }
+        guard let region, let service, let key, let secret else { return nil }
+        return AWSSignature(region: region, service: service, key: key, secret: secret)
     }
 
     private func grant(_ node: YAMLNode) -> ClientGrant? {

@@ -45,6 +45,8 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     case pageGap = "page-gap"
     /// Every key is new, and nothing tells which item is which.
     case keysChanged = "keys-changed"
+    /// The command of a source failed: by its exit status, by a signal, or at a limit.
+    case command
     // The watcher
     case configuration
     /// This program has no memory left, for a response body (I8) or a transfer.

@@ -22,6 +22,8 @@ public struct Server: Sendable {
     public var originLimits: OriginLimits
     /// Whether redirects, next pages and links may lead from a public host to a private address.
     public var allowsPrivate: Bool
+    /// How a session begins; nil for servers without one.
+    public var handshake: SessionHandshake?
 
     /// Creates a server.
     public init(
@@ -48,6 +50,8 @@ public enum Credentials: Sendable {
     case query(name: String, value: Secret)
     /// OAuth 2 client credentials (RFC 6749 §4.4).
     case grant(ClientGrant)
+    /// AWS Signature Version 4.
+    case signature(AWSSignature)
 
     /// Creates credentials for basic authentication.
     public init(user: String, password: Secret) { self = .basic(user: user, password: password) }
@@ -56,7 +60,7 @@ public enum Credentials: Sendable {
     public var user: String? {
         switch self {
         case .basic(let user, _), .digest(let user, _): user
-        case .bearer, .query, .grant: nil
+        case .bearer, .query, .grant, .signature: nil
         }
     }
 
@@ -65,8 +69,37 @@ public enum Credentials: Sendable {
         switch self {
         case .basic(_, let secret), .digest(_, let secret), .bearer(let secret), .query(_, let secret): secret
         case .grant(let grant): grant.secret
+        case .signature(let signature): signature.secret
         }
     }
+}
+
+/// The keys of AWS Signature Version 4, and what a signature is valid for.
+public struct AWSSignature: Sendable {
+    /// The region, as `eu-central-1`.
+    public var region: String
+    /// The service, as `ec2`.
+    public var service: String
+    /// The id of the access key.
+    public var key: String
+    /// The secret access key.
+    public var secret: Secret
+
+    /// Creates keys.
+    public init(region: String, service: String, key: String, secret: Secret) {
+        (self.region, self.service, self.key, self.secret) = (region, service, key, secret)
+    }
+}
+
+/// A session that begins with a refusal: the response of one status has a header that every further request must repeat.
+public struct SessionHandshake: Sendable, Hashable {
+    /// The name of the header.
+    public var header: String
+    /// The status of the response that has its value.
+    public var status: Int
+
+    /// Creates a handshake.
+    public init(header: String, status: Int) { (self.header, self.status) = (header, status) }
 }
 
 /// A request for an OAuth 2 token by client credentials (RFC 6749 §4.4).

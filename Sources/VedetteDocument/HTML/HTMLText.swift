@@ -29,6 +29,12 @@ public enum HTMLText {
         }
     }
 
+    /// Removes the control characters of a text, except tabs and line ends: no text of an item contains them.
+    public static func withoutControls(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0.isControl || $0 == 0x7F }) else { return text }
+        return String(decoding: text.utf8.filter { !$0.isControl && $0 != 0x7F }, as: UTF8.self)
+    }
+
     /// Joins the white space of a text that is not HTML.
     public static func collapse(_ text: String, limit: Int = 64 << 10) -> String {
         var text = text

@@ -121,6 +121,12 @@ struct XMLEntities {
 
     // MARK: References
 
+    /// The mark that ends a text in which an `&` is only itself; nil where none begins.
+    private static func endOfLiteral(_ bytes: ArraySlice<UInt8>) -> String? {
+        if bytes.starts(with: "<![CDATA[".utf8) { return "]]>" }
+        return bytes.starts(with: "<!--".utf8) ? "-->" : nil
+    }
+
     private func replaced(from start: Int, without subset: Range<Int>) throws(DocumentError) -> [UInt8] {
         var out = Array(bytes[start..<subset.lowerBound])
         out.reserveCapacity(bytes.count)
@@ -129,7 +135,7 @@ struct XMLEntities {
         while let next = rest.firstIndex(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }) {
             out += rest[..<next]
             rest = rest[next...]
-            if let mark = rest.starts(with: "<![CDATA[".utf8) ? "]]>" : rest.starts(with: "<!--".utf8) ? "-->" : nil {
+            if let mark = XMLEntities.endOfLiteral(rest) {
                 let end = XMLEntities.end(of: mark, in: rest) ?? rest.endIndex
                 out += rest[..<end]
                 rest = rest[end...]

@@ -19,7 +19,7 @@ public struct XMLLimits: Hashable, Sendable {
 /// Reads XML by libxml2's SAX2 push parser into the elements that a handler asks for.
 ///
 /// A document counts only when its root was closed. It opens nothing: no DTD, no external entity, no XInclude; a document that
-/// declares entities or default attributes is refused. `XMLSanitizer` corrects small errors before parsing, with warnings;
+/// declares default attributes, or entities that are no short plain texts (`XMLEntities`), is refused. `XMLSanitizer` corrects small errors before parsing, with warnings;
 /// markup that is not well-formed is mended for a handler that can start again, where its meaning is beyond doubt.
 public struct XMLReader: Sendable {
     public let vocabulary: XMLVocabulary

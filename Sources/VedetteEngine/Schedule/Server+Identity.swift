@@ -22,7 +22,7 @@ extension Server {
         tls == other.tls && userAgent == other.userAgent && cookies == other.cookies
             && allowsPrivate == other.allowsPrivate && headers.map(\.name) == other.headers.map(\.name)
             && headers.map(\.value) == other.headers.map(\.value) && proxy.parts == other.proxy.parts
-            && credentials?.parts == other.credentials?.parts
+            && credentials?.parts == other.credentials?.parts && handshake == other.handshake
     }
 
     /// Nil when the server has no secret that could be found in a text.
@@ -54,6 +54,8 @@ extension Credentials {
                 "grant", grant.url, grant.client, grant.secret.value, grant.scope, grant.audience,
                 grant.inBody ? "body" : "header",
             ]
+        case .signature(let signature):
+            ["signature", signature.region, signature.service, signature.key, signature.secret.value]
         }
     }
 }

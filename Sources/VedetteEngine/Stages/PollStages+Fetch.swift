@@ -86,7 +86,8 @@ extension PollStages {
             let detail = PollStages.sentence(status: response.status, failure)
             return PollResult(.failed(failure, detail: detail), retryAfter: retryAfter)
         }
-        guard response.body.isEmpty else { return nil }
+        // A command that prints nothing has succeeded; whether that is a document its kind decides.
+        guard response.body.isEmpty, CommandURL.arguments(source.url) == nil else { return nil }
         let detail =
             "the answer was \(response.status) with an empty body; a server may do so for a User-Agent that it does "
             + "not know"

@@ -29,6 +29,8 @@ public actor HTTPClient: Fetcher {
     var pins = ConnectionReuse()
     var tokens = OAuthTokenCache()
     var tokenRequests: [GrantKey: TokenRequest] = [:]
+    /// The headers of sessions that servers gave.
+    var handshakes: [HandshakeKey: Secret] = [:]
     /// Loads of stored cookies: once a task has ended, `jars` has them.
     var cookieLoads: [String: Task<Void, Never>] = [:]
     var cookieWrites: [String: Task<Void, Never>] = [:]
@@ -111,6 +113,12 @@ public actor HTTPClient: Fetcher {
             markUsed(session, now: SystemTime.monotonic())
             if request.cookies == .journal { await loadCookies(of: session) }
         }
+        guard let handshake = request.handshake else { return try await authenticated(request) }
+        return try await fetch(request, after: handshake)
+    }
+
+    /// Sends a request with its credentials.
+    func authenticated(_ request: Request) async throws(FetchError) -> Response {
         guard case .grant(let grant) = request.credentials else {
             return try await followRedirects(of: request, as: nil)
         }

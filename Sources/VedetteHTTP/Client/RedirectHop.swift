@@ -76,8 +76,28 @@ final class RedirectHop: Sendable {
 
     /// The URL as it is sent, with a query credential.
     var sentURL: String {
-        guard case .query(let name, let secret) = credentials else { return url.text }
-        return url.setting([(name, secret.value)])
+        switch credentials {
+        case .query(let name, let secret): url.setting([(name, secret.value)])
+        case .signature: RedirectHop.sorted(url)
+        default: url.text
+        }
+    }
+
+    /// The URL with the parameters of its query in the order in which they are signed, which libcurl 7.88 leaves to its
+    /// caller.
+    private static func sorted(_ url: WebURL) -> String {
+        let parts = url.text.split(separator: "?", maxSplits: 1)
+        guard parts.count == 2 else { return url.text }
+        let pairs = parts[1].split(separator: "&").map { pair in
+            pair.contains("=") ? String(pair) : "\(pair)="
+        }
+        return "\(parts[0])?\(pairs.sorted().joined(separator: "&"))"
+    }
+
+    /// The keys that libcurl signs with; nil for other credentials.
+    var signature: AWSSignature? {
+        guard case .signature(let signature) = credentials else { return nil }
+        return signature
     }
 
     /// User and password of digest authentication; nil when the configuration has an Authorization header of its own.

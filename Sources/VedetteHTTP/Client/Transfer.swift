@@ -45,6 +45,19 @@ final class Transfer {
         var refusesPrivate: Bool
         var inspects: Bool
         var digest: DigestLogin?
+        var signature: Signature?
+    }
+
+    /// What libcurl signs requests with (CURLOPT_AWS_SIGV4(3)).
+    private struct Signature: Hashable {
+        var scope: String
+        var key: String
+        var secret: String
+
+        init(_ signature: AWSSignature) {
+            scope = "aws:amz:\(signature.region):\(signature.service)"
+            (key, secret) = (signature.key, signature.secret.value)
+        }
     }
 
     /// libcurl keeps a server's challenge in the handle, so a handle with a digest login serves one origin.
@@ -119,7 +132,8 @@ final class Transfer {
         let options = Options(
             tls: hop.tls, connect: limits.connect, total: limits.total, isFresh: isFresh || inspects, proxy: hop.proxy,
             refusesPrivate: hop.refusesPrivate, inspects: inspects,
-            digest: hop.digest.map { DigestLogin(user: $0.user, password: $0.password, origin: hop.origin) })
+            digest: hop.digest.map { DigestLogin(user: $0.user, password: $0.password, origin: hop.origin) },
+            signature: hop.signature.map(Signature.init))
         var isSet = true
         if !isPlain || self.options != options { isSet = configure(hop, options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
@@ -161,6 +175,7 @@ final class Transfer {
             cc_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
         }
         if let digest = options.digest { setDigest(digest) }
+        if let signature = options.signature, !setSignature(signature) { return false }
         return setMethod(hop) && isProtocolLimited && isProtected
     }
 
@@ -168,6 +183,12 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_HTTPAUTH, CC_AUTH_DIGEST)
         cc_set_string(easy, CURLOPT_USERNAME, digest.user)
         cc_set_string(easy, CURLOPT_PASSWORD, digest.password)
+    }
+
+    private func setSignature(_ signature: Signature) -> Bool {
+        cc_set_string(easy, CURLOPT_USERNAME, signature.key)
+        cc_set_string(easy, CURLOPT_PASSWORD, signature.secret)
+        return cc_set_string(easy, CURLOPT_AWS_SIGV4, signature.scope) == CURLE_OK
     }
 
     /// Without a proxy the address of the socket is checked. A proxy resolves names itself, and may have a private address.

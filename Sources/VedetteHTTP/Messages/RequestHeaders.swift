@@ -39,13 +39,13 @@ struct RequestHeaders {
         if !hasType { remove("Content-Type") }
     }
 
-    /// libcurl answers the challenge of digest authentication; a query credential is part of the URL.
+    /// libcurl answers the challenge of digest authentication, and signs; a query credential is part of the URL.
     private mutating func authorize(_ credentials: Credentials) {
         switch credentials {
         case .basic(let user, let password):
             add("Authorization", "Basic " + Base64.encode("\(user):\(password.value)".utf8))
         case .bearer(let token): add("Authorization", "Bearer " + token.value)
-        case .digest, .query, .grant: break
+        case .digest, .query, .grant, .signature: break
         }
     }
 

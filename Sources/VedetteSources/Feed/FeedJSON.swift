@@ -80,11 +80,15 @@ enum FeedJSON {
         for (column, form, source) in bodies where row.kind(column.rawValue) == .string && entry.wants(source) {
             entry.offer(form.read(row.bytes(column.rawValue), limit: collector.contentLimit), source)
         }
-        if row.kind(Column.published.rawValue) == .string {
-            collector.date(row.bytes(Column.published.rawValue)).map { entry.offer(published: $0, .own) }
+        if row.kind(Column.published.rawValue) == .string,
+            let time = collector.date(row.bytes(Column.published.rawValue))
+        {
+            entry.offer(published: time, .own)
         }
-        if row.kind(Column.modified.rawValue) == .string {
-            collector.date(row.bytes(Column.modified.rawValue)).map { entry.offer(updated: $0, .own) }
+        if row.kind(Column.modified.rawValue) == .string,
+            let time = collector.date(row.bytes(Column.modified.rawValue))
+        {
+            entry.offer(updated: time, .own)
         }
         for column in [Column.author1, .author2, .author3, .author] {
             if let name = text(column) { entry.addAuthor(name) }

@@ -146,7 +146,7 @@ extension ItemPlan {
     private func key(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String {
         var parts: [String?] = []
         for column in key {
-            let part = row.isNested(column) ? row.canonical(column) : try row.text(column)
+            let part = try row.isNested(column) ? row.canonical(column) : row.text(column)
             if let part, keysAreAlternatives || key.count == 1 { return TextLimit.bounded(part) }
             parts.append(part)
         }

@@ -22,7 +22,49 @@ struct JSONRecogniser {
             .sorted { ($0.richness, $0.rows.count, $1.path.count) > ($1.richness, $1.rows.count, $0.path.count) }
         found += best.map(proposal)
         if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
+        if found.isEmpty { found += maps.sorted { $0.richness > $1.richness }.map(proposal) }
+        if found.isEmpty { found += texts(root, []).map(ofTexts) }
         return found
+    }
+
+    /// Every object whose members are objects that are alike.
+    private var maps: [JSONTable] {
+        var found: [JSONTable] = []
+        searchMaps(root, [], &found)
+        return found
+    }
+
+    private func searchMaps(_ value: JSON, _ path: [String], _ found: inout [JSONTable]) {
+        guard path.count < JSONRecogniser.depth, let members = value.members, !members.isEmpty else { return }
+        let rows = members.map(\.value)
+        let names = rows.map { Set(($0.members ?? []).map(\.name)) }
+        let common = names.dropFirst().reduce(names[0]) { $0.intersection($1) }
+        if rows.count > 1, !common.isEmpty, rows.allSatisfy({ $0.members != nil }) {
+            found.append(JSONTable(path: path, rows: rows, isMap: true))
+        }
+        for member in members where !member.name.isEmpty && !member.name.hasPrefix("_") {
+            searchMaps(member.value, path + [member.name], &found)
+        }
+    }
+
+    /// The paths of every list of different texts.
+    private func texts(_ value: JSON, _ path: [String]) -> [(path: [String], count: Int)] {
+        if let rows = value.array {
+            let texts = rows.compactMap(\.string)
+            return !rows.isEmpty && texts.count == rows.count && Set(texts).count == rows.count
+                ? [(path, rows.count)] : []
+        }
+        guard path.count < JSONRecogniser.depth else { return [] }
+        return (value.members ?? []).filter { !$0.name.isEmpty }.flatMap { texts($0.value, path + [$0.name]) }
+    }
+
+    private func ofTexts(_ list: (path: [String], count: Int)) -> Proposal {
+        var proposal = Proposal(
+            "json", .presence, because: "\(counted(list.count, "text"))\(JSONRecogniser.place(list.path))")
+        if !list.path.isEmpty {
+            proposal.set("items", .text(JSONPath(steps: list.path).description), "each text is an item's key")
+        }
+        return proposal
     }
 
     private typealias List = (path: [String], rows: [JSON])
@@ -85,7 +127,10 @@ struct JSONRecogniser {
         let isWindow = table.isNewestFirst && (hasNextLink || next != nil)
         let hint: Proposal.RecognitionHint = isWindow ? .arrivals : table.state.isEmpty ? .presence : .state
         var proposal = Proposal("json", hint, because: noun)
-        if !table.path.isEmpty {
+        if table.isMap {
+            let path = table.path.isEmpty ? "." : JSONPath(steps: table.path).description
+            proposal.set("map", .text(path), "\(count) of them now, keyed by their names")
+        } else if !table.path.isEmpty {
             proposal.set("items", .text(JSONPath(steps: table.path).description), "\(count) of them now")
         }
         table.describe(&proposal, isWindow: isWindow)

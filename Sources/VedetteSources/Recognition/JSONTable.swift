@@ -3,11 +3,13 @@
 import VedetteCore
 import VedetteDocument
 
-/// An array of objects, with the members that serve as key, title, state, link and time. Names are tried from the most telling
-/// to the least, and count only where the values fit.
+/// An array of objects, or an object of objects, with the members that serve as key, title, state, link and time. Names are tried
+/// from the most telling to the least, and count only where the values fit.
 struct JSONTable {
     let path: [String]
     let rows: [JSON]
+    /// The rows are the members of an object, whose names key them.
+    let isMap: Bool
     /// The key; nil when no member is unique in all rows.
     let key: [String]?
     let state: [String]
@@ -15,10 +17,10 @@ struct JSONTable {
     private let link: String?
     private let time: String?
 
-    init(path: [String], rows: [JSON]) {
-        (self.path, self.rows) = (path, rows)
+    init(path: [String], rows: [JSON], isMap: Bool = false) {
+        (self.path, self.rows, self.isMap) = (path, rows, isMap)
         let columns = Columns(rows: rows)
-        key = columns.key
+        key = isMap ? ["$name"] : columns.key(of: path.last ?? "")
         state = columns.state
         title = columns.first(Names.title + columns.names) { !$0.isEmpty }
         link = columns.first(Names.link) { $0.contains("://") || $0.hasPrefix("/") }
@@ -43,7 +45,7 @@ struct JSONTable {
     /// - Parameter isWindow: the rows are the newest of a longer list.
     func describe(_ proposal: inout Proposal, isWindow: Bool) {
         let time = isWindow ? falling ?? time : time
-        if let key {
+        if let key, !isMap {
             let remark = rows.count > 1 ? "unique in all \(rows.count)" : nil
             proposal.set("key", key.count == 1 ? .text(key[0]) : .list(key), remark)
         }
@@ -99,12 +101,37 @@ private struct Columns {
         }
     }
 
-    var key: [String]? {
+    /// Returns the key of the rows of a list with that name: its own id before a name, and never a time or another thing's id.
+    func key(of list: String) -> [String]? {
         let others = (rows.first?.members ?? []).map(\.name).filter { !$0.contains(".") && !$0.contains("\\") }
-        let ids = others.filter { $0.lowercased().hasSuffix("id") }
-        for path in Names.key + ids where isUnique([path]) { return [path] }
+        let own = others.filter { Columns.isID($0, of: list) }
+        let ids = others.filter { $0.lowercased().hasSuffix("id") && !Columns.isForeign($0) }
+        for path in Names.id + own + Names.key + ids where isUnique([path]) { return [path] }
         for pair in Names.keyPairs where isUnique(pair) { return pair }
-        return others.first { isUnique([$0]) && isText($0) }.map { [$0] }
+        return others.first { isUnique([$0]) && isText($0) && !isTime($0) }.map { [$0] }
+    }
+
+    /// True for `hostid`, `host_id` and `hostId` in `hosts`.
+    private static func isID(_ name: String, of list: String) -> Bool {
+        guard list.hasSuffix("s"), let stem = stem(of: name) else { return false }
+        let plural = letters(list)
+        let singulars = [String(plural.dropLast()), String(plural.dropLast(2)), String(plural.dropLast(3)) + "y"]
+        return singulars.contains(stem)
+    }
+
+    /// True for the id of something that a row belongs to: `parent_id`, `userId`.
+    private static func isForeign(_ name: String) -> Bool { stem(of: name).map(Names.foreign.contains) ?? false }
+
+    /// Returns `host` of `host_id`; nil when the name ends otherwise.
+    private static func stem(of name: String) -> String? {
+        let name = letters(name)
+        return name.hasSuffix("id") ? String(name.dropLast(2)) : nil
+    }
+
+    private static func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
+
+    private func isTime(_ path: String) -> Bool {
+        rows.allSatisfy { value(path, $0).flatMap(Timestamp.init(anyForm:)) != nil }
     }
 
     private func isUnique(_ paths: [String]) -> Bool {
@@ -141,8 +168,12 @@ private struct Columns {
     private func isState(_ path: String) -> Bool {
         let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
         let distinct = Set(texts)
-        guard !texts.isEmpty, distinct.allSatisfy({ !$0.isEmpty && $0.count <= 40 && Int($0) == nil }) else {
-            return false
+        guard !texts.isEmpty, distinct.allSatisfy({ !$0.isEmpty && $0.count <= 40 }) else { return false }
+        // A few small numbers that rows share are codes, such as 0 to 3 of monitoring plugins; others are counters.
+        if distinct.contains(where: { Double($0) != nil }) {
+            guard distinct.count <= 5, distinct.count * 2 <= texts.count,
+                distinct.allSatisfy({ Int($0).map { (-1...20).contains($0) } ?? false })
+            else { return false }
         }
         return distinct.count <= 20 && (texts.count <= 6 || distinct.count * 2 <= texts.count)
     }
@@ -159,8 +190,12 @@ private struct Columns {
 private enum Names {
     static func steps(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
 
+    static let id = ["id", "uid", "uuid", "guid", "fingerprint", "key", "metadata.uid", "_id", "identifier"]
+    static let foreign: Set<String> = [
+        "parent", "owner", "user", "group", "project", "author", "account", "tenant", "creator", "template", "session",
+    ]
     static let key = [
-        "id", "uid", "uuid", "guid", "key", "metadata.uid", "_id", "identifier", "name", "metadata.name", "full_name",
+        "name", "metadata.name", "full_name",
         "slug",
         "url", "unescapedUrl", "href", "link",
     ]
@@ -173,7 +208,8 @@ private enum Names {
         "full_name", "message", "label", "text", "description", "content",
     ]
     static let state = [
-        "currentstatus", "status", "state", "phase", "health", "status.phase", "status.state", "status.health",
+        "currentstatus", "status", "state", "state_string", "attrs.state", "phase", "health", "status.phase",
+        "status.state", "status.health",
         "status.indicator", "health.status", "lifecycle", "stage", "condition", "color", "conclusion", "result",
     ]
     static let link = [

@@ -20,7 +20,8 @@ struct HTMLPage: SourceKind {
                 "end", .choice(["required", "optional"]),
                 "`optional` accepts a page that opens `<html>` and never closes it, which a cut page does too.",
                 default: "required"),
-        ] + ItemOptions.item("XPath", "XPaths", title: "the row's text; of a page `//title`, then `//h1`")
+        ] + XPathRequest.options(["GET", "POST"])
+            + ItemOptions.item("XPath", "XPaths", title: "the row's text; of a page `//title`, then `//h1`")
             + XPathRows.options,
         every: .seconds(1800), make: { options throws(OptionProblem) in try HTMLPage(options) })
 
@@ -44,7 +45,7 @@ struct HTMLPage: SourceKind {
             throw OptionProblem(option, detail: "'\(option)' is not used here: \(remedy)")
         }
         rows = try XPathRows(
-            options, columns, items: nil,
+            options, columns, items: nil, accept: "text/html, application/xhtml+xml, */*;q=0.5",
             isPage
                 ? .init(keys: [], titles: ["//title", "//h1"], taken: ["text"], reading: ignored)
                 : .init(
@@ -63,9 +64,7 @@ struct HTMLPage: SourceKind {
     var noteNames: Set<String> { rows.plan.noteNames }
     var stateNames: StateNames? { rows.plan.stateNames }
 
-    func request(base: String, context: PollContext) -> RequestTemplate {
-        RequestTemplate(url: base, headers: [Header("Accept", "text/html, application/xhtml+xml, */*;q=0.5")])
-    }
+    func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         do {

@@ -13,7 +13,8 @@ struct XMLResource: SourceKind {
                 "key", .oneOrMany(.text), "XPath or XPaths that key an item; several are joined by `/`.",
                 default: "`@id`, then `id`"),
             OptionSpec("namespaces", .map(.text), "Prefixes for the expressions: prefix to namespace URI."),
-        ] + ItemOptions.item("XPath", "XPaths", title: "`title`, `name`, `@title`, `@name`") + XPathRows.options,
+        ] + XPathRequest.options(["GET", "POST", "PROPFIND", "REPORT"])
+            + ItemOptions.item("XPath", "XPaths", title: "`title`, `name`, `@title`, `@name`") + XPathRows.options,
         make: { options throws(OptionProblem) in try XMLResource(options) })
 
     private let rows: XPathRows
@@ -21,7 +22,7 @@ struct XMLResource: SourceKind {
 
     init(_ options: Options) throws(OptionProblem) {
         rows = try XPathRows(
-            options, XPathColumns(options), items: "/*",
+            options, XPathColumns(options), items: "/*", accept: "application/xml, text/xml;q=0.9, */*;q=0.5",
             .init(
                 keys: ["@id", "id"], titles: ["title", "name", "@title", "@name"], reading: options.texts("ignore")))
         namespaces = Set(options.map("namespaces").map(\.value))
@@ -34,9 +35,7 @@ struct XMLResource: SourceKind {
     var noteNames: Set<String> { rows.plan.noteNames }
     var stateNames: StateNames? { rows.plan.stateNames }
 
-    func request(base: String, context: PollContext) -> RequestTemplate {
-        RequestTemplate(url: base, headers: [Header("Accept", "application/xml, text/xml;q=0.9, */*;q=0.5")])
-    }
+    func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
 
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let url = WebURL(page.url)

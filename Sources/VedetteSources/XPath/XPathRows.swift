@@ -22,9 +22,14 @@ struct XPathRows: Sendable {
     private let next: Int?
     private let errors: ErrorDetection
 
-    /// - Parameter items: the rows where the option is not written; nil for the whole document as one item.
+    let request: XPathRequest
+
+    /// - Parameters:
+    ///   - items: the rows where the option is not written; nil for the whole document as one item.
+    ///   - accept: the value of Accept.
     init(
-        _ options: Options, _ columns: XPathColumns, items standard: String?, _ defaults: ItemPlan.Defaults
+        _ options: Options, _ columns: XPathColumns, items standard: String?, accept: String,
+        _ defaults: ItemPlan.Defaults
     ) throws(OptionProblem) {
         var columns = columns
         items = try (options.text("items") ?? standard).map { text throws(OptionProblem) in
@@ -39,7 +44,8 @@ struct XPathRows: Sendable {
         self.columns = columns.paths
         mode = ItemOptions.mode(options)
         let spaces = options.map("namespaces").sorted { $0.name < $1.name }.flatMap { [$0.name, $0.value] }
-        identity = Digest.of([items?.text ?? "", mode.rawValue] + plan.keys + spaces)
+        request = try XPathRequest(options, accept: accept)
+        identity = Digest.of([items?.text ?? "", mode.rawValue] + plan.keys + spaces + request.fingerprint)
     }
 
     func row(_ node: DOMNode, _ tree: DOMTree, number: Int = 1) -> XPathRow {

@@ -6,8 +6,8 @@ import VedetteCore
 import VedetteHTTP
 import VedetteSystem
 
-/// Reads `file:` URLs and passes all others to the HTTP client. Only a configured URL can be a file: redirects and next
-/// pages must be http or https, which is checked before.
+/// Reads `file:` URLs, runs commands, and passes all others to the HTTP client. Only a configured URL can be a file or a
+/// command: redirects and next pages must be http or https, which is checked before.
 final class FileFetcher: Fetcher {
     private let web: HTTPClient
     /// One queue per path, so that a file system that hangs delays no other file.
@@ -17,6 +17,9 @@ final class FileFetcher: Fetcher {
 
     func fetch(_ request: Request) async throws(FetchError) -> Response {
         // The prefix first: parsing each URL would cost a twentieth of a poll.
+        if let arguments = CommandURL.arguments(request.url) {
+            return try await CommandFetcher().fetch(arguments, request)
+        }
         guard request.url.hasPrefix("file:"), let url = URL(string: request.url), url.isFileURL else {
             return try await web.fetch(request)
         }

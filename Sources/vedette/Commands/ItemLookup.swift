@@ -91,7 +91,7 @@ enum ItemLookup {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Exit(.usage, "\(path): failed to read this file")
         }
-        let page = PageBody(bytes: Array(data), url: "https://file.example.org/")
+        let page = PageBody(bytes: Array(data), url: URL(filePath: path).absoluteString)
         do throws(ReadError) {
             return try Recognised.from(page, nil, kind: kind).items
         } catch {

@@ -45,7 +45,8 @@ struct ReplayCommand: AsyncParsableCommand {
         var problem: Exit?
         var waiting = Set<RuleMemory>()
         for (number, file) in files.enumerated() {
-            let poll = await replay.poll(try pages(file, url: source.url), at: time)
+            // Bodies of no configured source are files, whose relative links stay relative.
+            let poll = await replay.poll(try pages(file, url: kind == nil ? source.url : nil), at: time)
             if let failure = poll.failure {
                 Output.diagnose("poll \(number + 1): \(failure.failure): \(failure.detail)")
                 problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
@@ -98,14 +99,14 @@ struct ReplayCommand: AsyncParsableCommand {
         return duration
     }
 
-    private func pages(_ file: String, url: String) throws -> [PageBody] {
+    private func pages(_ file: String, url: String?) throws -> [PageBody] {
         // A file whose own name has a plus sign is one page.
         let paths = FileManager.default.fileExists(atPath: file) ? [file[...]] : file.split(separator: "+")
         return try paths.map { path in
             guard let data = FileManager.default.contents(atPath: String(path)) else {
                 throw Exit(.usage, "\(path): this file cannot be read")
             }
-            return PageBody(bytes: Array(data), url: url)
+            return PageBody(bytes: Array(data), url: url ?? URL(filePath: String(path)).absoluteString)
         }
     }
 

@@ -48,6 +48,8 @@ public struct Request: Sendable {
     public var reach: Reach
     /// Whether the request needs a connection of its own, so that `elapsed` and `certificateExpires` tell about that one.
     public var inspectsConnection: Bool
+    /// How a session begins; nil for servers without one.
+    public var handshake: SessionHandshake?
 
     /// Which addresses a request may lead to: a public server must not make the watcher send requests into the private network
     /// (adversarial case 20).

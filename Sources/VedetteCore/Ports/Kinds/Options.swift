@@ -44,6 +44,8 @@ public indirect enum OptionType: Sendable, Hashable {
     case list(OptionType)
     /// A map with names of the user's choice.
     case map(OptionType)
+    /// A regular expression, compiled.
+    case pattern
     /// A template whose names are validated.
     case template
     /// A template; or a map or list of templates, in which a plain `true`, `1.5` or `null` is that JSON value. Read as maps
@@ -74,6 +76,8 @@ public indirect enum OptionValue: Sendable {
     case list([OptionValue])
     /// `map` and `body`, in the order in which it is written.
     case map([(name: String, value: OptionValue)])
+    /// `pattern`.
+    case pattern(any Pattern)
     /// `template` and `body`.
     case template(any Template)
     /// `headers`.
@@ -117,6 +121,11 @@ public struct Options: Sendable {
     /// Returns the secret of an option; nil when it is not given.
     public func secret(_ name: String) -> Secret? {
         if case .secret(let secret) = values[name] { secret } else { nil }
+    }
+
+    /// Returns the pattern of an option; nil when it is not given.
+    public func pattern(_ name: String) -> (any Pattern)? {
+        if case .pattern(let pattern) = values[name] { pattern } else { nil }
     }
 
     /// Returns the template of an option; nil when it is not given.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Sessions that begin with a refusal: Transmission answers 409 with an `X-Transmission-Session-Id` that every request must
+/// repeat, and again when it has expired.
+extension HTTPClient {
+    /// Identifies a session: the origin that gave it, the header, and who shares it.
+    struct HandshakeKey: Hashable {
+        var origin: String
+        var header: String
+        var session: String?
+    }
+
+    /// Sessions that are kept at most; a lost one costs a request.
+    private static let mostHandshakes = 1000
+
+    /// Sends a request in its session, and once more when the server gives it another one.
+    func fetch(_ request: Request, after handshake: SessionHandshake) async throws(FetchError) -> Response {
+        let origin = WebURL(request.url)?.origin ?? request.url
+        let key = HandshakeKey(origin: origin, header: handshake.header, session: request.session)
+        let known = handshakes[key]
+        let response = try await authenticated(request.adding(handshake.header, known))
+        guard response.status == handshake.status, WebURL(response.url)?.origin == origin,
+            let value = response.headers[handshake.header], !value.isEmpty, value != known?.value
+        else { return response }
+        if handshakes.count >= HTTPClient.mostHandshakes { handshakes.removeAll() }
+        let secret = Secret(value)
+        handshakes[key] = secret
+        return try await authenticated(request.adding(handshake.header, secret))
+    }
+}
+
+extension Request {
+    /// Returns a copy with the header of a session, which is sent to its own origin only.
+    fileprivate func adding(_ name: String, _ value: Secret?) -> Request {
+        guard let value else { return self }
+        var request = self
+        request.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+        request.headers.append(Header(name, value))
+        return request
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteDocument
+
+/// Plain text: the lines that a regular expression matches as items, or the whole as one item whose text is compared.
+struct TextResource: SourceKind {
+    static let entry = SourceKindEntry(
+        name: "text", summary: "Plain text: lines by a regular expression, or the whole.",
+        options: [
+            OptionSpec(
+                "match", .pattern,
+                "Regular expression; each line that it matches is an item, and its named groups are what options name.",
+                default: "none: the text is one item with the field `text`"),
+            OptionSpec(
+                "key", .oneOrMany(.text), "Group or groups that key an item; several are joined by `/`.",
+                default: "the group `key`, else the line"), ItemOptions.mode,
+        ] + ItemOptions.item("Group", "groups", title: "the group `title`, else the line"),
+        make: { options throws(OptionProblem) in try TextResource(options) })
+
+    /// Lines that are read at most.
+    private static let mostLines = 100_000
+
+    let mode: ReadingMode
+    let identity: UInt64
+    private let pattern: (any Pattern)?
+    private let columns: TextColumns
+    private let plan: ItemPlan
+
+    init(_ options: Options) throws(OptionProblem) {
+        pattern = options.pattern("match")
+        if pattern == nil, let name = ["key", "mode"].first(where: { options[$0] != nil }) {
+            throw OptionProblem(name, detail: "'\(name)' needs 'match': without it the whole text is one item")
+        }
+        let groups = pattern?.groupNames ?? []
+        var columns = TextColumns(groups: groups)
+        plan = try ItemPlan(
+            options, &columns,
+            .init(
+                keys: [groups.contains("key") ? "key" : TextColumns.line],
+                titles: [groups.contains("title") ? "title" : TextColumns.line],
+                taken: pattern == nil ? ["text"] : [], reading: [pattern?.source ?? ""]))
+        self.columns = columns
+        mode = ItemOptions.mode(options)
+        identity = Digest.of([pattern?.source ?? "", mode.rawValue] + plan.keys)
+    }
+
+    var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }
+    var fingerprints: [String: UInt64] { plan.fingerprints }
+
+    func request(base: String, context: PollContext) -> RequestTemplate {
+        RequestTemplate(url: base, headers: [Header("Accept", "text/plain, */*;q=0.5")])
+    }
+
+    func read(_ page: inout PageBody) throws(ReadError) -> Page {
+        let text: String
+        do throws(DocumentError) {
+            text = try PlainText.decode(page.bytes, charset: page.headers.charset)
+        } catch {
+            throw ReadError(error)
+        }
+        if PlainText.isHTML(text) {
+            throw ReadError(.wrongType, "plain text was expected, but the response is an HTML page (a login page?)")
+        }
+        guard let pattern else { return Page(items: [try whole(text, page.url)]) }
+        let list = try lines(of: text, pattern, WebURL(page.url))
+        return Page(items: list.items, warnings: list.warnings)
+    }
+
+    private func whole(_ text: String, _ url: String) throws(ReadError) -> Item {
+        let text = HTMLText.withoutControls(text)
+        var list = ItemList(url: WebURL(url))
+        let title = String((TextResource.lines(of: String(text.prefix(1000))).first ?? "").prefix(200))
+        try plan.read(TextRow(number: 1, line: title, groups: [:], names: columns.names), key: "text", into: &list)
+        var item = list.items[0]
+        item.fields["text"] = .text(TextLimit.bounded(text))
+        return item
+    }
+
+    /// Lines without their ends, LF or CR LF; empty ones are left out.
+    private static func lines(of text: String) -> [String] {
+        text.utf8.split(whereSeparator: { $0 == 10 || $0 == 13 }).map {
+            HTMLText.withoutControls(String(Substring($0)))
+        }
+    }
+
+    private func lines(of text: String, _ pattern: any Pattern, _ url: WebURL?) throws(ReadError) -> ItemList {
+        let lines = TextResource.lines(of: text)
+        guard lines.count <= TextResource.mostLines else {
+            throw ReadError(.tooLarge, "the text has more than \(TextResource.mostLines) lines")
+        }
+        let found: [[String: String]?]
+        do throws(PatternError) {
+            found = try pattern.groups(inEach: lines)
+        } catch {
+            throw ReadError(.shape, "failed to match the lines: \(error.detail)")
+        }
+        var list = ItemList(url: url)
+        for (index, groups) in found.enumerated() {
+            guard let groups else { continue }
+            try plan.read(
+                TextRow(number: index + 1, line: lines[index], groups: groups, names: columns.names), into: &list)
+        }
+        return list
+    }
+}
+
+/// The groups of one reading, in the order of their columns.
+struct TextColumns: ItemColumns {
+    /// The name of the whole line.
+    static let line = "line"
+
+    private(set) var names: [String] = []
+    private let groups: [String]
+
+    init(groups: [String]) { self.groups = groups }
+
+    mutating func add(_ text: String, _ place: [String]) throws(OptionProblem) -> Int {
+        guard text == TextColumns.line || groups.contains(text) else {
+            let known =
+                groups.isEmpty ? "it has none; write one as (?<\(text)>…)" : "it has \(groups.joined(separator: ", "))"
+            throw OptionProblem(
+                at: place, "'\(text)' is no named group of 'match': \(known), and 'line' is the whole line")
+        }
+        names.append(text)
+        return names.count - 1
+    }
+}
+
+/// A line as a row.
+private struct TextRow: ItemRow {
+    let number: Int
+    let line: String
+    let groups: [String: String]
+    /// The groups by column.
+    let names: [String]
+
+    func text(_ column: Int) -> String? {
+        let text = names[column] == TextColumns.line ? groups[TextColumns.line] ?? line : groups[names[column]]
+        return text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func value(_ column: Int, isHTML: Bool) -> Value? {
+        text(column).map { .text(isHTML ? HTMLText.plain($0) : TextLimit.bounded($0)) }
+    }
+
+    func isNested(_ column: Int) -> Bool { false }
+
+    func canonical(_ column: Int) -> String? { nil }
+}

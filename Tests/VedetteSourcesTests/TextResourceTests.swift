@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteSources
+
+@Suite("The text kind")
+struct TextResourceTests {
+    private func read(
+        _ options: [String: OptionValue], _ text: [UInt8], charset: String? = nil
+    ) throws -> Page {
+        let headers = ResponseHeaders(charset.map { [("Content-Type", "text/plain; charset=\($0)")] } ?? [])
+        var page = PageBody(bytes: text, headers: headers, url: "https://host.example.org/list.txt")
+        return try Fixture.kind("text", options).read(&page)
+    }
+
+    private let match: [String: OptionValue] = ["match": .pattern(KindSample.FirstWord())]
+
+    @Test("each line that matches is an item; its groups are key, state, fields and templates")
+    func lines() throws {
+        let options: [String: OptionValue] = [
+            "key": .list([.text("word")]), "title": .list([.text("rest")]), "state": .list([.text("rest")]),
+            "link": .text("/units/{{word}}"),
+            "fields": .map([("both", .text("{{word}}:{{rest}}")), ("all", .text("line"))]),
+        ]
+        let text = "a.service active\r\nnothing\n\nb@1.service -\n"
+        let page = try read(options.merging(match) { $1 }, Array(text.utf8))
+        #expect(page.items.map(\.key) == ["a.service", "b@1.service"])
+        #expect(page.items.map(\.state) == ["active", nil] && page.items.map(\.title) == ["active", nil])
+        #expect(
+            page.items[0].url == "https://host.example.org/units/a.service"
+                && page.items[0]["both"] == "a.service:active")
+        #expect(page.items[1]["both"] == "b@1.service:" && page.items[1]["all"] == "b@1.service -")
+    }
+
+    @Test("without groups named so, the line is key and title; no line that matches is an empty list")
+    func defaults() throws {
+        let page = try read(match, Array("a b\na b\n\u{1B}c d".utf8))
+        #expect(page.items.map(\.key) == ["a b", "c d"] && page.items.map(\.title) == ["a b", "c d"])
+        #expect(page.warnings.count == 1)
+        #expect(try read(match, []).items.isEmpty && read(match, Array("none".utf8)).items.isEmpty)
+    }
+
+    @Test("without 'match' the whole text is one item, in whatever encoding it is")
+    func whole() throws {
+        let item = try read([:], [0x43, 0x61, 0x66, 0xE9, 0x0A, 0x78], charset: "iso-8859-1").items[0]
+        #expect(item.key == "text" && item.title == "Café" && item["text"] == "Café\nx")
+    }
+
+    @Test("a name that is no group, and an option that needs 'match', are errors that say what there is")
+    func unknown() {
+        let options: [String: OptionValue] = ["state": .list([.text("stat")])]
+        let error = #expect(throws: OptionProblem.self) { try read(options.merging(match) { $1 }, []) }
+        #expect(error?.detail == "'stat' is no named group of 'match': it has word, rest, and 'line' is the whole line")
+        #expect(throws: OptionProblem.self) { try read(["key": .list([.text("line")])], []) }
+    }
+
+    @Test("an HTML page is no text")
+    func page() {
+        let error = #expect(throws: ReadError.self) { try read(match, Array("<!DOCTYPE html><p>Log in".utf8)) }
+        #expect(error?.failure == .wrongType)
+    }
+}
