@@ -29,6 +29,19 @@ struct ProbeTests {
         #expect(kinds["cloudburst"] == 4 && (kinds["json"] ?? 0) > 20, "\(kinds)")
     }
 
+    @Test("an empty list is proposed with empty as normal, and with both what comes and what goes")
+    func emptyList() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "alerts.json")
+        try #"{"alerts": []}"#.write(to: file, atomically: true, encoding: .utf8)
+        let result = try await home.vedette("probe", "file://" + file.path)
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.lines.contains { $0.hasPrefix("    empty: valid") })
+        #expect(result.out.contains("any: [{appears: true}, {disappears: true}]"))
+        try home.write(result.out)
+        #expect(try await home.vedette("check").code == 0)
+    }
+
     @Test("a feed is watched with what is printed, over http")
     func feed() async throws {
         let lab = try await Lab("feeds", "--feeds", "2")

@@ -113,6 +113,7 @@ struct JSONRecogniser {
         var proposal = Proposal("json", .presence, because: "an empty list\(JSONRecogniser.place(path))")
         if !path.isEmpty { proposal.set("items", .text(JSONPath(steps: path).description)) }
         proposal.set("key", .text("id"), "a guess: the list is empty now")
+        proposal.isOftenEmpty = true
         proposal.remarks.append("The list is empty now, so its fields are unknown: probe again when it has items.")
         return proposal
     }

@@ -37,6 +37,8 @@ public struct Proposal: Sendable, Hashable {
     public var kind: String
     public var options: [Option] = []
     public var hint: RecognitionHint
+    /// An empty list is normal, as one of alerts.
+    public var isOftenEmpty = false
     /// What the resource is, as `a feed` or `12 objects below 'items'`.
     public var reason: String
     /// Sentences that a person should read before using it.

@@ -37,6 +37,7 @@ struct ProposalText {
             let remark = option.remark.map { "  # \(ProposalText.line($0))" } ?? ""
             lines.append("    \(option.name): \(ProposalText.value(option.value))\(remark)")
         }
+        if proposal.isOftenEmpty { lines.append("    empty: valid  # the list is empty now") }
         return lines
     }
 
