@@ -52,8 +52,8 @@ struct Daemon {
         var reloading: Task<Void, Never>?
         var mustReload = false
         var damage: JournalError?
-        notifier.ready()
-        app.log.log(.notice, "watching \(counted(configuration.sources.count, "source"))")
+        notifier.ready(Daemon.status(configuration))
+        app.log.log(.notice, Daemon.status(configuration))
         for await trigger in triggers {
             switch trigger {
             case .signal(SIGHUP), .filesChanged:
@@ -65,7 +65,7 @@ struct Daemon {
             case .reloaded(let fresh):
                 (configuration, sinks) = (fresh.configuration ?? configuration, fresh.sinks)
                 reloading = mustReload ? reload(sinks, to: continuation) : nil
-                if !mustReload { notifier.ready() }
+                if !mustReload { notifier.ready(Daemon.status(configuration)) }
                 mustReload = false
             case .signal: continuation.finish()
             case .journalDamaged(let error):
@@ -110,6 +110,10 @@ struct Daemon {
         await app.close()
         for forwarder in forwarders { forwarder.cancel() }
         if let damage { throw damage }
+    }
+
+    private static func status(_ configuration: Configuration) -> String {
+        "watching \(counted(configuration.sources.count, "source"))"
     }
 
     private func forward(

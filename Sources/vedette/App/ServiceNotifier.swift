@@ -13,11 +13,11 @@ struct ServiceNotifier: Sendable {
         path = environment["NOTIFY_SOCKET"]
     }
 
-    func ready() { send("READY=1") }
+    /// - Parameter status: the line that `systemctl status` shows.
+    func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
     /// Must be sent more often than `WatchdogSec=`, else systemd restarts the service.
     func alive() { send("WATCHDOG=1") }
     func stopping() { send("STOPPING=1") }
-    func status(_ text: String) { send("STATUS=\(text)") }
 
     func reloading() {
         var time = timespec()
