@@ -81,6 +81,7 @@ public struct ConfigurationLoader: Sendable {
             let root = YAMLDocument.root(of: file, budget: Budget(), findings)
             names.sources.formUnion(root?.child("sources")?.keys.compactMap(\.text) ?? [])
             names.sinks.formUnion(root?.child("sinks")?.keys.compactMap(\.text) ?? [])
+            names.servers.formUnion(root?.child("servers")?.keys.compactMap(\.text) ?? [])
             names.rules.formUnion(root?.child("rules")?.children.compactMap { $0.child("name")?.text } ?? [])
         }
         return names
@@ -154,6 +155,8 @@ public struct NamesInUse: Sendable {
     public var sources: Set<String> = []
     /// The names of sinks.
     public var sinks: Set<String> = []
+    /// The names of servers.
+    public var servers: Set<String> = []
     /// The names of rules.
     public var rules: Set<String> = []
 }

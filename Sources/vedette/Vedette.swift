@@ -10,15 +10,38 @@ struct Vedette: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vedette",
         abstract: "Watches HTTP sources and tells you what changed.",
-        discussion: "Documentation: the README, and Sources/vedette/Documentation.docc for a page on each part.",
-        version: KindRegistry.version,
-        subcommands: [
-            RunCommand.self, TailCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self,
-            CheckCommand.self, ReplayCommand.self, SendCommand.self, AcceptCommand.self,
-            ProbeCommand.self, TrustCommand.self, ExplainCommand.self, TestCommand.self, SnoozeCommand.self,
-            MuteCommand.self, SilencesCommand.self, OutboxCommand.self, SchemaCommand.self, DoctorCommand.self,
-            JournalCommand.self, InitCommand.self, ImportCommand.self, ExportCommand.self,
+        discussion: """
+            Documentation: vedette(1) and vedette.yaml(5), and Sources/vedette/Documentation.docc for a page on each part.
+
+            Examples:
+              vedette init --url https://www.swift.org/atom.xml
+              vedette check && vedette run
+            """,
+        groupedSubcommands: [
+            CommandGroup(name: "Watch", subcommands: [RunCommand.self, TailCommand.self, WaitCommand.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [StatusCommand.self, ListCommand.self, ShowCommand.self, ExplainCommand.self]),
+            CommandGroup(
+                name: "Set up",
+                subcommands: [
+                    InitCommand.self, ProbeCommand.self, TrustCommand.self, CheckCommand.self, TestCommand.self,
+                    ReplayCommand.self,
+                    SendCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self,
+                ]),
+            CommandGroup(name: "Quiet", subcommands: [SnoozeCommand.self, MuteCommand.self, SilencesCommand.self]),
+            CommandGroup(
+                name: "Repair",
+                subcommands: [DoctorCommand.self, OutboxCommand.self, AcceptCommand.self, JournalCommand.self]),
         ])
+
+    @Flag(name: [.customShort("V"), .customLong("version")], help: "Show the version.")
+    var isVersionAsked = false
+
+    /// Not in `run`: the flag also counts behind the name of a command, which must not start then.
+    func validate() throws {
+        if isVersionAsked { throw CleanExit.message(KindRegistry.version) }
+    }
 
     static func main() async {
         Signals.ignorePipe()
@@ -26,7 +49,7 @@ struct Vedette: AsyncParsableCommand {
         Allocator.returnLargeBuffers()
         do {
             defer { LineWriter.standardError.flush(within: .seconds(1)) }
-            var command = try parseAsRoot()
+            var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

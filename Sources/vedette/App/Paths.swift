@@ -10,12 +10,14 @@ struct Paths: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Directory or one file of the configuration; else $XDG_CONFIG_HOME/vedette, else /etc/vedette.",
-            valueName: "path"))
+            valueName: "path"),
+        completion: .file(extensions: ["yaml"]))
     var config: String?
 
     @Option(
         help: ArgumentHelp(
-            "Directory of the journal; else $STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"))
+            "Directory of the journal; else $STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"),
+        completion: .directory)
     var state: String?
 
     /// The journal, as every command but `run` uses it.

@@ -7,12 +7,18 @@ import VedetteCore
 struct AcceptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept", abstract: "Accept a suspect observation as true: the list really is empty.",
-        discussion: "The running watcher polls the source at once and accepts what it sees.")
+        discussion: """
+            The running watcher polls the source at once and accepts what it sees.
+
+            Examples:
+              vedette accept lab-systems
+              vedette accept lab-systems && vedette status --watch
+            """)
+
+    @Argument(help: "The source.", completion: Completions.sources)
+    var source: String
 
     @OptionGroup var places: Paths
-
-    @Argument(help: "The source.")
-    var source: String
 
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))

@@ -7,7 +7,13 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Read the configuration and print every error in it, with file, line and column.",
-        discussion: "It runs the tests of the rules; one that fails is an error here, and a warning for `run`.")
+        discussion: """
+            It runs the tests of the rules; one that fails is an error here, and a warning for `run`.
+
+            Examples:
+              vedette check
+              vedette check --config ./rules
+            """)
 
     @OptionGroup var places: Paths
 

@@ -13,16 +13,20 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             It reads and connects, and changes nothing: no message, no request and no password is sent. Exit 0 when \
             nothing fails, 69 when something does, 78 when the configuration has errors.
-            """)
 
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
+            Examples:
+              vedette doctor
+              vedette doctor --offline --json
+            """)
 
     @Flag(help: "Connect to no server.")
     var offline = false
 
     @Flag(help: "One JSON object a line.")
     var json = false
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func run() async throws {
         let loader = ConfigurationLoader(

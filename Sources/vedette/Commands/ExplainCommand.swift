@@ -10,13 +10,19 @@ struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explain why an event led to a message or not: every rule, every gate, every attempt.",
-        discussion: "The rules are those of the current files; the deliveries are those that were made.")
+        discussion: """
+            The rules are those of the current files; the deliveries are those that were made.
 
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
+            Examples:
+              vedette explain 171
+              vedette tail -n 1 --no-follow --json | jq -r .id | xargs vedette explain
+            """)
 
     @Argument(help: "The event: its id, the beginning of its id, or its seq, as `vedette tail --json` prints them.")
     var event: String
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func run() async throws {
         let configuration = try KindRegistry.configuration(places)

@@ -5,7 +5,12 @@ import VedetteCore
 
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Check the journal, or back it up.", subcommands: [Check.self, Backup.self])
+        commandName: "journal", abstract: "Check the journal, or back it up.",
+        discussion: """
+            Examples:
+              vedette journal check
+              vedette journal backup /srv/backup/vedette.db
+            """, subcommands: [Check.self, Backup.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -33,10 +38,10 @@ struct JournalCommand: AsyncParsableCommand {
             commandName: "backup", abstract: "Write a copy of the journal to a new file, also while a watcher runs.",
             discussion: "To restore it: stop the watcher, empty the state directory, put the file there as journal.db.")
 
-        @OptionGroup var places: Paths
-
-        @Argument(help: "The new file. It holds cookies, so only its owner can read it.")
+        @Argument(help: "The new file. It holds cookies, so only its owner can read it.", completion: .file())
         var file: String
+
+        @OptionGroup var places: Paths
 
         func run() async throws {
             try await places.journal.backup(to: file)

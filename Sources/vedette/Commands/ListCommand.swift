@@ -8,17 +8,19 @@ import VedetteCore
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The items of a source, a URL or a file.",
-        discussion:
-            "Shows the last snapshot of a source and its age; --fresh polls now. Reads a URL or a file now and recognises "
-            + "its kind. A source of that name is preferred to a file; ./NAME is the file.")
+        discussion: """
+            Shows the last snapshot of a source and its age; --fresh polls now. Reads a URL or a file now and recognises \
+            its kind. A source of that name is preferred to a file; ./NAME is the file.
 
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
+            Examples:
+              vedette list lab-systems --fresh
+              vedette list https://www.swift.org/atom.xml
+            """)
 
-    @Argument(help: "A source, a URL or a file.")
+    @Argument(help: "A source, a URL or a file.", completion: Completions.sources)
     var subject: String
 
-    @Option(help: "Kind of a URL or file; else it is recognised.")
+    @Option(help: "Kind of a URL or file; else it is recognised.", completion: Completions.kinds)
     var kind: String?
 
     @Flag(help: "Poll the source now; the journal is not touched.")
@@ -26,6 +28,9 @@ struct ListCommand: AsyncParsableCommand {
 
     @Flag(help: "NDJSON, one item a line.")
     var json = false
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func run() async throws {
         if WebURL(subject) != nil || subject.hasPrefix("file:///") {

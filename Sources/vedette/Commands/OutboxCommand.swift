@@ -9,14 +9,19 @@ struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
         abstract: "List pending and dead messages, show one, retry it, or drop it.",
+        discussion: """
+            Examples:
+              vedette outbox
+              vedette outbox retry --sink team-chat
+            """,
         subcommands: [List.self, Show.self, Retry.self, Drop.self], defaultSubcommand: List.self)
 
     /// Selects deliveries.
     struct Choice: ParsableArguments {
-        @Option(help: "Of one sink.")
+        @Option(help: "Of one sink.", completion: Completions.sinks)
         var sink: String?
 
-        @Option(help: "Of one rule.")
+        @Option(help: "Of one rule.", completion: Completions.rules)
         var rule: String?
 
         @Option(help: ArgumentHelp("Older than this: 30m, 2h, 3d.", valueName: "duration"))
@@ -39,7 +44,6 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List pending and dead deliveries, the oldest first.")
 
-        @OptionGroup var places: Paths
         @OptionGroup var choice: Choice
 
         @Option(name: .short, help: "How many at most.")
@@ -47,6 +51,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @Flag(help: "One JSON object per line.")
         var json = false
+
+        @OptionGroup var places: Paths
 
         func validate() throws {
             if number < 1 { throw ValidationError("-n takes a number from 1") }
@@ -69,14 +75,14 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Show one message: its text, its event, and the outcome of each attempt.")
 
-        @OptionGroup var places: Paths
-        @OptionGroup var colour: ColourOptions
-
         @Argument(help: "Its id, as `vedette outbox` and `vedette explain` print it.")
         var id: Int64
 
         @Flag(help: "One JSON object.")
         var json = false
+
+        @OptionGroup var places: Paths
+        @OptionGroup var colour: ColourOptions
 
         func run() async throws {
             let reader = try await places.journal.reader()
@@ -96,12 +102,13 @@ struct OutboxCommand: AsyncParsableCommand {
 
     /// The deliveries that a command changes.
     struct Chosen: ParsableArguments {
-        @OptionGroup var places: Paths
         @OptionGroup var choice: Choice
 
         @Argument(
             help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
         var ids: [Int64] = []
+
+        @OptionGroup var places: Paths
 
         /// Finds the selected deliveries that are in one of the states.
         func found(_ states: Set<DeliveryState>, at now: Timestamp) async throws -> [Int64] {

@@ -14,21 +14,27 @@ struct ProbeCommand: AsyncParsableCommand {
             It fetches the address once, recognises the format, and prints a source, a sink and a rule that `check` accepts: \
             redirect them to a file of the configuration. What it found is printed on stderr. If a page of HTML names a feed, \
             the feed is fetched too.
-            """)
 
-    @OptionGroup var places: Paths
+            Examples:
+              vedette probe https://www.swift.org/atom.xml > ~/.config/vedette/news.yaml
+              vedette probe /resources/virtualSystems --server lab
+            """)
 
     @Argument(help: "The address; with --server it may be a path.")
     var url: String
 
-    @Option(help: "The kind, if you know it; otherwise it is recognised.")
+    @Option(help: "The kind, if you know it; otherwise it is recognised.", completion: Completions.kinds)
     var kind: String?
 
-    @Option(help: "A server of the configuration, whose password, certificate and headers are used.")
+    @Option(
+        help: "A server of the configuration, whose password, certificate and headers are used.",
+        completion: Completions.servers)
     var server: String?
 
     @Option(help: "The User-Agent; some appliances respond to browsers alone.")
     var userAgent: String?
+
+    @OptionGroup var places: Paths
 
     func run() async throws {
         for line in try await proposal().lines { try Output.print(line) }

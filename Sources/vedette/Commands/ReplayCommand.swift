@@ -15,12 +15,13 @@ struct ReplayCommand: AsyncParsableCommand {
         discussion: """
             Each FILE is one poll; further pages of the same poll follow it with a plus sign: poll1.xml+poll1-page2.xml. \
             Nothing is fetched and nothing is written. With --json the events go to stdout as NDJSON, what would be sent to stderr.
+
+            Examples:
+              vedette replay lab-systems monday.json tuesday.json
+              vedette replay --kind feed page1.xml+page2.xml --json
             """)
 
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
-
-    @Option(help: "Kind of the bodies, when no configured source is named.")
+    @Option(help: "Kind of the bodies, when no configured source is named.", completion: Completions.kinds)
     var kind: String?
 
     @Option(help: ArgumentHelp("Time of the first poll (RFC 3339); else now.", valueName: "time"))
@@ -32,8 +33,11 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(help: "Events as NDJSON.")
     var json = false
 
-    @Argument(help: "The source (unless --kind is given), then the files.")
+    @Argument(help: "The source (unless --kind is given), then the files.", completion: .file())
     var arguments: [String]
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func run() async throws {
         let (source, rules, files) = try subject()

@@ -12,9 +12,11 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             With --once it polls every source once, attempts each pending delivery once, and prints a summary; exit 69 when \
             a source failed or a delivery stays pending.
-            """)
 
-    @OptionGroup var places: Paths
+            Examples:
+              vedette run
+              vedette run --once    # for cron: poll once, deliver, exit 69 when something failed
+            """)
 
     @Flag(help: "Poll every source once, deliver, exit.")
     var once = false
@@ -24,6 +26,8 @@ struct RunCommand: AsyncParsableCommand {
 
     @Flag(name: .shortAndLong, help: "Log more.")
     var verbose = false
+
+    @OptionGroup var places: Paths
 
     func validate() throws {
         if force, !once { throw ValidationError("--force goes with --once") }

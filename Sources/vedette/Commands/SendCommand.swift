@@ -7,15 +7,20 @@ import VedetteHTTP
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send a test message to a sink, by the path that real ones take.")
+        commandName: "send", abstract: "Send a test message to a sink, by the path that real ones take.",
+        discussion: """
+            Examples:
+              vedette send team-chat
+              vedette send team-chat --text "A test of the on-call channel"
+            """)
 
-    @OptionGroup var places: Paths
-
-    @Argument(help: "The sink.")
+    @Argument(help: "The sink.", completion: Completions.sinks)
     var sink: String
 
     @Option(help: "Text of the message.")
     var text = "If you can read this, the sink works."
+
+    @OptionGroup var places: Paths
 
     func run() async throws {
         let configuration = try KindRegistry.configuration(places)

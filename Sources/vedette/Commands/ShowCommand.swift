@@ -7,17 +7,19 @@ import VedetteSinks
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One item with its fields, its links and its history.",
-        discussion:
-            "Fetches the resources that the item links to, for example its owner, and shows them too; --stored does not."
+        discussion: """
+            Fetches the resources that the item links to, for example its owner, and shows them too; --stored does not.
+
+            Examples:
+              vedette show lab-systems 59
+              vedette show lab-systems "Portal QA" --stored
+            """
     )
 
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
-
-    @Argument(help: "The source.")
+    @Argument(help: "The source.", completion: Completions.sources)
     var source: String
 
-    @Argument(help: "The item's key, or its title when it is unique.")
+    @Argument(help: "The item's key, or its title when it is unique.", completion: Completions.items)
     var key: String
 
     @Flag(help: "Show only the journal; no network.")
@@ -25,6 +27,9 @@ struct ShowCommand: AsyncParsableCommand {
 
     @Flag(help: "One JSON object.")
     var json = false
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))

@@ -8,16 +8,16 @@ import VedetteText
 
 /// The rule, source or item of a silence.
 struct SilenceSubject: ParsableArguments {
-    @Option(help: "A rule.")
+    @Option(help: "A rule.", completion: Completions.rules)
     var rule: String?
 
-    @Option(help: "A source.")
+    @Option(help: "A source.", completion: Completions.sources)
     var source: String?
 
-    @Option(help: "An item: its key or title.")
+    @Option(help: "An item: its key or title.", completion: Completions.items)
     var item: String?
 
-    @Option(help: "Only the messages to this sink.")
+    @Option(help: "Only the messages to this sink.", completion: Completions.sinks)
     var sink: String?
 
     /// - Throws: a usage error when nothing is named, or a name is unknown.
@@ -81,9 +81,12 @@ struct SnoozeCommand: AsyncParsableCommand {
         discussion: """
             All named options must match. A running watcher applies it within a second. What was suppressed and is still so at
             the end is told then in one message, unless --drop is given.
+
+            Examples:
+              vedette snooze --source lab-systems --for 2h
+              vedette snooze --source lab-systems --item 59 --until "Ready for use"
             """)
 
-    @OptionGroup var places: Paths
     @OptionGroup var subject: SilenceSubject
 
     @Option(name: .customLong("for"), help: ArgumentHelp("How long: 30m, 1h, 2d.", valueName: "duration"))
@@ -97,6 +100,8 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     @Flag(help: "Do not tell at the end what is still so.")
     var drop = false
+
+    @OptionGroup var places: Paths
 
     func run() async throws {
         let now = SystemClock().now().wall
@@ -166,10 +171,16 @@ struct SnoozeCommand: AsyncParsableCommand {
 struct MuteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mute",
-        abstract: "Suppress the messages of a rule, source, item or sink until `vedette silences end`.")
+        abstract: "Suppress the messages of a rule, source, item or sink until `vedette silences end`.",
+        discussion: """
+            Examples:
+              vedette mute --rule ready
+              vedette mute --source lab-systems --item "Nightly build cell-1"
+            """)
+
+    @OptionGroup var subject: SilenceSubject
 
     @OptionGroup var places: Paths
-    @OptionGroup var subject: SilenceSubject
 
     func run() async throws {
         let now = SystemClock().now().wall
@@ -187,17 +198,22 @@ extension Silence {
 
 struct SilencesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "silences", abstract: "List silences, or end them.", subcommands: [List.self, End.self],
+        commandName: "silences", abstract: "List silences, or end them.",
+        discussion: """
+            Examples:
+              vedette silences
+              vedette silences end 3
+            """, subcommands: [List.self, End.self],
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List silences with their ends.")
 
-        @OptionGroup var places: Paths
-
         @Flag(help: "One JSON object per line.")
         var json = false
+
+        @OptionGroup var places: Paths
 
         func run() async throws {
             let now = SystemClock().now().wall
@@ -212,10 +228,10 @@ struct SilencesCommand: AsyncParsableCommand {
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "end", abstract: "End silences by their numbers.")
 
-        @OptionGroup var places: Paths
-
         @Argument(help: "Numbers as `vedette silences` prints them.")
         var numbers: [Int64]
+
+        @OptionGroup var places: Paths
 
         func run() async throws {
             let count = try await places.journal.endSilences(numbers, at: SystemClock().now().wall)

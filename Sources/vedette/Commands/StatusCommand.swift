@@ -7,16 +7,21 @@ import VedetteSinks
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show each source and each sink: times, counts and problems.")
-
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
+        commandName: "status", abstract: "Show each source and each sink: times, counts and problems.",
+        discussion: """
+            Examples:
+              vedette status --watch
+              vedette status --json | jq .
+            """)
 
     @Flag(help: "One JSON object a line.")
     var json = false
 
     @Flag(help: "Print it again whenever something changes.")
     var watch = false
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func run() async throws {
         let configuration = try KindRegistry.configuration(places)

@@ -9,11 +9,13 @@ import VedetteText
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Print the last events, then each new one as it is committed.",
-        discussion:
-            "It reads the journal beside a running watcher, survives its restarts, and waits where there is none yet.")
+        discussion: """
+            It reads the journal beside a running watcher, survives its restarts, and waits where there is none yet.
 
-    @OptionGroup var places: Paths
-    @OptionGroup var colour: ColourOptions
+            Examples:
+              vedette tail --source lab-systems --since 1h
+              vedette tail --json | jq -r .data.item.title
+            """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Events of the past to begin with.", valueName: "count"))
     var number = 20
@@ -24,10 +26,10 @@ struct TailCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only events younger than this, all of them: 1h, 7d.", valueName: "duration"))
     var since: String?
 
-    @Option(help: "Only events of this source.")
+    @Option(help: "Only events of this source.", completion: Completions.sources)
     var source: String?
 
-    @Option(help: "Only events that this rule matched.")
+    @Option(help: "Only events that this rule matched.", completion: Completions.rules)
     var rule: String?
 
     @Flag(help: "NDJSON, one CloudEvents object a line.")
@@ -35,6 +37,9 @@ struct TailCommand: AsyncParsableCommand {
 
     @Option(help: "Print each event by this template, for example '{{item.title}}: {{change.to}}'.")
     var template: String?
+
+    @OptionGroup var places: Paths
+    @OptionGroup var colour: ColourOptions
 
     func validate() throws {
         if number < 0 { throw ValidationError("-n takes a number from 0") }

@@ -12,15 +12,19 @@ struct TestCommand: AsyncParsableCommand {
         discussion: """
             Without --since it does what `check` does and lists every test. With it, events of the journal are played again: what would \
             have been sent is printed, by rule and sink. Nothing is sent and nothing is written.
-            """)
 
-    @OptionGroup var places: Paths
+            Examples:
+              vedette test
+              vedette test --since 7d
+            """)
 
     @Option(help: ArgumentHelp("Events not older than this: 7d, 12h.", valueName: "duration"))
     var since: String?
 
     @Option(help: ArgumentHelp("As if it were that time now (RFC 3339).", valueName: "time"))
     var at: String?
+
+    @OptionGroup var places: Paths
 
     func run() async throws {
         guard let since else { return try playTests(try KindRegistry.checkedConfiguration(places)) }

@@ -11,11 +11,15 @@ struct TrustCommand: AsyncParsableCommand {
         discussion: """
             It shakes hands and hangs up: no request and no password is sent. Compare the SHA-256 with what the server's \
             owner tells you, by another way than this network; then write the line that is printed, or say --write.
+
+            Examples:
+              vedette trust https://wca.example.com
+              vedette trust lab --write
             """)
 
-    @OptionGroup var places: Paths
-
-    @Argument(help: "A server or source of the configuration, or an https address.")
+    @Argument(
+        help: "A server or source of the configuration, or an https address.", completion: Completions.serversAndSources
+    )
     var subject: String
 
     @Flag(help: "Write the pin into the server's file.")
@@ -23,6 +27,8 @@ struct TrustCommand: AsyncParsableCommand {
 
     @Flag(help: "One JSON object.")
     var json = false
+
+    @OptionGroup var places: Paths
 
     func run() async throws {
         let target = try target()

@@ -17,14 +17,13 @@ struct WaitCommand: AsyncParsableCommand {
               vedette wait ci-runs 'nightly-*' --to success --any
             """)
 
-    @OptionGroup var places: Paths
-
-    @Argument(help: "The source.")
+    @Argument(help: "The source.", completion: Completions.sources)
     var source: String
 
     @Argument(
         help:
-            "The item's key, or its title when it is unique; several, or a glob such as 'web-*', wait for all of them.")
+            "The item's key, or its title when it is unique; several, or a glob such as 'web-*', wait for all of them.",
+        completion: Completions.items)
     var key: [String]
 
     @Option(name: .long, help: ArgumentHelp("The state to wait for; may be repeated.", valueName: "state"))
@@ -44,6 +43,8 @@ struct WaitCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Give up after this long, with exit 124.", valueName: "duration"))
     var timeout: String?
+
+    @OptionGroup var places: Paths
 
     func validate() throws {
         switch (to.isEmpty, appears, gone) {
