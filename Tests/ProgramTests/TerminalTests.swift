@@ -55,12 +55,13 @@ struct TerminalTests {
     }
 }
 
-@Suite("The systemd unit")
+@Suite("The systemd units")
 struct UnitTests {
-    @Test("the unit restarts the watcher after passing faults, and not after lasting ones")
-    func restarts() throws {
+    @Test(
+        "the unit restarts the watcher after passing faults, and not after lasting ones", arguments: ["user", "system"])
+    func restarts(_ unit: String) throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "contrib/vedette.service")
+            .deletingLastPathComponent().appending(path: "contrib/systemd/\(unit)/vedette.service")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let prefix = "RestartPreventExitStatus="
         let listed = lines.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count).split(separator: " ") ?? []

@@ -5,7 +5,7 @@ import VedetteCore
 
 /// The end of a command that failed: one sentence for stderr and a code of sysexits.h.
 struct Exit: Error, CustomStringConvertible {
-    /// `contrib/vedette.service` restarts the watcher after the passing ones.
+    /// The units of `contrib/systemd` restart the watcher after the passing ones.
     enum Code: Int32 {
         case usage = 64
         case data = 65
