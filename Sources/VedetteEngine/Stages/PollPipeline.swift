@@ -42,7 +42,8 @@ final class PollPipeline {
             return committed
         } catch {
             // The snapshot stands as it was: the same poll is made again at the usual interval.
-            dependencies.log.log(error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
+            dependencies.log.log(
+                error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
             source.lastResult = .unwritten(error.detail)
             postpone(source)
             return nil

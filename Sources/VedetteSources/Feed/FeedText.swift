@@ -52,7 +52,8 @@ enum FeedText {
             Base64.decodeSkippingOthers(bytes).withUnsafeBufferPointer {
                 (isHTML ? FeedText.html : .plain).read($0, limit: limit)
             }
-        case .binary: FeedText.text(in: Base64.decodeSkippingOthers(bytes)).map { HTMLText.collapse($0, limit: limit) } ?? ""
+        case .binary:
+            FeedText.text(in: Base64.decodeSkippingOthers(bytes)).map { HTMLText.collapse($0, limit: limit) } ?? ""
         case .none: ""
         }
     }
