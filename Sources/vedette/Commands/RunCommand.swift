@@ -15,7 +15,7 @@ struct RunCommand: AsyncParsableCommand {
 
             Examples:
               vedette run
-              vedette run --once    # for cron: poll once, deliver, exit 69 when something failed
+              vedette run --once    # for cron: exit 69 when something failed
             """)
 
     @Flag(help: "Poll every source once, deliver, exit.")
