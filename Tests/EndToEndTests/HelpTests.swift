@@ -17,7 +17,8 @@ struct HelpTests {
             let examples =
                 page.components(separatedBy: "Examples:\n").dropFirst().first?
                 .components(separatedBy: "\n\n").first ?? ""
-            #expect(examples.split(separator: "\n").filter { $0.contains("vedette \(command)") }.count >= 2, "\(command)")
+            #expect(
+                examples.split(separator: "\n").filter { $0.contains("vedette \(command)") }.count >= 2, "\(command)")
             let options = page.matches(of: #/(?m)^  (?:-\w, )?(--[a-z-]+)/#).map { String($0.1) }
             guard let config = options.firstIndex(of: "--config") else { continue }
             #expect(Set(options[config...]).isSubset(of: ["--config", "--state", "--color", "--help"]), "\(command)")
