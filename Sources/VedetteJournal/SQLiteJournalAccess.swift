@@ -31,33 +31,29 @@ public struct SQLiteJournalAccess: JournalAccess {
         try await edit(at: now) { (try SilenceRows.end(ids, $0), [.reloadSilences]) }
     }
 
-    public func retry(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int {
-        try await edit(at: now) { db in
-            let revive = try db.cachedStatement(
-                sql: """
-                    update delivery set state = 'pending', attempts = 0, due = ?1, created = ?1, reason = null,
-                      ended_at = null
-                    where id = ?2 and state in ('dead', 'paused', 'retry') returning sink
-                    """)
-            let sinks = try deliveries.compactMap { id in
-                try String.fetchOne(revive, arguments: [now.milliseconds, id])
-            }
-            return (sinks.count, Set(sinks).sorted().map { .retry(sink: $0) })
-        }
+    public func retry(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
+        try await change(DeliveryChange(.retry, selection, at: now), at: now) { .retry(sink: $0) }
     }
 
-    public func drop(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int {
-        try await edit(at: now) { db in
-            let end = try db.cachedStatement(
-                sql: """
-                    update delivery set state = 'dead', reason = ?, ended_at = ?
-                    where id = ? and ended_at is null returning sink
-                    """)
-            let sinks = try deliveries.compactMap { id in
-                try String.fetchOne(end, arguments: [Delivery.droppedReason, now.milliseconds, id])
+    public func drop(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
+        try await change(DeliveryChange(.drop, selection, at: now), at: now) { .reloadQueue(sink: $0) }
+    }
+
+    private func change(
+        _ change: DeliveryChange, at now: Timestamp, _ request: @escaping @Sendable (String) -> ControlRequest
+    ) async throws(JournalError) -> Int {
+        var (change, count) = (change, 0)
+        while !change.isDone {
+            let (next, changed) = try await edit(at: now) { [change] db in
+                var step = change
+                let sinks = try step.run(db)
+                return ((step, sinks.count), Set(sinks).sorted().map(request))
             }
-            return (sinks.count, Set(sinks).sorted().map { .reloadQueue(sink: $0) })
+            (change, count) = (next, count + changed)
+            // SQLite gives a lock to whoever asks first, and a watcher asks every 100 ms at least.
+            if !change.isDone { try? await Task.sleep(for: .milliseconds(20)) }
         }
+        return count
     }
 
     public func accept(source: String, at now: Timestamp) async throws(JournalError) {

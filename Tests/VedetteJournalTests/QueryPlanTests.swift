@@ -142,14 +142,19 @@ struct QueryPlanTests {
         attempt.successor = pending[0].fallback(among: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
         try await journal.record([attempt])
         for policy in QueueBound.Policy.allCases {
-            var limit = QueueLimit(sink: "sink1", bound: QueueBound())
-            limit.bound.policy = policy
-            (limit.bound.count, limit.bound.bytes) = (10, 10)
-            _ = try await journal.overflow([limit], most: 100)
-            limit.bound.count = 1_000_000
-            _ = try await journal.overflow([limit], most: 100)
-            limit.oldest = stamp(0)
-            _ = try await journal.overflow([limit], most: 100)
+            _ = try await journal.evict(
+                limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)]))
+        }
+        for action in [DeliveryChange.Action.retry, .drop] {
+            for selection in [
+                DeliverySelection.ids([7]), .all(.init(.unsent, sink: "sink1")),
+                .all(.init(.unsent, rule: "rule1", event: 7, before: stamp(-1_000_000_000_000))),
+            ] {
+                try await journal.store.write { db in
+                    var change = DeliveryChange(action, selection, at: stamp(0))
+                    _ = try change.run(db)
+                }
+            }
         }
         let queued = QueuedRequest(id: 1, request: .reloadSilences)
         _ = try await journal.controlRequests()

@@ -157,16 +157,53 @@ struct AccessTests {
             Attempt(delivery: id, state: state, attempts: 3, due: stamp(50), at: stamp(5), reason: "503")
         }
         try await journal.record([attempt(1, .dead), attempt(2, .sent), attempt(3, .retry)])
-        #expect(try await store.access.retry([1, 2, 3, 4, 77], at: stamp(60)) == 2)
+        #expect(try await store.access.retry(.ids([1, 2, 3, 4, 77]), at: stamp(60)) == 2)
         let team = try await journal.pending(in: DeliveryLane(source: "lab", sink: "team"), after: 0, limit: 9)
         #expect(team.map(\.id) == [1, 3])
         #expect(team.allSatisfy { $0.attempts == 0 && $0.due == stamp(60) && $0.created == stamp(60) })
-        #expect(try await store.access.drop([2, 3, 4], at: stamp(70)) == 2)
+        #expect(try await store.access.drop(.ids([2, 3, 4]), at: stamp(70)) == 2)
         let all = try await store.reader().deliveries(limit: 9)
         #expect(all.map(\.state) == [.pending, .sent, .dead, .dead])
         #expect(all.last?.delivery.reason == Delivery.droppedReason && all.last?.endedAt == stamp(70))
         let requests = try await journal.controlRequests().map(\.request)
         #expect(requests == [.retry(sink: "team"), .reloadQueue(sink: "hook"), .reloadQueue(sink: "team")])
+        try await journal.close()
+    }
+
+    @Test(
+        "retry and drop change all that a filter accepts, by sink, rule and age, in steps with a request each",
+        arguments: Backend.allCases)
+    func selections(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
+        let count = DeliveryChange.step + 200
+        _ = try await journal.commit(polls(1...count) + polls(count + 1...count + 5, sink: "hook"))
+        let old = event(90_000)
+        var other = delivery(90_000, of: old, rule: "other")
+        other.created = stamp(-50)
+        _ = try await journal.commit([poll(events: [old], deliveries: [other])])
+        func drop(_ filter: DeliveryFilter) async throws -> Int {
+            try await store.access.drop(.all(filter), at: stamp(70))
+        }
+        #expect(try await drop(.init(.unsent, sink: "hook")) == 5)
+        #expect(try await drop(.init(.unsent, sink: "hook")) == 0)
+        #expect(try await drop(.init(.unsent, sink: "team", before: stamp(0))) == 1)
+        #expect(try await drop(.init(.unsent, sink: "team")) == count)
+        let reader = try await store.reader()
+        #expect(try await reader.sinkCounts().map(\.dead) == [5, count + 1])
+        func retry(_ filter: DeliveryFilter) async throws -> Int {
+            try await store.access.retry(.all(filter), at: stamp(80))
+        }
+        #expect(try await retry(.init(.unsent, rule: "other")) == 1)
+        #expect(try await retry(.init(.unsent, rule: "other")) == 0)
+        #expect(try await retry(.init(.unsent)) == count + 5)
+        #expect(try await reader.sinkCounts().map(\.pending) == [5, count + 1])
+        #expect(try await reader.sinkCounts().map(\.dead) == [0, 0])
+        let requests = try await journal.controlRequests().map(\.request)
+        #expect(
+            Set(requests) == [
+                .reloadQueue(sink: "hook"), .reloadQueue(sink: "team"), .retry(sink: "hook"), .retry(sink: "team"),
+            ])
         try await journal.close()
     }
 

@@ -110,31 +110,27 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @OptionGroup var places: Paths
 
-        /// Finds the selected deliveries that are in one of the states.
-        func found(_ states: Set<DeliveryState>, at now: Timestamp) async throws -> [Int64] {
+        /// Returns the selected deliveries.
+        /// - Parameter states: those in which a delivery named by its id must be.
+        func selection(_ states: Set<DeliveryState>, at now: Timestamp) async throws -> DeliverySelection {
             guard !ids.isEmpty || !choice.isEmpty else {
                 throw Exit(.usage, "name deliveries by their ids, or choose them by --sink, --rule or --older-than")
             }
-            let reader = try await places.journal.reader()
             let filter = try choice.filter(at: now)
+            guard !ids.isEmpty else { return .all(filter) }
+            let reader = try await places.journal.reader()
             var found: [Int64] = []
-            guard ids.isEmpty else {
-                for id in ids where id > 0 {
-                    let next = try await reader.deliveries(filter, after: id - 1, limit: 1).first
-                    if let next, next.delivery.id == id, states.contains(next.state) { found.append(id) }
-                }
-                let missing = Set(ids).subtracting(found).sorted().map(String.init)
-                guard missing.isEmpty else {
-                    throw Exit(
-                        .data,
-                        "no such delivery is waiting: \(missing.joined(separator: ", ")); `vedette outbox` lists them")
-                }
-                return found
+            for id in ids where id > 0 {
+                let next = try await reader.deliveries(filter, after: id - 1, limit: 1).first
+                if let next, next.delivery.id == id, states.contains(next.state) { found.append(id) }
             }
-            for try await page in reader.allDeliveries(filter) {
-                found += page.filter { states.contains($0.state) }.map(\.delivery.id)
+            let missing = Set(ids).subtracting(found).sorted().map(String.init)
+            guard missing.isEmpty else {
+                throw Exit(
+                    .data,
+                    "no such delivery is waiting: \(missing.joined(separator: ", ")); `vedette outbox` lists them")
             }
-            return found
+            return .ids(found)
         }
     }
 
@@ -146,8 +142,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let now = SystemClock().now().wall
-            let ids = try await chosen.found([.dead, .paused, .retry], at: now)
-            let count = try await chosen.places.journal.retry(ids, at: now)
+            let selection = try await chosen.selection([.dead, .paused, .retry], at: now)
+            let count = try await chosen.places.journal.retry(selection, at: now)
             try Output.print("\(counted(count, "message")) will be tried again")
         }
     }
@@ -160,8 +156,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let now = SystemClock().now().wall
-            let ids = try await chosen.found([.pending, .paused, .retry], at: now)
-            let count = try await chosen.places.journal.drop(ids, at: now)
+            let selection = try await chosen.selection([.pending, .paused, .retry], at: now)
+            let count = try await chosen.places.journal.drop(selection, at: now)
             try Output.print("\(counted(count, "message")) dropped")
         }
     }

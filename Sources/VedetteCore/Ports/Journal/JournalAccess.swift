@@ -26,13 +26,14 @@ public protocol JournalAccess: Sendable {
     /// - Returns: how many of them existed.
     func endSilences(_ ids: [Int64], at now: Timestamp) async throws(JournalError) -> Int
 
-    /// Makes dead, paused and retrying deliveries pending again, with a fresh age and no attempts.
+    /// Makes dead, paused and retrying deliveries pending again, with a fresh age and no attempts. A large selection is
+    /// changed in several transactions, so that the watcher can commit between them.
     /// - Returns: how many changed.
-    func retry(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int
+    func retry(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int
 
-    /// Ends pending deliveries as dead.
+    /// Ends pending deliveries as dead. A large selection is changed in several transactions.
     /// - Returns: how many changed.
-    func drop(_ deliveries: [Int64], at now: Timestamp) async throws(JournalError) -> Int
+    func drop(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int
 
     /// Writes a consistent copy to a new file, and checks it. The watcher may go on.
     /// - Throws: `.readOnly` when the file exists or cannot be created; `.refused` where the store has backups of its own.
@@ -40,6 +41,13 @@ public protocol JournalAccess: Sendable {
 
     /// Asks the watcher to believe the suspect observation of a source.
     func accept(source: String, at now: Timestamp) async throws(JournalError)
+}
+
+/// The deliveries that a command changes, as far as their state allows it.
+public enum DeliverySelection: Sendable, Hashable {
+    case ids([Int64])
+    /// All that a filter accepts.
+    case all(DeliveryFilter)
 }
 
 /// A request of a command to the watcher. Each is idempotent: the watcher deletes it only when it is carried out, so a

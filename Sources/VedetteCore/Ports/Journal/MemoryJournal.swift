@@ -58,7 +58,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
 
     @discardableResult
-    public func record(_ attempts: [Attempt]) throws(JournalError) -> [Delivery] {
+    public func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in
             var successors: [Delivery] = []
             for attempt in attempts { if let next = try state.write(attempt) { successors.append(next) } }
@@ -145,26 +145,27 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
-    public func retry(_ deliveries: [Int64], at now: Timestamp) -> Int {
+    public func retry(_ selection: DeliverySelection, at now: Timestamp) -> Int {
         change { state in
-            let sinks = state.change(deliveries, in: [.dead, .paused, .retry]) { status in
+            let changed = state.change(selection, in: [.dead, .paused, .retry]) { status in
                 (status.state, status.endedAt) = (.pending, nil)
                 (status.delivery.attempts, status.delivery.reason) = (0, nil)
                 (status.delivery.due, status.delivery.created) = (now, now)
             }
-            for sink in Set(sinks).sorted() { state.ask(.retry(sink: sink)) }
-            return sinks.count
+            for delivery in changed { state.attempts[delivery.id] = nil }
+            for sink in Set(changed.map(\.message.sink)).sorted() { state.ask(.retry(sink: sink)) }
+            return changed.count
         }
     }
 
-    public func drop(_ deliveries: [Int64], at now: Timestamp) -> Int {
+    public func drop(_ selection: DeliverySelection, at now: Timestamp) -> Int {
         change { state in
-            let sinks = state.change(deliveries, in: [.pending, .paused, .retry]) { status in
+            let changed = state.change(selection, in: [.pending, .paused, .retry]) { status in
                 (status.state, status.endedAt) = (.dead, now)
                 status.delivery.reason = Delivery.droppedReason
             }
-            for sink in Set(sinks).sorted() { state.ask(.reloadQueue(sink: sink)) }
-            return sinks.count
+            for sink in Set(changed.map(\.message.sink)).sorted() { state.ask(.reloadQueue(sink: sink)) }
+            return changed.count
         }
     }
 
@@ -254,6 +255,15 @@ extension DeliveryFilter {
             switch states {
             case nil: true
             case .only(let state): status.state == state
+extension DeliverySelection {
+    fileprivate func contains(_ status: DeliveryStatus) -> Bool {
+        switch self {
+        case .ids(let ids): ids.contains(status.delivery.id)
+        case .all(let filter): filter.accepts(status)
+        }
+    }
+}
+
             case .unsent: status.state.isPending || status.state == .dead
             }
         return isInState && sink.map { $0 == message.sink } != false && rule.map { $0 == message.rule } != false
@@ -350,17 +360,17 @@ private struct MemoryJournalState: Sendable {
         return try attempt.successor.map { next throws(JournalError) in try add(next, at: next.created) }
     }
 
-    /// - Returns: the sinks of the changed deliveries.
+    /// - Returns: the changed deliveries.
     mutating func change(
-        _ ids: [Int64], in states: Set<DeliveryState>, _ change: (inout DeliveryStatus) -> Void
-    ) -> [String] {
-        var sinks: [String] = []
+        _ selection: DeliverySelection, in states: Set<DeliveryState>, _ change: (inout DeliveryStatus) -> Void
+    ) -> [Delivery] {
+        var changed: [Delivery] = []
         for i in deliveries.indices
-        where ids.contains(deliveries[i].delivery.id) && states.contains(deliveries[i].state) {
+        where selection.contains(deliveries[i]) && states.contains(deliveries[i].state) {
             change(&deliveries[i])
-            sinks.append(deliveries[i].delivery.message.sink)
+            changed.append(deliveries[i].delivery)
         }
-        return sinks
+        return changed
     }
 
     func accepts(_ event: Event, _ filter: EventFilter) -> Bool {
@@ -370,22 +380,12 @@ private struct MemoryJournalState: Sendable {
         return deliveries.contains { $0.delivery.message.rule == rule && $0.delivery.message.event.seq == event.seq }
     }
 
-    func overflow(_ limits: [QueueLimit], _ most: Int) -> Overflow {
-        var overflow = Overflow(pending: pending.count)
-        for limit in limits {
-            let queue = pending.filter { $0.message.sink == limit.sink }
-            let victims = limit.bound.policy == .dropOldest ? queue : queue.reversed()
-            let old = queue.filter { delivery in limit.oldest.map { delivery.created < $0 } ?? false }
-            if !old.isEmpty {
-                overflow.excess += old.prefix(most).map { ($0, .age) }
-            } else if queue.count > limit.bound.count {
-                overflow.excess += victims.prefix(min(most, queue.count - limit.bound.count)).map { ($0, .count) }
-            } else {
-                var over = queue.reduce(0) { $0 + $1.queueBytes } - limit.bound.bytes
-                for delivery in victims.prefix(most) where over > 0 {
-                    over -= delivery.queueBytes
-                    overflow.excess.append((delivery, .bytes))
-                }
+    /// Returns deliveries of this transaction as they are now.
+    func current(_ committed: [Delivery]) -> [Delivery] {
+        committed.map { delivery in
+            var delivery = delivery
+            if let now = deliveries.last(where: { $0.delivery.id == delivery.id }) {
+                (delivery.state, delivery.reason) = (now.state, now.delivery.reason)
             }
         }
         return overflow
