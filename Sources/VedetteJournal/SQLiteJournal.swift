@@ -90,14 +90,20 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try EventRows.lastOfWatcher($0) }
     }
 
-    public func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
-        guard !polls.isEmpty else { return [] }
-        let committed = try await store.write { db in
+    public func commit(
+        _ polls: [PollRecord], within limits: QueueLimits
+    ) async throws(JournalError) -> CommitResult {
+        guard !polls.isEmpty else { return CommitResult(polls: []) }
+        let result = try await store.write { db in
             var writer = try PollWriter(db)
-            return try polls.map { try writer.write($0) }
+            let committed = try polls.map { try writer.write($0) }
+            var eviction = QueueEviction(limits, db)
+            try eviction.apply(after: committed.flatMap(\.deliveries))
+            let polls = committed.map { Committed(events: $0.events, deliveries: eviction.applied(to: $0.deliveries)) }
+            return CommitResult(polls: polls, evicted: eviction.evicted)
         }
         store.files.notify(.commit)
-        return committed
+        return result
     }
 
     public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
@@ -120,19 +126,33 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     @discardableResult
-    public func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery] {
-        guard !attempts.isEmpty else { return [] }
-        let successors = try await store.write { try AttemptRows.write(attempts, $0) }
+    public func record(
+        _ attempts: [Attempt], within limits: QueueLimits
+    ) async throws(JournalError) -> RecordResult {
+        guard !attempts.isEmpty else { return RecordResult() }
+        let result = try await store.write { db in
+            let successors = try AttemptRows.write(attempts, db)
+            var eviction = QueueEviction(limits, db)
+            try eviction.apply(after: successors)
+            return RecordResult(successors: eviction.applied(to: successors), evicted: eviction.evicted)
+        }
         store.files.notify(.commit)
-        return successors
+        return result
     }
 
     public func excludeFromAge(_ pause: Duration) async throws(JournalError) {
         try await store.write { try DeliveryRows.excludeFromAge(pause, $0) }
     }
 
-    public func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow {
-        try await store.read { try OverflowRows.of(limits, most: limit, $0) }
+    public func evict(_ limits: QueueLimits) async throws(JournalError) -> Eviction {
+        let eviction = try await store.write { db in
+            var eviction = QueueEviction(limits, db)
+            try eviction.applyAll()
+            let pending = try QueueTotalRows.counts(db).reduce(0) { $0 + $1.pending }
+            return Eviction(pending: pending, evicted: eviction.evicted)
+        }
+        if !eviction.evicted.isEmpty { store.files.notify(.commit) }
+        return eviction
     }
 
     // MARK: Maintenance

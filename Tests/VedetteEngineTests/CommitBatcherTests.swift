@@ -26,7 +26,7 @@ struct CommitBatcherTests {
     @Test("a record that the journal refuses fails alone, not the polls that were committed with it")
     func poison() async throws {
         let journal = MemoryJournal()
-        _ = try journal.commit([record("old", event: "0199-1")])
+        _ = try journal.commit([record("old", event: "0199-1")], within: .none)
         let batcher = CommitBatcher(journal: journal, log: Lines())
         let tickets = [("a", "0199-2"), ("bad", "0199-1"), ("c", "0199-3")].map { name, id in
             batcher.submit(record(name, event: id))

@@ -100,8 +100,9 @@ struct CourierMannersTests {
         #expect(await world.journal.deliveries.count == 2 && mail.attempts == 1)
     }
 
-    @Test("beyond a sink's queue the oldest are dead with the reason, passed on, and the others wait")
-    func overflow() async throws {
+    @Test(
+        "beyond a queue's bound the oldest are dead with the reason and passed on; one whose attempt succeeds is sent")
+    func eviction() async throws {
         let clock = ManualClock()
         let mail = Receiver(clock)
         let down = policy { ($0.queue.count, $0.fallbacks) = (10, ["mail"]) }
@@ -110,30 +111,61 @@ struct CourierMannersTests {
         var deliveries: [Delivery] = []
         for number in 1...30 { deliveries.append(await pending("\(number)", in: world)) }
         await world.dispatcher.enqueue(deliveries)
-        try await world.advance(.seconds(70)) { mail.taken.count == 19 }
-        // The first is under way: how it ends nobody knows yet.
-        #expect(mail.taken.map(\.title) == (2...20).map(String.init))
+        try await until { world.sink.inFlight == 1 }
+        try await world.advance(.seconds(70)) { mail.taken.count == 20 }
+        #expect(mail.taken.map(\.title) == (1...20).map(String.init))
         #expect(
             await world.journal.reason(5)
-                == "more than 10 messages were pending for the sink: the oldest is dropped; passed on to 'mail'")
+                == "queue full: more than 10 messages were pending for the sink, the oldest is dropped; passed on to 'mail'"
+        )
         world.sink.release()
         try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
         #expect(world.sink.seen == ["1"] + (21...30).map(String.init))
+        try await until { await world.journal.state(1) == .sent }
     }
 
-    @Test("a bound that is exceeded by far is kept at once, step by step, and nobody spins meanwhile")
+    @Test("a delivery that is evicted in flight is not attempted again when its attempt fails")
+    func evictedInFlight() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock, policy: ["k": policy { $0.queue.count = 1 }])
+        world.sink.hang()
+        world.sink.answer(.retry(reason: "503", after: nil))
+        await world.dispatcher.enqueue([await pending("1", in: world), await pending("2", in: world)])
+        try await until { world.sink.inFlight == 1 }
+        try await world.advance(.seconds(70)) { await world.journal.state(1) == .dead }
+        world.sink.release()
+        try await world.advance(.seconds(70)) { await world.journal.state(2) == .sent }
+        #expect(world.sink.seen == ["1", "2"])
+        #expect(await world.journal.state(1) == .dead)
+    }
+
+    @Test("a delivery that was evicted before it was announced is not attempted")
+    func evictedBeforeAnnounced() async throws {
+        let world = World()
+        var deliveries: [Delivery] = []
+        for number in 1...3 { deliveries.append(await pending("\(number)", in: world)) }
+        await world.dispatcher.evicted(Array(deliveries.prefix(2)))
+        await world.dispatcher.enqueue(deliveries)
+        try await until { await world.journal.state(3) == .sent }
+        #expect(world.sink.seen == ["3"])
+    }
+
+    @Test("a bound that was lowered by a reload is reached at once, step by step, and nobody spins meanwhile")
     func farBeyond() async throws {
         let clock = ManualClock()
-        let world = World(clock: clock, policy: ["k": policy { $0.queue.count = 10 }])
+        let world = World(clock: clock)
         world.sink.hang()
         var deliveries: [Delivery] = []
-        for number in 1...2000 { deliveries.append(await pending("\(number)", in: world)) }
+        for number in 1...5000 { deliveries.append(await pending("\(number)", in: world)) }
         await world.dispatcher.enqueue(deliveries)
+        await world.dispatcher.reload(
+            sinks: ["k": world.sink], policy: ["k": policy { $0.queue.count = 10 }], keeping: ["k"])
         // No time passes.
-        try await until { await world.journal.deliveries.values.count { $0.state == .dead } == 1989 }
-        try await until { clock.sleepers == 1 }
+        try await until { await world.journal.deliveries.values.count { $0.state == .dead } == 4990 }
         world.sink.release()
         try await until { world.sink.seen.count == 11 && world.sink.inFlight == 0 }
+        let lines = world.log.all.filter { $0.contains("beyond the bounds") }
+        #expect(lines.count == 1 && lines[0].contains("gave up 2000 messages"))
     }
 
     @Test("once: the bound is kept, and an audit that is due keeps nobody awake")
@@ -144,7 +176,8 @@ struct CourierMannersTests {
         for number in 1...1200 { _ = await pending("\(number)", in: world) }
         try await world.dispatcher.restore()
         await world.dispatcher.drainOnce()
-        #expect(await world.journal.deliveries.values.count { $0.state == .dead } >= 1180)
+        #expect(await world.journal.deliveries.values.count { $0.state == .dead } == 1190)
+        #expect(await world.dispatcher.unsent >= 1191)
         clock.advance(.seconds(100))
         for _ in 0..<500 { await Task.yield() }
         let before = clock.sleeps

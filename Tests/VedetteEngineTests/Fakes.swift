@@ -252,14 +252,14 @@ actor FakeJournal: Journal {
     func add(_ silence: Silence) { quiet.append(silence) }
     func lastOfWatcher() -> Event? { events.last { $0.kind.isAboutWatcher } }
 
-    func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
+    func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
         let names = polls.compactMap(\.record?.name)
         for name in names { #expect(committing.insert(name).inserted, "\(name) is committed twice at once") }
         defer { for name in names { committing.remove(name) } }
         if isHeld { await withCheckedContinuation { holders.append($0) } }
         if failsCommits { throw JournalError(.full, "the disk is full") }
         batches.append(names)
-        return polls.map(write)
+        return CommitResult(polls: polls.map(write))
     }
 
     private func write(_ poll: PollRecord) -> Committed {
@@ -312,18 +312,21 @@ actor FakeJournal: Journal {
         Array(pending.filter { $0.lane == lane && $0.id > after }.prefix(limit))
     }
 
-    func record(_ attempts: [Attempt]) throws(JournalError) -> [Delivery] {
+    func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
         if failsRecording { throw JournalError(.full, "the disk is full") }
         var successors: [Delivery] = []
         for attempt in attempts {
-            #expect(deliveries[attempt.delivery]?.state.isPending == true, "\(attempt.delivery) had ended already")
+            guard let state = deliveries[attempt.delivery]?.state, state.isPending || attempt.state == .sent else {
+                continue
+            }
+            #expect(state.isPending || state == .dead, "\(attempt.delivery) had ended already")
             deliveries[attempt.delivery]?.state = attempt.state
             deliveries[attempt.delivery]?.delivery.attempts = attempt.attempts
             deliveries[attempt.delivery]?.delivery.due = attempt.due
             deliveries[attempt.delivery]?.delivery.reason = attempt.reason
             if let successor = attempt.successor { successors.append(enqueue(successor)) }
         }
-        return successors
+        return RecordResult(successors: successors)
     }
 
     func excludeFromAge(_ pause: Duration) {
@@ -332,20 +335,17 @@ actor FakeJournal: Journal {
         }
     }
 
-    func overflow(_ limits: [QueueLimit], most limit: Int) -> Overflow {
-        let all = pending
-        var overflow = Overflow(pending: all.count)
-        for bound in limits {
-            let mine = all.filter { $0.message.sink == bound.sink }
-            let old = mine.filter { delivery in bound.oldest.map { delivery.created < $0 } ?? false }
-            let over = mine.prefix(max(0, mine.count - bound.bound.count))
-            if old.isEmpty {
-                overflow.excess += over.prefix(limit).map { ($0, .count) }
-            } else {
-                overflow.excess += old.prefix(limit).map { ($0, .age) }
-            }
+    func evict(_ limits: QueueLimits) throws(JournalError) -> Eviction {
+        var ends: [Attempt] = []
+        for (sink, bound) in limits.bounds {
+            let mine = pending.filter { $0.message.sink == sink }
+            let old = mine.filter { delivery in limits.oldest[sink].map { delivery.created < $0 } ?? false }
+            let over = mine.prefix(max(0, mine.count - bound.count)).prefix(QueueLimits.step)
+            ends += old.isEmpty ? over.map { limits.end($0, .count) } : old.map { limits.end($0, .age) }
         }
-        return overflow
+        let evicted = ends.compactMap { deliveries[$0.delivery]?.delivery }
+        _ = try record(ends, within: limits)
+        return Eviction(pending: pending.count, evicted: evicted)
     }
 }
 

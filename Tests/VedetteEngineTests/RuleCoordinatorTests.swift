@@ -96,7 +96,7 @@ struct RuleCoordinatorTests {
             let item = Item(key: "\(n)", state: "down")
             return StoredItem(item, digest: item.digest, stateSince: Timestamp(milliseconds: 0))
         }
-        _ = try await bench.journal.commit([record])
+        _ = try await bench.journal.commit([record], within: .none)
         let small = Mutex<Task<Int, any Error>?>(nil)
         bench.pattern.atFirst {
             let task = Task {

@@ -160,35 +160,19 @@ struct DeliveryTests {
         try await again.close()
     }
 
-    private func overflow(_ journal: any Journal, most: Int = 99, _ change: (inout QueueLimit) -> Void) async throws
-        -> [Int64]
-    {
-        var limit = QueueLimit(sink: "team", bound: QueueBound())
-        change(&limit)
-        return try await journal.overflow([limit], most: most).excess.map(\.delivery.id)
-    }
-
     @Test(
-        "pending deliveries beyond a sink's bounds are found, by count, bytes and age, the oldest or the newest first",
+        "a success that comes late makes an evicted or dropped delivery sent; another late outcome changes nothing",
         arguments: Backend.allCases)
-    func overflow(_ backend: Backend) async throws {
+    func lateSuccess(_ backend: Backend) async throws {
         let store = try backend.open()
         let journal = store.journal
-        _ = try await journal.commit(polls(1...8) + polls(9...10, sink: "hook"))
-        try await journal.record([attempt(1, .sent)])
-        #expect(try await journal.overflow([], most: 9).pending == 9)
-        #expect(try await overflow(journal) { _ in }.isEmpty)
-        #expect(try await overflow(journal) { $0.bound.count = 4 } == [2, 3, 4])
-        #expect(try await overflow(journal, most: 2) { $0.bound.count = 4 } == [2, 3])
-        #expect(
-            try await overflow(journal) { ($0.bound.count, $0.bound.policy) = (5, .dropNewest) } == [8, 7])
-        let queue = try await journal.pending(in: lane, after: 0, limit: 9)
-        let bytes = queue.reduce(0) { $0 + $1.queueBytes }
-        #expect(try await overflow(journal) { $0.bound.bytes = bytes }.isEmpty)
-        #expect(try await overflow(journal) { $0.bound.bytes = bytes - 1 } == [2])
-        #expect(try await overflow(journal) { $0.bound.bytes = bytes / 7 * 5 } == [2, 3])
-        #expect(try await overflow(journal) { $0.oldest = stamp(0) }.isEmpty)
-        #expect(try await overflow(journal, most: 3) { $0.oldest = stamp(1) } == [2, 3, 4])
+        _ = try await journal.commit(polls(1...3))
+        #expect(try await store.access.drop(.ids([1, 2]), at: stamp(5)) == 2)
+        try await journal.record([attempt(3, .suppressed, reason: "gate")])
+        try await journal.record([attempt(1, .sent), attempt(2, .retry, reason: "503"), attempt(3, .sent)])
+        let reader = try await store.reader()
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.sent, .dead, .suppressed])
+        #expect(try await reader.sinkCounts().map(\.dead) == [1])
         try await journal.close()
     }
 
@@ -204,5 +188,119 @@ struct DeliveryTests {
         let after = try await reader.deliveries(limit: 9).map(\.delivery.created)
         #expect(zip(before, after).map { $1.seconds(since: $0) } == [0, 60, 60])
         try await journal.close()
+    }
+}
+
+@Suite("The bounds of queues")
+struct EvictionTests {
+    private let lane = DeliveryLane(source: "lab", sink: "team")
+
+    private func evicted(
+        _ store: Store, _ bound: QueueBound, oldest: [String: Timestamp] = [:]
+    ) async throws -> [Int64] {
+        try await store.journal.evict(limits(["team": bound], oldest: oldest)).evicted.map(\.id)
+    }
+
+    @Test(
+        "pending deliveries beyond a bound end, by count, bytes and age, the oldest or the newest first",
+        arguments: Backend.allCases)
+    func bounds(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
+        _ = try await journal.commit(polls(1...8) + polls(9...10, sink: "hook"))
+        #expect(try await journal.evict(.none).pending == 10)
+        #expect(try await evicted(store, bound(8)) == [])
+        #expect(try await evicted(store, bound(5)) == [1, 2, 3])
+        #expect(try await evicted(store, bound(4, .dropNewest)) == [8])
+        let queue = try await journal.pending(in: lane, after: 0, limit: 9)
+        let bytes = queue.reduce(0) { $0 + $1.queueBytes }
+        #expect(try await evicted(store, bound(bytes: bytes)) == [])
+        #expect(try await evicted(store, bound(bytes: bytes - 1)) == [4])
+        #expect(try await evicted(store, bound(), oldest: ["team": stamp(0)]) == [])
+        #expect(try await evicted(store, bound(), oldest: ["team": stamp(1)]) == [5, 6, 7])
+        let all = try await store.reader().deliveries(limit: 9)
+        #expect(all.prefix(8).allSatisfy { $0.state == .dead && $0.endedAt == stamp(500) })
+        #expect(all[0].delivery.reason == "queue full: count" && all[3].delivery.reason == "queue full: bytes")
+        #expect(all[4].delivery.reason == "queue full: age")
+        try await journal.close()
+    }
+
+    @Test(
+        "the commit that exceeds a bound keeps it in the same transaction, whatever it adds",
+        arguments: Backend.allCases)
+    func commits(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let reader = try await store.reader()
+        let (oldest, newest) = (limits(["team": bound(50)]), limits(["team": bound(50, .dropNewest)]))
+        func pending() async throws -> Int { try await reader.sinkCounts().first?.pending ?? 0 }
+        var result = try await store.journal.commit(polls(1...40), within: oldest)
+        #expect(result.evicted.isEmpty)
+        result = try await store.journal.commit(polls(41...60), within: oldest)
+        #expect(result.evicted.map(\.id) == Array(1...10))
+        #expect(try await pending() == 50)
+        // More than the bound at once: the first of them end in the commit that adds them.
+        result = try await store.journal.commit(polls(61...130), within: oldest)
+        #expect(result.evicted.map(\.id) == Array(11...80))
+        let states = result.polls.flatMap(\.deliveries).map(\.state)
+        #expect(states == Array(repeating: .dead, count: 20) + Array(repeating: .pending, count: 50))
+        #expect(try await pending() == 50)
+        result = try await store.journal.commit(polls(131...140), within: newest)
+        #expect(result.evicted.map(\.id) == Array((131...140).reversed()))
+        #expect(result.polls.flatMap(\.deliveries).allSatisfy { $0.state == .dead && $0.reason != nil })
+        #expect(try await store.journal.pending(in: lane, after: 0, limit: 99).map(\.id) == Array(81...130))
+        try await store.journal.close()
+    }
+
+    @Test(
+        "a bound that was lowered far is reached in steps, and a commit never adds to a queue beyond it",
+        arguments: Backend.allCases)
+    func steps(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let reader = try await store.reader()
+        _ = try await store.journal.commit(polls(1...4500))
+        let result = try await store.journal.commit(polls(4501...4510), within: limits(["team": bound(100)]))
+        #expect(result.evicted.count == QueueLimits.step + 10)
+        #expect(try await evicted(store, bound(100)).count == QueueLimits.step)
+        #expect(try await evicted(store, bound(100)).count == 400)
+        #expect(try await evicted(store, bound(100)) == [])
+        #expect(try await reader.sinkCounts().first?.pending == 100)
+        try await store.journal.close()
+    }
+
+    @Test(
+        "what is evicted goes to its fallback in the same transaction, within the bound of that",
+        arguments: Backend.allCases)
+    func fallbacks(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let bounds = ["team": bound(2), "mail": bound(1)]
+        let limits = limits(bounds) { delivery in
+            guard delivery.message.sink == "team" else { return nil }
+            return delivery.fallback(among: ["mail"], where: { _ in true }, id: "msg_x\(delivery.id)", at: stamp(1))
+        }
+        let result = try await store.journal.commit(polls(1...5), within: limits)
+        #expect(result.evicted.map(\.message.id) == ["msg_1", "msg_2", "msg_3", "msg_x1", "msg_x2"])
+        let reader = try await store.reader()
+        #expect(try await reader.sinkCounts().map(\.pending) == [1, 2])
+        // A delivery that dies at a sink passes the bound of its fallback on, too.
+        let first = try #require(try await store.journal.pending(in: lane, after: 0, limit: 1).first)
+        var dead = Attempt(
+            delivery: first.id, state: .dead, attempts: 1, due: stamp(0), at: stamp(2), reason: "404")
+        dead.successor = first.fallback(among: ["mail"], where: { _ in true }, id: "msg_y", at: stamp(2))
+        let recorded = try await store.journal.record([dead], within: limits)
+        #expect(recorded.successors.map(\.state) == [.pending] && recorded.evicted.map(\.message.id) == ["msg_x3"])
+        try await store.journal.close()
+    }
+
+    @Test("at 10,000 messages a commit the bound holds after each")
+    func load() async throws {
+        let store = try Backend.sqlite.open()
+        let reader = try await store.reader()
+        let limits = limits(["team": bound(2500)])
+        for step in 0..<4 {
+            _ = try await store.journal.commit(polls(step * 10_000 + 1...(step + 1) * 10_000), within: limits)
+            let count = try #require(try await reader.sinkCounts().first)
+            #expect(count.pending == 2500 && count.dead == (step + 1) * 10_000 - 2500)
+        }
+        try await store.journal.close()
     }
 }

@@ -61,6 +61,41 @@ final class Store {
     }
 }
 
+extension Journal {
+    func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
+        try await commit(polls, within: .none).polls
+    }
+
+    @discardableResult
+    func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery] {
+        try await record(attempts, within: .none).successors
+    }
+}
+
+/// Limits of some queues; what is evicted has the cause as its reason, and `successor` makes what follows it.
+func limits(
+    _ bounds: [String: QueueBound], oldest: [String: Timestamp] = [:],
+    successor: @escaping @Sendable (Delivery) -> Delivery? = { _ in nil }
+) -> QueueLimits {
+    var limits = QueueLimits(bounds: bounds) { delivery, excess in
+        var end = Attempt(
+            delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: stamp(500),
+            reason: "queue full: \(excess)")
+        (end.wasMade, end.successor) = (false, successor(delivery))
+        return end
+    }
+    limits.oldest = oldest
+    return limits
+}
+
+func bound(
+    _ count: Int = 1_000_000, bytes: Int64 = .max, _ policy: QueueBound.Policy = .dropOldest
+) -> QueueBound {
+    var bound = QueueBound()
+    (bound.count, bound.bytes, bound.policy) = (count, bytes, policy)
+    return bound
+}
+
 extension JournalReader {
     func events(after seq: Int64 = 0, limit: Int) async throws(JournalError) -> [Event] {
         try await events(after: seq, EventFilter(), limit: limit)

@@ -138,7 +138,7 @@ public struct DeliverySchedule: Sendable {
         }
     }
 
-    /// Removes a delivery that ended without an attempt and is not in flight.
+    /// Removes a delivery that ended without an attempt. One that is in flight is not attempted again.
     public mutating func ended(_ delivery: Delivery) {
         lanes[delivery.lane]?.ended(delivery.id)
         markReady(delivery.lane)

@@ -12,6 +12,8 @@ struct ScheduledLane: Sendable {
     private(set) var wasLoaded = false
     /// Ids of `waiting` with an attempt in flight; at most one where order matters.
     private var inFlight = Set<Int64>()
+    /// Ids of `inFlight` that ended meanwhile.
+    private var endedInFlight = Set<Int64>()
     /// Ids of `waiting` that were attempted and are still pending.
     private var failed = Set<Int64>()
     /// Ids of `waiting` that have a Retry-After of the receiver.
@@ -77,8 +79,9 @@ struct ScheduledLane: Sendable {
     /// - Parameter isPostponed: whether the receiver sent a Retry-After.
     mutating func attempted(_ attempt: Attempt, isPostponed: Bool) {
         inFlight.remove(attempt.delivery)
+        let hasEnded = endedInFlight.remove(attempt.delivery) != nil
         if let at = waiting.firstIndex(where: { $0.id == attempt.delivery }) {
-            if attempt.state.isPending {
+            if attempt.state.isPending, !hasEnded {
                 failed.insert(attempt.delivery)
                 if isPostponed { postponed.insert(attempt.delivery) } else { postponed.remove(attempt.delivery) }
                 waiting[at].attempts = attempt.attempts
@@ -95,7 +98,11 @@ struct ScheduledLane: Sendable {
     mutating func ended(_ id: Int64) {
         // The read in progress may return it again.
         if isLoading { mustReread = true }
-        if let at = waiting.firstIndex(where: { $0.id == id }), !inFlight.contains(id) { forget(at) }
+        if inFlight.contains(id) {
+            endedInFlight.insert(id)
+        } else if let at = waiting.firstIndex(where: { $0.id == id }) {
+            forget(at)
+        }
     }
 
     private mutating func forget(_ at: Int) {

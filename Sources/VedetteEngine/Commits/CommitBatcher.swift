@@ -18,9 +18,20 @@ final class CommitBatcher: Sendable {
 
     private let journal: any Journal
     private let log: any Log
+    private let limits: @Sendable () -> QueueLimits
+    private let evicted: @Sendable ([Delivery]) async -> Void
     private let state = Mutex(State())
 
-    init(journal: any Journal, log: any Log) { (self.journal, self.log) = (journal, log) }
+    /// - Parameters:
+    ///   - limits: returns the limits of the queues at the time of a commit.
+    ///   - evicted: takes the deliveries that a commit ended to keep these. The next commit waits for it.
+    init(
+        journal: any Journal, log: any Log, limits: @escaping @Sendable () -> QueueLimits = { .none },
+        evicted: @escaping @Sendable ([Delivery]) async -> Void = { _ in }
+    ) {
+        (self.journal, self.log) = (journal, log)
+        (self.limits, self.evicted) = (limits, evicted)
+    }
 
     /// Takes a record for the next transaction, without waiting for it.
     func submit(_ record: PollRecord) -> CommitTicket {
@@ -94,8 +105,9 @@ final class CommitBatcher: Sendable {
     private func commit(_ batch: [(record: PollRecord, ticket: CommitTicket)]) async {
         guard !batch.isEmpty else { return }
         do throws(JournalError) {
-            let committed = try await journal.commit(batch.map(\.record))
-            for (entry, committed) in zip(batch, committed) { entry.ticket.resolve(.success(committed)) }
+            let result = try await journal.commit(batch.map(\.record), within: limits())
+            for (entry, committed) in zip(batch, result.polls) { entry.ticket.resolve(.success(committed)) }
+            if !result.evicted.isEmpty { await evicted(result.evicted) }
         } catch  where batch.count > 1 && (error.reason == .inputOutput || !error.reason.concernsWholeJournal) {
             // One record may be at fault: each gets a transaction of its own, so that it fails alone.
             for entry in batch { await commit([entry]) }

@@ -21,15 +21,15 @@ public actor Dispatcher {
     private(set) var attempts: [Int64: Task<Void, Never>] = [:]
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
+    nonisolated let queueBounds: QueueBounds
     var queueLimiter = QueueLimiter()
-    /// Deliveries that the last two steps of the queue limiter ended: their commits may not have been announced yet.
-    var expired: [Set<Int64>] = []
+    /// By sink, the highest id that was evicted where the oldest deliveries go first.
+    var lastEvicted: [String: Int64] = [:]
     private var stopped: StoppedSinks
     /// A shorter pause of the watcher counts towards `give_up`.
     static let shortestPause = Duration.seconds(600)
     /// How often a sink was replaced. A refusal by a replaced sink does not pause its replacement.
     private var generations: [String: Int] = [:]
-    private var writtenCount = 0
     private var sinkChanged: SinkChanged?
     /// Reports under way.
     private var pendingReports = 0
@@ -59,6 +59,7 @@ public actor Dispatcher {
         (self.sinks, self.policy, stopped) = (sinks, policy, StoppedSinks(fingerprints: fingerprints))
         schedule = DeliverySchedule(policy: policy)
         time = SteadyClock(dependencies.clock.now())
+        queueBounds = QueueBounds(sinks: Set(sinks.keys), policy: policy, dependencies)
     }
 
     func onSinkChange(_ call: @escaping SinkChanged) { sinkChanged = call }
@@ -88,7 +89,7 @@ public actor Dispatcher {
         for lane in lanes { schedule.laneFound(lane) }
         // A receiver that was not there in an earlier run may be there now.
         for sink in Set(lanes.map(\.sink)) { probeRecovery(sink) }
-        if !lanes.isEmpty { queueLimiter.pending(0, at: dependencies.clock.now().boot) }
+        if !lanes.isEmpty { queueLimiter.changed(at: dependencies.clock.now().boot) }
         work()
     }
 
@@ -107,9 +108,10 @@ public actor Dispatcher {
     /// Takes deliveries that were just committed.
     public func enqueue(_ deliveries: [Delivery]) {
         let now = dependencies.clock.now()
-        let fresh = deliveries.filter { delivery in !expired.contains { $0.contains(delivery.id) } }
+        // A later commit may have evicted some already.
+        let fresh = deliveries.filter { $0.id > lastEvicted[$0.message.sink] ?? 0 }
         schedule.committed(fresh.map { time.steady($0, now) })
-        queueLimiter.pending(deliveries.count, at: now.boot)
+        queueLimiter.pending(at: now.boot)
         work()
     }
 
@@ -125,6 +127,8 @@ public actor Dispatcher {
     private func apply(_ policy: [String: DeliveryPolicy]) {
         self.policy = policy
         schedule.apply(policy)
+        queueBounds.set(sinks: Set(sinks.keys), policy: policy)
+        queueLimiter.changed(at: dependencies.clock.now().boot)
     }
 
     /// Takes another set of sinks. Pending deliveries of a removed one end with that reason; a changed one that was paused
@@ -156,7 +160,7 @@ public actor Dispatcher {
         resume(sink)
         work()
         for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink { schedule.laneFound(lane) }
-        queueLimiter.pending(1, at: dependencies.clock.now().boot)
+        queueLimiter.changed(at: dependencies.clock.now().boot)
         work()
     }
 
@@ -174,10 +178,12 @@ public actor Dispatcher {
 
     /// Attempts each pending delivery once, whatever its time, and returns when nothing more can be attempted now.
     public func drainOnce() async {
-        repeat { queueLimiter.began() } while await expireExcess()
+        // From here on no check starts beside this one.
         isOnce = true
         // A person or a timer asked for one attempt of each.
         for sink in stopped.names { schedule.resumed(sink: sink) }
+        while await !evictStep().evicted.isEmpty {}
+        reportDropped(isLast: true)
         schedule.drainOnce()
         work()
         await wait {
@@ -189,6 +195,7 @@ public actor Dispatcher {
     /// Lets attempts under way finish until `deadline`, cancels the others, which stay pending, and stores every outcome.
     public func stop(by deadline: BootTime) async {
         isStopping = true
+        reportDropped(isLast: true)
         alarm?.task.cancel()
         pause?.cancel()
         for probe in recoveryProbes.values { probe.cancel() }
@@ -227,6 +234,7 @@ public actor Dispatcher {
             case .load(let lane, let after): Task { await self.load(lane, after: after) }
             }
         }
+        reportDropped()
         limitQueuesIfDue()
         if let wake { setAlarm(at: now.boot(at: wake, most: RetryPolicy.longest)) }
         if !isOnce, let due = queueLimiter.wake { setAlarm(at: due) }
@@ -322,6 +330,9 @@ public actor Dispatcher {
 
     func policy(of sink: String) -> DeliveryPolicy { policy[sink] ?? DeliveryPolicy() }
 
+    /// Counts deliveries that ended without being sent.
+    func countUnsent(_ count: Int) { unsent += count }
+
     /// Reports the first refusal of a sink, and that a sink which was tried again has taken a message. Refusals of messages
     /// that were in flight beside it add nothing.
     private func reportChange(_ outcome: Outcome, of sink: String) {
@@ -348,16 +359,11 @@ public actor Dispatcher {
         var attempt = attempt
         let now = dependencies.clock.now()
         if attempt.state == .dead {
-            let id = "msg_" + dependencies.random.identifier(at: now.wall).description
-            attempt.successor = delivery.fallback(
-                among: policy(of: delivery.message.sink).fallbacks, where: { sinks[$0] != nil }, id: id, at: now.wall)
-            if let next = attempt.successor?.message.sink {
-                attempt.reason = (attempt.reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
-            }
+            let policy = policy(of: delivery.message.sink)
+            attempt.passOn(delivery, policy, to: Set(sinks.keys), at: now.wall, dependencies.random)
         }
         unwritten.append(time.stored(attempt, now))
-        // The queue limiter reports what it ends by number.
-        guard let reason = attempt.reason, attempt.wasMade else { return }
+        guard let reason = attempt.reason else { return }
         let level: LogLevel = attempt.state == .retry ? .info : .warning
         dependencies.log.log(level, "\(delivery.message.sink): \(attempt.state.rawValue): \(reason)")
     }
@@ -372,10 +378,10 @@ public actor Dispatcher {
         while !unwritten.isEmpty {
             let batch = unwritten
             do throws(JournalError) {
-                let successors = try await dependencies.journal.record(batch)
+                let result = try await dependencies.journal.record(batch, within: queueBounds.limits())
                 unwritten.removeFirst(batch.count)
-                writtenCount += batch.count
-                take(successors)
+                take(result.successors.filter(\.state.isPending))
+                if !result.evicted.isEmpty { evicted(result.evicted) }
                 resumeWaiters()
             } catch {
                 // `run --once` announces nothing.
@@ -399,17 +405,11 @@ public actor Dispatcher {
     private func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
         for lane in Set(successors.map(\.lane)) { schedule.moreCommitted(lane) }
-        queueLimiter.pending(successors.count, at: dependencies.clock.now().boot)
+        queueLimiter.pending(at: dependencies.clock.now().boot)
         work()
     }
 
     // MARK: Waiting
-
-    /// Waits until every outcome of now is stored, or the dispatcher stops.
-    func stored() async {
-        let target = writtenCount + unwritten.count
-        await wait { $0.writtenCount >= target || $0.isStopping }
-    }
 
     private func wait(until isReached: (isolated Dispatcher) -> Bool) async {
         while !isReached(self) {

@@ -2,138 +2,111 @@
 
 import VedetteCore
 
-/// Decides when the dispatcher checks the bounds of the sinks' queues: while anything is pending.
+/// Decides when the dispatcher looks for deliveries that have expired, and for queues whose bounds were lowered: while
+/// anything is pending. A commit keeps the bounds of the queues that it adds to.
 struct QueueLimiter {
     static let interval = Duration.seconds(60)
-    /// New deliveries after which the bounds are checked at once.
-    static let burst = 1000
-    /// Deliveries that expire in one step.
-    static let batch = 2000
 
-    private(set) var due: BootTime?
-    private var fresh = 0
+    private var due: BootTime?
     private(set) var isRunning = false
     /// Dropped deliveries that are not reported yet.
     private var dropped = 0
     private var nextReport: BootTime?
 
-    mutating func pending(_ count: Int, at now: BootTime) {
-        fresh += count
-        if fresh >= QueueLimiter.burst {
-            due = now
-        } else if due == nil, !isRunning {
-            due = now.advanced(by: QueueLimiter.interval)
-        }
+    /// Something is pending.
+    mutating func pending(at now: BootTime) {
+        if due == nil, !isRunning { due = now.advanced(by: QueueLimiter.interval) }
     }
 
-    /// When the dispatcher must wake for a check.
-    var wake: BootTime? { isRunning ? nil : due }
+    /// The pending deliveries or the bounds changed in another way than by a commit: they are checked at once.
+    mutating func changed(at now: BootTime) { due = now }
 
-    mutating func began() { (isRunning, due, fresh) = (true, nil, 0) }
+    /// When the dispatcher must wake for a check or a report.
+    var wake: BootTime? { [isRunning ? nil : due, dropped > 0 ? nextReport : nil].compactMap { $0 }.min() }
+
+    /// - Returns: whether a check begins now.
+    mutating func begin(at now: BootTime) -> Bool {
+        guard !isRunning, let due, due <= now else { return false }
+        (isRunning, self.due) = (true, nil)
+        return true
+    }
 
     /// - Parameters:
     ///   - isPending: whether anything is pending, as far as is known.
-    ///   - hasMore: the last step may have left more.
+    ///   - hasMore: the step may have left more.
     mutating func ended(isPending: Bool, hasMore: Bool, at now: BootTime) {
         isRunning = false
-        if hasMore {
-            due = now
-        } else if isPending || fresh > 0 {
-            due = due ?? now.advanced(by: QueueLimiter.interval)
-        }
+        if hasMore { due = now } else if isPending { pending(at: now) }
     }
 
-    /// Counts dropped deliveries.
-    /// - Returns: how many to report now: all since the last report, at most once per interval.
-    mutating func dropped(_ count: Int, at now: BootTime) -> Int? {
-        dropped += count
-        guard dropped > 0, nextReport.map({ $0 <= now }) ?? true else { return nil }
+    mutating func dropped(_ count: Int) { dropped += count }
+
+    /// Returns how many dropped deliveries to report now: all since the last report, at most once per interval.
+    /// - Parameter isLast: no later report follows.
+    mutating func report(at now: BootTime, isLast: Bool = false) -> Int? {
+        guard dropped > 0, isLast || nextReport.map({ $0 <= now }) ?? true else { return nil }
         defer { (dropped, nextReport) = (0, now.advanced(by: QueueLimiter.interval)) }
         return dropped
     }
 }
 
-/// Bounds of the sinks' queues (I8): by count, bytes and age.
+/// The limits of the sinks' queues (I8): by count, bytes and age.
 extension Dispatcher {
-    func limitQueuesIfDue() {
-        guard !queueLimiter.isRunning, !isOnce, let due = queueLimiter.due, due <= dependencies.clock.now().boot else {
-            return
-        }
-        queueLimiter.began()
-        Task { await self.expireExcess() }
-    }
-
-    /// Ends some deliveries beyond the bounds, and waits until that is stored.
-    /// - Returns: whether there may be more.
-    @discardableResult
-    func expireExcess() async -> Bool {
-        var (isPending, hasMore) = (true, false)
-        do throws(JournalError) {
-            let overflow = try await dependencies.journal.overflow(limits(), most: QueueLimiter.batch)
-            isPending = overflow.pending > 0
-            if !isStopping, end(overflow.excess) {
-                // Else the next check would find the same again.
-                await stored()
-                hasMore = true
+    /// Takes deliveries that the journal ended beyond the limits of their queues.
+    func evicted(_ deliveries: [Delivery]) {
+        for delivery in deliveries {
+            schedule.ended(delivery)
+            let sink = delivery.message.sink
+            // The oldest go first, so each one up to this id has ended, also one that is announced late.
+            if policy(of: sink).queue.policy == .dropOldest {
+                lastEvicted[sink] = max(lastEvicted[sink] ?? 0, delivery.id)
             }
-        } catch {
-            dependencies.log.log(.warning, "failed to check the bounds of the queues: \(error.detail)")
         }
-        queueLimiter.ended(isPending: isPending, hasMore: hasMore, at: dependencies.clock.now().boot)
+        countUnsent(deliveries.count)
+        queueLimiter.dropped(deliveries.count)
+        reportDropped()
         work()
-        return hasMore
     }
 
-    private func limits() -> [QueueLimit] {
+    func reportDropped(isLast: Bool = false) {
+        guard let count = queueLimiter.report(at: dependencies.clock.now().boot, isLast: isLast) else { return }
+        dependencies.log.log(
+            .warning,
+            "gave up \(counted(count, "message")) beyond the bounds of queues; `vedette outbox` lists the reasons")
+    }
+
+    func limitQueuesIfDue() {
+        guard !isOnce, queueLimiter.begin(at: dependencies.clock.now().boot) else { return }
+        Task {
+            let eviction = await self.evictStep()
+            queueLimiter.ended(
+                isPending: eviction.pending > 0, hasMore: !eviction.evicted.isEmpty && !isStopping,
+                at: dependencies.clock.now().boot)
+            work()
+        }
+    }
+
+    /// Ends some deliveries beyond the limits.
+    func evictStep() async -> Eviction {
+        do throws(JournalError) {
+            let eviction = try await dependencies.journal.evict(allLimits())
+            if !eviction.evicted.isEmpty { evicted(eviction.evicted) }
+            return eviction
+        } catch {
+            dependencies.log.log(.warning, "failed to apply the bounds of the queues: \(error.detail)")
+            return Eviction(pending: 1)
+        }
+    }
+
+    /// The bounds, and the ages of what sinks that accept no messages have pending.
+    private func allLimits() -> QueueLimits {
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)
-        let unavailable = schedule.unavailableSinks
-        return sinks.keys.map { sink in
-            let policy = policy(of: sink)
-            return QueueLimit(
-                sink: sink, bound: policy.queue,
-                oldest: unavailable.contains(sink) ? now.advanced(by: .zero - policy.giveUp) : nil)
+        var limits = queueBounds.limits()
+        for sink in schedule.unavailableSinks where sinks[sink] != nil {
+            limits.oldest[sink] = now.advanced(by: .zero - policy(of: sink).giveUp)
         }
-    }
-
-    /// - Returns: whether anything ended.
-    private func end(_ excess: [(delivery: Delivery, by: Overflow.Excess)]) -> Bool {
-        let done = unwrittenEnds
-        let now = time.moment(dependencies.clock.now()).wall
-        var dropped = 0
-        expired = [expired.last ?? [], Set(excess.map(\.delivery.id))]
-        for (delivery, cause) in excess.sorted(by: { $0.delivery.id < $1.delivery.id })
-        where attempts[delivery.id] == nil && !done.contains(delivery.id) {
-            let reason = policy(of: delivery.message.sink).reason(cause, delivery)
-            schedule.ended(delivery)
-            var end = Attempt(
-                delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
-                reason: reason)
-            end.wasMade = false
-            store(end, of: delivery)
-            dropped += 1
-        }
-        startWriting()
-        if let count = queueLimiter.dropped(dropped, at: dependencies.clock.now().boot) {
-            dependencies.log.log(
-                .warning,
-                "gave up \(counted(count, "message")) beyond the bounds of queues; `vedette outbox` lists the reasons")
-        }
-        return dropped > 0
-    }
-}
-
-extension DeliveryPolicy {
-    /// Returns why a delivery that was not attempted is dead.
-    fileprivate func reason(_ cause: Overflow.Excess, _ delivery: Delivery) -> String {
-        let which = queue.policy == .dropOldest ? "the oldest" : "the newest"
-        switch cause {
-        case .age:
-            let last = delivery.reason.map { ": " + $0 } ?? ""
-            return "gave up after \(MessageFormatter.duration(seconds: giveUp.inSeconds))\(last)"
-        case .count: return "more than \(queue.count) messages were pending for the sink: \(which) is dropped"
-        case .bytes: return "more than \(queue.bytes) bytes were pending for the sink: \(which) is dropped"
-        }
+        return limits
     }
 }

@@ -9,11 +9,12 @@ enum AttemptRows {
     /// - Returns: the successors of dead deliveries.
     static func write(_ attempts: [Attempt], _ db: Database) throws -> [Delivery] {
         var successors: [Delivery] = []
-        // An outcome for a delivery that has ended changes nothing (I5).
+        // An outcome for a delivery that has ended changes nothing (I5), but the receiver may have one that was evicted or
+        // dropped while its attempt was in flight.
         let update = try db.cachedStatement(
             sql: """
-                update delivery set state = ?, attempts = ?, due = ?, reason = ?, ended_at = ?
-                where id = ? and ended_at is null
+                update delivery set state = ?1, attempts = ?2, due = ?3, reason = ?4, ended_at = ?5
+                where id = ?6 and (ended_at is null or ?1 = 'sent' and state = 'dead')
                 """)
         let insert = try db.cachedStatement(
             sql: """

@@ -17,8 +17,9 @@ public protocol Journal: Sendable {
     /// Reads every silence, including those that are over.
     func silences() async throws(JournalError) -> [Silence]
 
-    /// Commits the changes of several polls in one transaction (I1), and returns them with `seq`s and delivery ids.
-    func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed]
+    /// Commits the changes of several polls in one transaction (I1), and returns them with `seq`s and delivery ids. The same
+    /// transaction evicts deliveries, so that no queue that got one exceeds its bound.
+    func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult
 
     /// Writes due times, validators and measures in one transaction.
     func write(deferred writes: [DeferredWrite]) async throws(JournalError)
@@ -29,16 +30,17 @@ public protocol Journal: Sendable {
     /// Reads the oldest pending deliveries of a lane in the order of their release, from the first id above `after`.
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) async throws(JournalError) -> [Delivery]
 
-    /// Writes the outcomes of attempts in one transaction. An outcome for a delivery that has ended is ignored (I5).
-    /// - Returns: the successors of dead deliveries, with delivery ids.
+    /// Writes the outcomes of attempts in one transaction, within the limits of the queues that get successors. An outcome
+    /// for a delivery that has ended is ignored (I5), except that a success makes a dead delivery sent: it was evicted or
+    /// dropped while its attempt was in flight, and the receiver has it.
     @discardableResult
-    func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery]
+    func record(_ attempts: [Attempt], within limits: QueueLimits) async throws(JournalError) -> RecordResult
 
     /// Makes every pending delivery younger: time in which the watcher did not run does not count towards `give_up`.
     func excludeFromAge(_ pause: Duration) async throws(JournalError)
 
-    /// Finds pending deliveries that exceed the bounds of their sinks, at most `limit` per sink.
-    func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow
+    /// Evicts pending deliveries that have expired or exceed the bounds of their queues, one step in one transaction.
+    func evict(_ limits: QueueLimits) async throws(JournalError) -> Eviction
 }
 
 /// The failure of a journal.

@@ -42,21 +42,31 @@ public struct Committed: Sendable {
     public init(events: [Event], deliveries: [Delivery]) { (self.events, self.deliveries) = (events, deliveries) }
 }
 
-/// The bounds of one sink's pending deliveries.
-public struct QueueLimit: Sendable, Hashable {
-    public var sink: String
-    public var bound: QueueBound
-    /// Deliveries created before this time have expired; nil while the sink accepts messages.
-    public var oldest: Timestamp?
+/// What a commit wrote.
+public struct CommitResult: Sendable {
+    /// One for each `PollRecord`, in order.
+    public var polls: [Committed]
+    /// Deliveries that the commit ended beyond the bounds of their queues, of this commit and of earlier ones.
+    public var evicted: [Delivery]
 
-    public init(sink: String, bound: QueueBound, oldest: Timestamp? = nil) {
-        (self.sink, self.bound, self.oldest) = (sink, bound, oldest)
+    public init(polls: [Committed], evicted: [Delivery] = []) { (self.polls, self.evicted) = (polls, evicted) }
+}
+
+/// What the writing of attempts made.
+public struct RecordResult: Sendable {
+    /// The deliveries to fallbacks of those that died, with ids.
+    public var successors: [Delivery]
+    /// Deliveries that ended because a successor made a queue exceed its bound.
+    public var evicted: [Delivery]
+
+    public init(successors: [Delivery] = [], evicted: [Delivery] = []) {
+        (self.successors, self.evicted) = (successors, evicted)
     }
 }
 
-/// Pending deliveries that exceed the bounds of their sinks.
-public struct Overflow: Sendable {
-    /// The bounds that a delivery may exceed.
+/// The limits of the sinks' queues, as the journal applies them.
+public struct QueueLimits: Sendable {
+    /// Why a pending delivery is evicted.
     public enum Excess: Sendable, Hashable {
         /// It was not delivered within `DeliveryPolicy.giveUp`.
         case age
@@ -66,13 +76,35 @@ public struct Overflow: Sendable {
         case bytes
     }
 
-    /// The number of pending deliveries of all sinks.
-    public var pending: Int
-    /// The deliveries beyond a bound, with that bound.
-    public var excess: [(delivery: Delivery, by: Excess)]
+    /// Deliveries that one transaction evicts at most, in addition to as many as it adds. A bound that was lowered is
+    /// reached in several steps, each short enough for other writers.
+    public static let step = 2000
 
-    /// Creates a result.
-    public init(pending: Int = 0, excess: [(delivery: Delivery, by: Excess)] = []) {
-        (self.pending, self.excess) = (pending, excess)
+    /// The bounds by sink; the queue of any other sink has none.
+    public var bounds: [String: QueueBound]
+    /// Deliveries created before this time have expired, by sink: for sinks that accept no messages.
+    public var oldest: [String: Timestamp] = [:]
+    /// Returns the outcome of a pending delivery that is evicted: dead, with its reason and its successor.
+    public var end: @Sendable (Delivery, Excess) -> Attempt
+
+    public init(bounds: [String: QueueBound], end: @escaping @Sendable (Delivery, Excess) -> Attempt) {
+        (self.bounds, self.end) = (bounds, end)
     }
+
+    /// No limits.
+    public static let none = QueueLimits(bounds: [:]) { delivery, _ in
+        Attempt(
+            delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: delivery.due,
+            reason: nil)
+    }
+}
+
+/// What one step of `Journal.evict` found.
+public struct Eviction: Sendable {
+    /// The pending deliveries of all sinks that are left.
+    public var pending: Int
+    /// The deliveries that ended; empty when no queue exceeds its limits.
+    public var evicted: [Delivery]
+
+    public init(pending: Int = 0, evicted: [Delivery] = []) { (self.pending, self.evicted) = (pending, evicted) }
 }

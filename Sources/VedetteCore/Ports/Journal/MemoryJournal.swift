@@ -35,11 +35,13 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
     public func silences() -> [Silence] { read { $0.silences } }
 
-    public func commit(_ polls: [PollRecord]) throws(JournalError) -> [Committed] {
+    public func commit(_ polls: [PollRecord], within limits: QueueLimits) throws(JournalError) -> CommitResult {
         try transaction { state throws(JournalError) in
             var committed: [Committed] = []
             for poll in polls { committed.append(try state.write(poll)) }
-            return committed
+            let evicted = try state.evict(limits, after: committed.flatMap(\.deliveries))
+            let polls = committed.map { Committed(events: $0.events, deliveries: state.current($0.deliveries)) }
+            return CommitResult(polls: polls, evicted: evicted)
         }
     }
 
@@ -60,9 +62,9 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     @discardableResult
     public func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in
-            var successors: [Delivery] = []
-            for attempt in attempts { if let next = try state.write(attempt) { successors.append(next) } }
-            return successors
+            let successors = try state.write(attempts)
+            let evicted = try state.evict(limits, after: successors)
+            return RecordResult(successors: state.current(successors), evicted: evicted)
         }
     }
 
@@ -74,7 +76,12 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
-    public func overflow(_ limits: [QueueLimit], most limit: Int) -> Overflow { read { $0.overflow(limits, limit) } }
+    public func evict(_ limits: QueueLimits) throws(JournalError) -> Eviction {
+        try transaction { state throws(JournalError) in
+            let evicted = try state.evictAll(limits)
+            return Eviction(pending: state.pending.count, evicted: evicted)
+        }
+    }
 
     // MARK: Readers
 
@@ -248,13 +255,6 @@ extension Delivery {
     }
 }
 
-extension DeliveryFilter {
-    fileprivate func accepts(_ status: DeliveryStatus) -> Bool {
-        let message = status.delivery.message
-        let isInState =
-            switch states {
-            case nil: true
-            case .only(let state): status.state == state
 extension DeliverySelection {
     fileprivate func contains(_ status: DeliveryStatus) -> Bool {
         switch self {
@@ -264,6 +264,13 @@ extension DeliverySelection {
     }
 }
 
+extension DeliveryFilter {
+    fileprivate func accepts(_ status: DeliveryStatus) -> Bool {
+        let message = status.delivery.message
+        let isInState =
+            switch states {
+            case nil: true
+            case .only(let state): status.state == state
             case .unsent: status.state.isPending || status.state == .dead
             }
         return isInState && sink.map { $0 == message.sink } != false && rule.map { $0 == message.rule } != false
@@ -281,7 +288,7 @@ private struct MemoryJournalState: Sendable {
     var deliveries: [DeliveryStatus] = []
     private var lastDelivery: Int64 = 0
     /// Ids of events and messages, which are given once.
-    private var messages = Set<String>()
+    private var ids = Set<String>()
     var attempts: [Int64: [Attempt]] = [:]
     var memories: [RuleMemory.Key: RuleMemory] = [:]
     var silences: [Silence] = []
@@ -318,7 +325,7 @@ private struct MemoryJournalState: Sendable {
     }
 
     private mutating func add(_ event: Event) throws(JournalError) -> Event {
-        guard !events.contains(where: { $0.id == event.id }) else {
+        guard ids.insert(event.id.description).inserted else {
             throw JournalError(.refused, "the event \(event.id) is in the journal already")
         }
         var event = event
@@ -329,7 +336,7 @@ private struct MemoryJournalState: Sendable {
     }
 
     private mutating func add(_ delivery: Delivery, at time: Timestamp) throws(JournalError) -> Delivery {
-        guard messages.insert(delivery.message.id).inserted else {
+        guard ids.insert(delivery.message.id).inserted else {
             throw JournalError(.refused, "the message \(delivery.message.id) is in the journal already")
         }
         var delivery = delivery
@@ -341,10 +348,16 @@ private struct MemoryJournalState: Sendable {
         return delivery
     }
 
-    /// - Returns: the successor of a delivery that died.
-    mutating func write(_ attempt: Attempt) throws(JournalError) -> Delivery? {
+    /// - Returns: the successors of deliveries that died.
+    mutating func write(_ attempts: [Attempt]) throws(JournalError) -> [Delivery] {
+        var successors: [Delivery] = []
+        for attempt in attempts { if let next = try write(attempt) { successors.append(next) } }
+        return successors
+    }
+
+    private mutating func write(_ attempt: Attempt) throws(JournalError) -> Delivery? {
         guard let i = deliveries.firstIndex(where: { $0.delivery.id == attempt.delivery }),
-            deliveries[i].state.isPending
+            deliveries[i].state.isPending || deliveries[i].state == .dead && attempt.state == .sent
         else { return nil }
         deliveries[i].state = attempt.state
         deliveries[i].endedAt = attempt.state.isPending ? nil : attempt.at
@@ -387,8 +400,59 @@ private struct MemoryJournalState: Sendable {
             if let now = deliveries.last(where: { $0.delivery.id == delivery.id }) {
                 (delivery.state, delivery.reason) = (now.state, now.delivery.reason)
             }
+            return delivery
         }
-        return overflow
+    }
+
+    /// Applies the bounds of the queues that got deliveries.
+    mutating func evict(_ limits: QueueLimits, after added: [Delivery]) throws(JournalError) -> [Delivery] {
+        var (added, evicted): ([Delivery], [Delivery]) = (added.filter(\.state.isPending), [])
+        while let sink = added.map(\.message.sink).min() {
+            let count = added.count { $0.message.sink == sink }
+            added.removeAll { $0.message.sink == sink }
+            let (ended, successors) = try end(beyondBound(of: sink, limits, most: count + QueueLimits.step), limits)
+            evicted += ended
+            added += successors
+        }
+        return evicted
+    }
+
+    /// Applies all limits, by one step for each queue.
+    mutating func evictAll(_ limits: QueueLimits) throws(JournalError) -> [Delivery] {
+        var (evicted, added): ([Delivery], [Delivery]) = ([], [])
+        for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
+            let old = pending.filter { $0.message.sink == sink && $0.created < oldest }.prefix(QueueLimits.step)
+            let (ended, successors) = try end(old.map { ($0, .age) }, limits)
+            (evicted, added) = (evicted + ended, added + successors)
+        }
+        for sink in limits.bounds.keys.sorted() {
+            let (ended, successors) = try end(beyondBound(of: sink, limits, most: QueueLimits.step), limits)
+            (evicted, added) = (evicted + ended, added + successors)
+        }
+        return evicted + (try evict(limits, after: added))
+    }
+
+    private func beyondBound(
+        of sink: String, _ limits: QueueLimits, most: Int
+    ) -> [(Delivery, QueueLimits.Excess)] {
+        guard let bound = limits.bounds[sink] else { return [] }
+        let queue = pending.filter { $0.message.sink == sink }
+        var (count, bytes) = (queue.count, queue.reduce(0) { $0 + $1.queueBytes })
+        var victims: [(Delivery, QueueLimits.Excess)] = []
+        for delivery in (bound.policy == .dropOldest ? queue : queue.reversed()).prefix(most)
+        where count > bound.count || bytes > bound.bytes {
+            victims.append((delivery, count > bound.count ? .count : .bytes))
+            (count, bytes) = (count - 1, bytes - delivery.queueBytes)
+        }
+        return victims
+    }
+
+    private mutating func end(
+        _ victims: [(Delivery, QueueLimits.Excess)], _ limits: QueueLimits
+    ) throws(JournalError) -> (ended: [Delivery], successors: [Delivery]) {
+        let ends = victims.map { limits.end($0.0, $0.1) }
+        let successors = try write(ends)
+        return (current(victims.map(\.0)), successors)
     }
 
     mutating func prune(_ retention: Retention) {

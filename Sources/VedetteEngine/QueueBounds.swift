@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import VedetteCore
+
+/// The bounds of the queues of all configured sinks (I8). The dispatcher sets them; the writers of commits and of outcomes
+/// apply them.
+final class QueueBounds: Sendable {
+    private struct State {
+        var sinks: Set<String> = []
+        var policy: [String: DeliveryPolicy] = [:]
+    }
+
+    private let state: Mutex<State>
+    private let clock: any Clock
+    private let random: any RandomGenerator
+
+    init(sinks: Set<String>, policy: [String: DeliveryPolicy], _ dependencies: Dependencies) {
+        state = Mutex(State(sinks: sinks, policy: policy))
+        (clock, random) = (dependencies.clock, dependencies.random)
+    }
+
+    func set(sinks: Set<String>, policy: [String: DeliveryPolicy]) {
+        state.withLock { $0 = State(sinks: sinks, policy: policy) }
+    }
+
+    /// Returns the limits for a transaction that begins now.
+    func limits() -> QueueLimits {
+        let (state, now, random) = (state.withLock { $0 }, clock.now().wall, random)
+        let bounds = state.sinks.map { ($0, (state.policy[$0] ?? DeliveryPolicy()).queue) }
+        return QueueLimits(bounds: Dictionary(uniqueKeysWithValues: bounds)) { delivery, excess in
+            let policy = state.policy[delivery.message.sink] ?? DeliveryPolicy()
+            var end = Attempt(
+                delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
+                reason: policy.reason(excess, delivery))
+            end.wasMade = false
+            end.passOn(delivery, policy, to: state.sinks, at: now, random)
+            return end
+        }
+    }
+}
+
+extension Attempt {
+    /// Gives a delivery that died the successor at its next fallback, if it has one.
+    /// - Parameter sinks: the sinks that are configured.
+    mutating func passOn(
+        _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
+        _ random: any RandomGenerator
+    ) {
+        let id = "msg_" + random.identifier(at: now).description
+        successor = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
+        guard let next = successor?.message.sink else { return }
+        reason = (reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"
+    }
+}
+
+extension DeliveryPolicy {
+    /// Returns why a delivery that is evicted is dead.
+    fileprivate func reason(_ excess: QueueLimits.Excess, _ delivery: Delivery) -> String {
+        let which = queue.policy == .dropOldest ? "the oldest" : "the newest"
+        switch excess {
+        case .age:
+            let last = delivery.reason.map { ": " + $0 } ?? ""
+            return "gave up after \(MessageFormatter.duration(seconds: giveUp.inSeconds))\(last)"
+        case .count:
+            return "queue full: more than \(queue.count) messages were pending for the sink, \(which) is dropped"
+        case .bytes: return "queue full: more than \(queue.bytes) bytes were pending for the sink, \(which) is dropped"
+        }
+    }
+}
