@@ -216,7 +216,7 @@ enum Migrations {
         let tables = try Int.fetchOne(db, sql: "select count(*) from sqlite_schema where name not like 'grdb%'") ?? 0
         guard tables > 0 || version > 0 else { return 0 }
         guard try Int32.fetchOne(db, sql: "pragma application_id") == applicationID else {
-            throw JournalError.corrupt(files, "it is another program's database")
+            throw JournalError.foreign(files)
         }
         guard version <= known else {
             throw JournalError(

@@ -87,6 +87,10 @@ public struct SQLiteJournalAccess: JournalAccess {
         }
     }
 
+    public func repair(at now: Timestamp) throws(JournalError) -> RepairReport? {
+        try JournalRepair(files, at: now).run()
+    }
+
     /// Makes a change and writes its control requests in one transaction, then wakes the watcher and the readers.
     private func edit<Answer: Sendable>(
         at now: Timestamp, _ change: @escaping @Sendable (Database) throws -> (Answer, [ControlRequest])

@@ -138,7 +138,7 @@ struct CommandTests {
         #expect(gone.err.hasPrefix("vedette: hook: "), "\(gone.err)")
     }
 
-    @Test("journal backup copies the journal of a running watcher; journal check finds a torn page")
+    @Test("journal backup copies the journal of a running watcher; check finds a torn page; repair saves the rest")
     func journal() async throws {
         let world = try await Appliance()
         let watcher = try await world.home.watcher()
@@ -150,6 +150,7 @@ struct CommandTests {
         #expect(backup.code == 0, "\(backup.err)")
         #expect(try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
         #expect(try await world.home.vedette("journal", "backup", copy).code == 73)
+        #expect(try await world.home.vedette("journal", "repair").code == 75)
         #expect(await watcher.stop() == 0)
         let places = ["--config", world.home.places[1], "--state", folder.path]
         let environment = ["LAB_PASSWORD": Lab.password]
@@ -157,7 +158,13 @@ struct CommandTests {
         #expect(list.json.count == 6, "\(list.err)")
         let check = try await Program.run(["journal", "check", "--state", folder.path])
         #expect(check.code == 0 && check.out.contains("is sound"), "\(check.out)\(check.err)")
+        let sound = try await Program.run(["journal", "repair", "--state", folder.path])
+        #expect(sound.code == 0 && sound.out.contains("nothing was changed"), "\(sound.out)\(sound.err)")
         var bytes = try Data(contentsOf: URL(filePath: copy))
+        try (bytes.dropLast(4096) + Data(count: 4096)).write(to: URL(filePath: copy))
+        let repair = try await Program.run(["journal", "repair", "--state", folder.path])
+        #expect(repair.code == 0 && repair.out.contains("the damaged journal is kept as"), "\(repair.out)\(repair.err)")
+        #expect(try await Program.run(["journal", "check", "--state", folder.path]).code == 0)
         for page in stride(from: 4096, to: bytes.count, by: 4096) {
             bytes.replaceSubrange(page..<page + 64, with: Data(count: 64))
         }

@@ -31,8 +31,13 @@ extension JournalError {
     static func corrupt(_ files: JournalFiles, _ what: String) -> JournalError {
         JournalError(
             .corrupt,
-            "the journal \(files.database) is damaged (\(what)): copy the directory, then try "
-                + "'sqlite3 journal.db .recover', restore a backup, or move the file away to start with an empty one")
+            "the journal \(files.database) is damaged (\(what)): stop the watcher, then save what can be read with "
+                + "'vedette journal repair', or restore a backup")
+    }
+
+    static func foreign(_ files: JournalFiles) -> JournalError {
+        JournalError(
+            .corrupt, "the file \(files.database) is another program's database: choose another --state")
     }
 
     /// Translates an error of SQLite into a sentence with a remedy.

@@ -5,12 +5,13 @@ import VedetteCore
 
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Check the journal, or back it up.",
+        commandName: "journal", abstract: "Check the journal, repair it, or back it up.",
         discussion: """
             Examples:
               vedette journal check
+              vedette journal repair
               vedette journal backup /srv/backup/vedette.db
-            """, subcommands: [Check.self, Backup.self])
+            """, subcommands: [Check.self, Repair.self, Backup.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -26,10 +27,30 @@ struct JournalCommand: AsyncParsableCommand {
             guard damages.isEmpty else {
                 throw Exit(
                     .data,
-                    "the journal in \(journal.location) is damaged: stop the watcher, copy the directory, then restore a "
-                        + "backup or try 'sqlite3 journal.db .recover'")
+                    "the journal in \(journal.location) is damaged: stop the watcher, then save what can be read with "
+                        + "'vedette journal repair', or restore a backup")
             }
             try Output.print("the journal in \(journal.location) is sound")
+        }
+    }
+
+    struct Repair: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "repair",
+            abstract: "Write what can be read of a damaged journal to a new one, and keep the damaged one beside it.",
+            discussion: """
+                Stop the watcher first. A source whose items cannot all be read begins with a new baseline: changes since \
+                its last poll are not told. A sound journal is left as it is.
+                """)
+
+        @OptionGroup var places: Paths
+
+        func run() async throws {
+            let journal = places.journal
+            guard let report = try await journal.repair(at: SystemClock().now().wall) else {
+                return try Output.print("the journal in \(journal.location) is sound; nothing was changed")
+            }
+            for line in report.lines { try Output.print(line) }
         }
     }
 
@@ -47,5 +68,18 @@ struct JournalCommand: AsyncParsableCommand {
             try await places.journal.backup(to: file)
             try Output.print("wrote \(file)")
         }
+    }
+}
+
+extension RepairReport {
+    fileprivate var lines: [String] {
+        let rows = tables.map { table in
+            let lost = table.lost.map { $0 == 0 ? "none lost" : "\($0) lost" } ?? "an unknown number lost"
+            return "\(table.name): \(counted(table.saved, "row")) saved, \(lost)"
+        }
+        let sources = forgottenSources.map {
+            "source '\(TerminalText.safe($0, limit: 200))' begins with a new baseline"
+        }
+        return rows + sources + ["the damaged journal is kept as \(kept)"]
     }
 }

@@ -121,13 +121,13 @@ struct JournalCheck {
             return [
                 .warning(
                     "journal", "it opens; it is too large to be checked in a few seconds",
-                    remedy: "sqlite3 journal.db 'pragma integrity_check'")
+                    remedy: "vedette journal check")
             ]
         case .damaged(let words):
             return [
                 .failure(
                     "journal", "it is damaged: \(words.prefix(2).joined(separator: "; "))",
-                    remedy: "stop the watcher, copy the directory, then 'sqlite3 journal.db .recover' or a backup")
+                    remedy: "stop the watcher, then 'vedette journal repair', or restore a backup")
             ]
         }
     }

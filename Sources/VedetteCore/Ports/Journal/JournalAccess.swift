@@ -39,6 +39,12 @@ public protocol JournalAccess: Sendable {
     /// - Throws: `.readOnly` when the file exists or cannot be created; `.refused` where the store has backups of its own.
     func backup(to path: String) async throws(JournalError)
 
+    /// Writes what can be read of a damaged journal to a new one, which takes its place; the damaged one is kept beside it.
+    /// - Returns: nil when the journal is sound; then nothing is changed.
+    /// - Throws: `.locked` while a watcher runs; `.newer`, and `.corrupt` where nothing can be read or the file is another
+    ///   program's; `.refused` where the store repairs itself.
+    func repair(at now: Timestamp) async throws(JournalError) -> RepairReport?
+
     /// Asks the watcher to believe the suspect observation of a source.
     func accept(source: String, at now: Timestamp) async throws(JournalError)
 }
@@ -48,6 +54,29 @@ public enum DeliverySelection: Sendable, Hashable {
     case ids([Int64])
     /// All that a filter accepts.
     case all(DeliveryFilter)
+}
+
+/// What a repair saved of a journal.
+public struct RepairReport: Sendable, Hashable {
+    /// The rows of one table.
+    public struct Table: Sendable, Hashable {
+        public var name: String
+        public var saved: Int
+        /// Rows that an index or another table names and that could not be read; nil when their number is unknown.
+        public var lost: Int?
+
+        public init(name: String, saved: Int, lost: Int?) { (self.name, self.saved, self.lost) = (name, saved, lost) }
+    }
+
+    public var tables: [Table]
+    /// Sources whose items or record could not be read whole: their next poll is a new baseline.
+    public var forgottenSources: [String]
+    /// Where the damaged journal is kept.
+    public var kept: String
+
+    public init(tables: [Table], forgottenSources: [String], kept: String) {
+        (self.tables, self.forgottenSources, self.kept) = (tables, forgottenSources, kept)
+    }
 }
 
 /// A request of a command to the watcher. Each is idempotent: the watcher deletes it only when it is carried out, so a

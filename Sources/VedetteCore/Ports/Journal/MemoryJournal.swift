@@ -182,6 +182,10 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         throw JournalError(.refused, "a journal in memory has no backup")
     }
 
+    public func repair(at now: Timestamp) throws(JournalError) -> RepairReport? {
+        throw JournalError(.refused, "a journal in memory needs no repair")
+    }
+
     public func changes() -> AsyncStream<Void> { wakes() }
 
     // MARK: Maintenance

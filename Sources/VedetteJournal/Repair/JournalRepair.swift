@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+import VedetteCore
+
+/// Writes what can be read of a damaged journal to a new one, which takes its place. The damaged files are kept beside it;
+/// nothing is overwritten.
+struct JournalRepair {
+    private let files: JournalFiles
+    private let stamp: String
+
+    init(_ files: JournalFiles, at now: Timestamp) {
+        self.files = files
+        // 2026-11-22T05:13:02Z as 20261122T051302.
+        stamp = String(now.rfc3339.filter { $0.isNumber || $0 == "T" }.prefix(15))
+    }
+
+    /// Where the damaged journal is kept.
+    private var kept: String { "\(files.directory)/journal.damaged-\(stamp).db" }
+    private var fresh: String { "\(files.directory)/journal.repaired-\(stamp).db" }
+
+    /// - Returns: nil when the journal is sound; then nothing is changed.
+    func run() throws(JournalError) -> RepairReport? {
+        guard let identity = files.identity, identity.size > 0 else { throw JournalError.missing(files) }
+        try files.requireLocal()
+        let lock = try StateLock(files)
+        defer { lock.release() }
+        let file = Glibc.open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw JournalError.system(errno, "failed to create \(fresh)", "make room beside it") }
+        Glibc.close(file)
+        // Once it has taken the journal's place, there is no file of that name.
+        defer { unlink(fresh) }
+        let (report, isSound) = try JournalStore.result(files) { try save() }.get()
+        guard !isSound else { return nil }
+        try replace()
+        files.notify(.requests)
+        return report
+    }
+
+    private func save() throws -> (report: RepairReport, isSound: Bool) {
+        let (damaged, version) = try open()
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let copy = try DatabaseQueue(path: fresh, configuration: configuration)
+        var isSound = false
+        var report = RepairReport(tables: [], forgottenSources: [], kept: kept)
+        try damaged.read { source in
+            let problems = try? String.fetchAll(source, sql: "pragma integrity_check(1)")
+            isSound = problems == ["ok"]
+            try copy.writeWithoutTransaction { db in
+                try Migrations.migrate(db, steps: Array(Migrations.steps.prefix(version)))
+                try db.inTransaction {
+                    var salvage = JournalSalvage(from: source, to: db)
+                    try salvage.run()
+                    (report.tables, report.forgottenSources) = (salvage.tables, salvage.forgottenSources)
+                    return .commit
+                }
+                try Migrations.migrate(db)
+                let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)")
+                guard verdict == "ok" else { throw JournalError.corrupt(files, verdict ?? "no answer") }
+            }
+        }
+        isSound = isSound && report.forgottenSources.isEmpty && report.tables.allSatisfy { $0.lost == 0 }
+        try damaged.close()
+        try copy.close()
+        return (report, isSound)
+    }
+
+    /// Opens the damaged database, if it is a journal that this version knows.
+    private func open() throws -> (DatabaseQueue, version: Int) {
+        do {
+            let damaged = try DatabaseQueue(
+                path: files.database, configuration: JournalStore.configuration(readonly: true))
+            let version = try damaged.read { try Migrations.check($0, files) }
+            guard version > 0 else { throw JournalError.missing(files) }
+            return (damaged, version)
+        } catch let error as DatabaseError where error.isUnreadable {
+            throw JournalError(
+                .corrupt,
+                "nothing of the journal \(files.database) can be read (\(error.message ?? "it is no database")): "
+                    + "restore a backup, or move the file away to begin anew")
+        }
+    }
+
+    /// Puts the new file in the place of the damaged one. The log goes first: SQLite would apply it to any file of that name.
+    private func replace() throws(JournalError) {
+        try move("keep \(files.database) as \(kept)") { link(files.database, kept) }
+        for suffix in ["-wal", "-shm"] where access(files.database + suffix, F_OK) == 0 {
+            try move("move \(files.database + suffix)") { rename(files.database + suffix, kept + suffix) }
+        }
+        try move("move \(fresh)") { rename(fresh, files.database) }
+        let directory = Glibc.open(files.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        Glibc.close(directory)
+    }
+
+    private func move(_ what: String, _ call: () -> CInt) throws(JournalError) {
+        guard call() != 0 else { return }
+        throw JournalError.system(errno, "failed to \(what)", "check the owner and mode of \(files.directory)")
+    }
+}
+
+extension DatabaseError {
+    /// Whether the part of the file that was asked for is damaged.
+    var isUnreadable: Bool {
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR].contains(resultCode)
+    }
+}

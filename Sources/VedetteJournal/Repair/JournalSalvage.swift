@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// Copies the rows that can be read of a damaged journal, table by table, so that what is copied is consistent: a source
+/// has all of its items, and a delivery has its event.
+struct JournalSalvage {
+    private let source: Database
+    private let copy: Database
+    private(set) var tables: [RepairReport.Table] = []
+    private(set) var forgottenSources: [String] = []
+
+    /// - Parameters:
+    ///   - source: the damaged database.
+    ///   - copy: an empty database with the same tables.
+    init(from source: Database, to copy: Database) { (self.source, self.copy) = (source, copy) }
+
+    mutating func run() throws {
+        let names = try copySources()
+        try copyItems(of: names)
+        try copyNumbered("event", index: "event_time") { columns in
+            guard let body = columns.text("body") else { return false }
+            return (try? EventRows.decode(UTF8Column(body))) != nil
+        }
+        try copyDeliveries()
+        try copyNumbered("request")
+        try copySorted("attempt", by: ["delivery", "slot"])
+        try copy.execute(sql: "delete from attempt where delivery not in (select id from delivery)")
+        // Earlier versions have not all of these.
+        if try copy.tableExists("cookie") { try copySorted("cookie", by: ["session"]) }
+        if try copy.tableExists("memory") { try copySorted("memory", by: ["rule", "slot", "name"]) }
+        if try copy.tableExists("silence") { try copyNumbered("silence") }
+    }
+
+    // MARK: Sources and items
+
+    /// - Returns: the names of the saved sources by id.
+    private mutating func copySources() throws -> [Int64: String] {
+        var names: [Int64: String] = [:]
+        var unreadable: [String] = []
+        try copyNumbered("source", index: "sqlite_autoindex_source_1") { columns in
+            guard let id: Int64 = columns.value("id"), let name: String = columns.value("name") else { return false }
+            guard let record = columns.text("record"), (try? JSON(parsing: record)) != nil else {
+                unreadable.append(name)
+                return false
+            }
+            names[id] = name
+            return true
+        }
+        forgottenSources += unreadable
+        return names
+    }
+
+    /// A snapshot with a part of its items would make the others appear again, so such a source is forgotten: its next
+    /// poll is a new baseline.
+    private mutating func copyItems(of names: [Int64: String]) throws {
+        var (saved, isWhole) = (0, true)
+        for (id, name) in names.sorted(by: { $0.key < $1.key }) {
+            let writer = try TableWriter("item", copy)
+            let isComplete = try DamagedTable("item", source).readSorted(
+                by: ["key"], where: "source = \(id)", columns: writer.columns
+            ) { _ = try writer.insert($0) }
+            guard isComplete else {
+                try copy.execute(sql: "delete from item where source = ?", arguments: [id])
+                try copy.execute(sql: "delete from source where id = ?", arguments: [id])
+                forgottenSources.append(name)
+                isWhole = false
+                continue
+            }
+            saved += writer.count
+        }
+        isWhole = isWhole && tables.allSatisfy { $0.lost == 0 }
+        tables.append(RepairReport.Table(name: "item", saved: saved, lost: isWhole ? 0 : nil))
+    }
+
+    // MARK: Deliveries
+
+    private mutating func copyDeliveries() throws {
+        let hasEvent = try copy.makeStatement(sql: "select 1 from event where seq = ?")
+        try copyNumbered("delivery", index: "delivery_rule") { columns in
+            guard let state: String = columns.value("state"), DeliveryState(rawValue: state) != nil,
+                let priority: String = columns.value("priority"), Priority(rawValue: priority) != nil
+            else { return false }
+            if let event: Int64 = columns.value("event") {
+                return try Int.fetchOne(hasEvent, arguments: [event]) != nil
+            }
+            guard let body = columns.text("event_body") else { return false }
+            return (try? EventRows.decode(UTF8Column(body))) != nil
+        }
+        // No number that a delivery knows is given to another event.
+        let last = try Int64.fetchOne(copy, sql: "select max(event) from delivery") ?? 0
+        try raiseSequence(of: "event", to: last)
+    }
+
+    // MARK: Tables
+
+    /// The values of a row by the names of its columns.
+    private struct Columns {
+        let places: [String: Int]
+        var values: [DatabaseValue] = []
+
+        func value<Value: DatabaseValueConvertible>(_ name: String) -> Value? {
+            places[name].flatMap { Value.fromDatabaseValue(values[$0]) }
+        }
+
+        func text(_ name: String) -> [UInt8]? {
+            let text: String? = value(name)
+            return text.map { Array($0.utf8) }
+        }
+    }
+
+    /// Copies a table with an integer key.
+    /// - Parameters:
+    ///   - index: an index of every row, which tells how many there were.
+    ///   - accepts: whether the row is readable as more than SQL.
+    private mutating func copyNumbered(
+        _ table: String, index: String? = nil, where accepts: (Columns) throws -> Bool = { _ in true }
+    ) throws {
+        let writer = try TableWriter(table, copy)
+        let damaged = DamagedTable(table, source)
+        let key = writer.columns[0]
+        var columns = Columns(
+            places: Dictionary(uniqueKeysWithValues: writer.columns.enumerated().map { ($1, $0) }))
+        var refused = 0
+        let last = try damaged.sequence
+        let isComplete = try damaged.readNumbered(by: key, to: last ?? 1 << 24, columns: writer.columns) { values in
+            columns.values = values
+            let isSaved = try accepts(columns) && writer.insert(values)
+            if !isSaved { refused += 1 }
+        }
+        if let last { try raiseSequence(of: table, to: last) }
+        let known = index.flatMap { damaged.count(by: $0) }
+        let missing = known.map { max(0, $0 - writer.count) }
+        let lost = isComplete ? max(refused, missing ?? 0) : missing
+        tables.append(RepairReport.Table(name: table, saved: writer.count, lost: lost))
+    }
+
+    /// Copies a table with another key.
+    private mutating func copySorted(_ table: String, by key: [String]) throws {
+        let writer = try TableWriter(table, copy)
+        let isComplete = try DamagedTable(table, source).readSorted(by: key, where: "true", columns: writer.columns) {
+            _ = try writer.insert($0)
+        }
+        tables.append(RepairReport.Table(name: table, saved: writer.count, lost: isComplete ? 0 : nil))
+    }
+
+    /// A number that was given once is never given again.
+    private func raiseSequence(of table: String, to number: Int64) throws {
+        let known = try Int64.fetchOne(copy, sql: "select seq from sqlite_sequence where name = ?", arguments: [table])
+        guard number > known ?? 0 else { return }
+        let sql =
+            known == nil
+            ? "insert into sqlite_sequence (seq, name) values (?, ?)"
+            : "update sqlite_sequence set seq = ? where name = ?"
+        try copy.execute(sql: sql, arguments: [number, table])
+    }
+}
+
+/// Inserts rows that were read elsewhere.
+private final class TableWriter {
+    let columns: [String]
+    private(set) var count = 0
+    private let statement: Statement
+
+    init(_ table: String, _ db: Database) throws {
+        columns = try db.columns(in: table).map(\.name)
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        statement = try db.makeStatement(
+            sql: "insert into \(table) (\(columns.joined(separator: ", "))) values (\(marks))")
+    }
+
+    /// - Returns: false when the table refuses the row.
+    func insert(_ values: [DatabaseValue]) throws -> Bool {
+        do {
+            try statement.execute(arguments: StatementArguments(values))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        }
+        count += 1
+        return true
+    }
+}
