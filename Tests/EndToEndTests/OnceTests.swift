@@ -89,6 +89,41 @@ struct OnceTests {
         #expect(try await world.home.sink("hook")["pending"] as? Int == 0)
     }
 
+    @Test("run --once keeps a bound that was lowered, attempts the rest once, and carries out waiting requests")
+    func boundsAndRequests() async throws {
+        let home = try Home()
+        let place = home.directory.appending(path: "rows.json")
+        func serve(_ count: Int) throws {
+            let rows = (0..<count).map { "{\"id\": \($0)}" }.joined(separator: ",")
+            try "[\(rows)]".write(to: place, atomically: true, encoding: .utf8)
+        }
+        func configure(_ queue: String) throws {
+            // Nobody listens there.
+            try home.write(
+                """
+                sources: {rows: {kind: json, url: "\(place.absoluteString)", first: announce}}
+                sinks: {hook: {kind: webhook, url: "http://127.0.0.1:1/", queue: {count: \(queue)}, parallel: true}}
+                rules: [{name: all, when: {appears: true}, notify: [hook]}]
+                """)
+        }
+        try serve(3000)
+        try configure("100000")
+        #expect(try await home.vedette("run", "--once").code == 69)
+        #expect(try await home.sink("hook")["pending"] as? Int == 3000)
+        try configure("20")
+        try serve(0)
+        let lowered = try await home.vedette("run", "--once")
+        #expect(lowered.code == 69 && lowered.err.contains("beyond the bounds of queues"), "\(lowered.err)")
+        let sink = try await home.sink("hook")
+        #expect(sink["pending"] as? Int == 20 && sink["dead"] as? Int == 2980)
+        // The list that turned empty is suspect.
+        #expect(try await home.status("rows")["items"] as? Int == 3000)
+        #expect(try await home.vedette("accept", "rows").code == 0)
+        _ = try await home.vedette("run", "--once", "--force")
+        _ = try await home.vedette("run", "--once", "--force")
+        #expect(try await home.events().contains { ($0["type"] as? String) == "io.vedette.item.disappeared" })
+    }
+
     @Test("run --once always ends: many at a time, each with one message at its very end")
     func ends() async throws {
         let home = try Home()

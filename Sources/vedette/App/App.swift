@@ -103,6 +103,15 @@ struct App: Sendable {
         }
     }
 
+    /// Returns whether the journal is larger than `retain.size`.
+    func isBeyondSize(_ configuration: Configuration) async -> Bool {
+        do throws(JournalError) {
+            return try await journal.size() > configuration.settings.keepBytes
+        } catch {
+            return false
+        }
+    }
+
     private func prune(olderThan age: Duration, _ configuration: Configuration) async throws(JournalError) {
         let now = clock.now().wall
         let sessions = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)

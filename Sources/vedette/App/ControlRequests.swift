@@ -24,6 +24,12 @@ actor ControlRequests {
         for task in tasks.values { await task.value }
     }
 
+    /// Carries out the requests that wait now, and returns when that is done.
+    func carryOutWaiting() async {
+        await startAll()
+        for task in Array(tasks.values) { await task.value }
+    }
+
     private func startAll() async {
         do throws(JournalError) {
             for request in try await app.journal.controlRequests() where tasks[request.id] == nil {

@@ -86,6 +86,12 @@ struct Daemon {
             case .minutePassed:
                 notifier.alive()
                 app.monitored.remind()
+                // Thousands of events a second fill a disk within the hour.
+                let (previous, current) = (pruning, configuration)
+                pruning = Task {
+                    await previous?.value
+                    if await app.isBeyondSize(current) { await app.prune(current) }
+                }
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
                 let (previous, current) = (pruning, configuration)

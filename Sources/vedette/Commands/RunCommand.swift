@@ -54,6 +54,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func runOnce(_ app: App, _ configuration: Configuration) async throws {
+        await ControlRequests(app).carryOutWaiting()
         let results = await app.watcher.runOnce(force: force)
         await app.dispatcher.drainOnce()
         let (sent, unsent) = (await app.dispatcher.sent, await app.dispatcher.unsent)
