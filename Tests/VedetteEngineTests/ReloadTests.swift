@@ -39,6 +39,21 @@ struct ReloadTests {
         #expect(world.fetcher.count(url("a")) == 1)
     }
 
+    @Test("the Retry-After of an old URL does not delay the poll of the new one")
+    func retryAfter() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "slow down", status: 429, [("Retry-After", "1000")])
+        world.fetcher.serve(url("a", host: "b"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records["a"]?.notBefore != nil }
+            let moved = source("a", host: "b")
+            try await world.watcher.reload(WatchConfiguration(sources: [moved], rules: everything(to: "k")))
+            try await until { await world.journal.records["a"]?.snapshot != nil }
+        }
+        #expect(await world.journal.records["a"]?.notBefore == nil)
+        #expect(world.clock.now().boot < BootTime(milliseconds: 1_900_000))
+    }
+
     @Test("what a reload removed is no suspect any more")
     func slowHosts() async throws {
         let world = World([source("dead"), source("slow")])
