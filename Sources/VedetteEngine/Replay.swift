@@ -36,10 +36,9 @@ public actor Replay {
             fetcher: bodies, journal: journal, clock: clock, random: random, log: log, userAgent: "",
             transformer: transformer, civil: civil)
         let commits = CommitBatcher(journal: journal, log: log)
-        self.rules = RuleCoordinator(rules, dependencies, commits: commits) { _ in }
+        self.rules = RuleCoordinator(rules, dependencies, commits: commits)
         pipeline = PollPipeline(
-            dependencies, network: NetworkMonitor(), rules: self.rules, deferredWrites: DeferredWrites()
-        ) { _ in }
+            dependencies, network: NetworkMonitor(), rules: self.rules, deferredWrites: DeferredWrites())
         self.source = WatchedSource(source, number: 0)
     }
 

@@ -38,13 +38,11 @@ public actor Watcher {
     ) {
         (self.dependencies, self.executor, self.dispatcher) = (dependencies, executor, dispatcher)
         suspends = SuspendMonitor(dependencies.clock)
-        let dispatch: @Sendable ([Delivery]) async -> Void = { await dispatcher.enqueue($0) }
         commits = CommitBatcher(
             journal: dependencies.journal, log: dependencies.log, limits: { dispatcher.queueBounds.limits() },
-            evicted: { await dispatcher.evicted($0) })
-        rules = RuleCoordinator(watch.rules, dependencies, commits: commits, dispatch: dispatch)
-        pipeline = PollPipeline(
-            dependencies, network: network, rules: rules, deferredWrites: deferredWrites, dispatch: dispatch)
+            announce: { await dispatcher.committed($0, $1) })
+        rules = RuleCoordinator(watch.rules, dependencies, commits: commits)
+        pipeline = PollPipeline(dependencies, network: network, rules: rules, deferredWrites: deferredWrites)
         schedule = PollSchedule(watch.sources, rules.interests, dependencies.random)
     }
 

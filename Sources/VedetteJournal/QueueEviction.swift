@@ -7,11 +7,14 @@ import VedetteCore
 struct QueueEviction {
     private let limits: QueueLimits
     private let db: Database
-    private(set) var evicted: [Delivery] = []
+    private var evicted: [Delivery] = []
+    private var successors: [Delivery] = []
     /// By id, where it is in `evicted`.
     private var places: [Int64: Int] = [:]
 
     init(_ limits: QueueLimits, _ db: Database) { (self.limits, self.db) = (limits, db) }
+
+    var result: Eviction { Eviction(evicted: evicted, successors: applied(to: successors)) }
 
     /// Applies the bounds of the queues that got deliveries.
     mutating func apply(after added: [Delivery]) throws {
@@ -26,12 +29,12 @@ struct QueueEviction {
 
     /// Applies all limits, by one step for each queue.
     mutating func applyAll() throws {
-        var successors: [Delivery] = []
+        var added: [Delivery] = []
         for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
-            successors += try end(expired(in: sink, before: oldest))
+            added += try end(expired(in: sink, before: oldest))
         }
-        for sink in limits.bounds.keys.sorted() { successors += try end(beyondBound(of: sink, most: QueueLimits.step)) }
-        try apply(after: successors)
+        for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: QueueLimits.step)) }
+        try apply(after: added)
     }
 
     /// Returns deliveries of this transaction as they are now.
@@ -80,7 +83,9 @@ struct QueueEviction {
             places[delivery.id] = evicted.count
             evicted.append(delivery)
         }
-        return try AttemptRows.write(attempts, db)
+        let next = try AttemptRows.write(attempts, db)
+        successors += next
+        return next
     }
 
     private static func count(_ deliveries: [Delivery]) -> [String: Int] {

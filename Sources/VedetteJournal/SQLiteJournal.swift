@@ -100,7 +100,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
             var eviction = QueueEviction(limits, db)
             try eviction.apply(after: committed.flatMap(\.deliveries))
             let polls = committed.map { Committed(events: $0.events, deliveries: eviction.applied(to: $0.deliveries)) }
-            return CommitResult(polls: polls, evicted: eviction.evicted)
+            return CommitResult(polls: polls, eviction: eviction.result)
         }
         store.files.notify(.commit)
         return result
@@ -134,7 +134,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
             let successors = try AttemptRows.write(attempts, db)
             var eviction = QueueEviction(limits, db)
             try eviction.apply(after: successors)
-            return RecordResult(successors: eviction.applied(to: successors), evicted: eviction.evicted)
+            return RecordResult(successors: eviction.applied(to: successors), eviction: eviction.result)
         }
         store.files.notify(.commit)
         return result
@@ -144,15 +144,15 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.write { try DeliveryRows.excludeFromAge(pause, $0) }
     }
 
-    public func evict(_ limits: QueueLimits) async throws(JournalError) -> Eviction {
-        let eviction = try await store.write { db in
+    public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
+        let check = try await store.write { db in
             var eviction = QueueEviction(limits, db)
             try eviction.applyAll()
             let pending = try QueueTotalRows.counts(db).reduce(0) { $0 + $1.pending }
-            return Eviction(pending: pending, evicted: eviction.evicted)
+            return QueueCheck(pending: pending, eviction: eviction.result)
         }
-        if !eviction.evicted.isEmpty { store.files.notify(.commit) }
-        return eviction
+        if !check.eviction.isEmpty { store.files.notify(.commit) }
+        return check
     }
 
     // MARK: Maintenance

@@ -130,7 +130,7 @@ struct OutboxMannersTests {
         var schedule = DeliverySchedule()
         schedule.committed([delivery(9)])
         #expect(ids(schedule.actions(at: at(0)).actions) == [9])
-        schedule.moreCommitted(lane())
+        schedule.moreCommitted(lane(), from: 11)
         schedule.committed([delivery(10)])
         schedule.attempted(sent(9), in: lane())
         #expect(schedule.actions(at: at(0)).actions == [.load(lane(), after: 9)])

@@ -143,6 +143,40 @@ struct DeliveryScheduleTests {
         #expect(schedule.actions(at: at(0)).actions.isEmpty && schedule.isDrained)
     }
 
+    @Test("a delivery that is announced after a later one is read from the journal and attempted")
+    func announcedInAnotherOrder() {
+        var schedule = DeliverySchedule()
+        schedule.committed([delivery(2)])
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(2))])
+        schedule.attempted(sent(2), in: lane)
+        schedule.committed([delivery(1)])
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 0)])
+        schedule.loaded([delivery(1)], in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(1))])
+        schedule.attempted(sent(1), in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 1)])
+        schedule.loaded([], in: lane)
+        // A successor with a lower id than a message that was announced before it.
+        schedule.committed([delivery(9)])
+        _ = schedule.actions(at: at(0))
+        schedule.moreCommitted(lane, from: 8)
+        schedule.attempted(sent(9), in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.load(lane, after: 0)])
+        #expect(!schedule.isDrained)
+    }
+
+    @Test("a delivery that ended in flight leaves its lane when its attempt fails")
+    func endedInFlight() {
+        var schedule = DeliverySchedule()
+        schedule.committed([delivery(1), delivery(2)])
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(1))])
+        schedule.ended(delivery(1))
+        #expect(schedule.actions(at: at(0)).actions.isEmpty)
+        let failed = Attempt(delivery: 1, state: .retry, attempts: 1, due: at(60), at: at(0), reason: "503")
+        schedule.attempted(failed, in: lane)
+        #expect(schedule.actions(at: at(0)).actions == [.attempt(delivery(2))])
+    }
+
     @Test("a sink that is resumed while its lane is read or attempted repeats no delivery")
     func resumedWhileLoading() {
         var schedule = DeliverySchedule()

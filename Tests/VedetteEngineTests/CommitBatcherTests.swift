@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import VedetteCore
 
@@ -21,6 +22,44 @@ struct CommitBatcherTests {
         } catch {
             return false
         }
+    }
+
+    private final class Announced: Sendable {
+        private let state = Mutex<[Int64]>([])
+
+        var ids: [Int64] { state.withLock { $0 } }
+        func add(_ deliveries: [Delivery]) { state.withLock { $0 += deliveries.map(\.id) } }
+    }
+
+    @Test("deliveries are announced in the order of their ids, before those who wait for their commit go on")
+    func announcements() async throws {
+        let announced = Announced()
+        let batcher = CommitBatcher(
+            journal: MemoryJournal(), log: Lines(),
+            announce: { pending, _ in
+                // The next commit could overtake this one here.
+                for _ in 0..<Int.random(in: 0..<20) { await Task.yield() }
+                announced.add(pending)
+            })
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    var record = self.record("s\(number % 7)", event: "0199-\(number)")
+                    let message = Message(
+                        id: "msg_\(number)", rule: "r", sink: "k", event: record.events[0], title: "", text: "")
+                    let now = Timestamp(milliseconds: 1)
+                    record.deliveries = [Delivery(message: message, created: now, due: now)]
+                    do throws(JournalError) {
+                        let id = try await batcher.submit(record).committed().deliveries[0].id
+                        #expect(announced.ids.contains(id))
+                    } catch {
+                        Issue.record("\(error)")
+                    }
+                }
+            }
+        }
+        #expect(announced.ids == Array(1...200))
+        await batcher.finish()
     }
 
     @Test("a record that the journal refuses fails alone, not the polls that were committed with it")

@@ -144,7 +144,7 @@ struct CourierMannersTests {
         let world = World()
         var deliveries: [Delivery] = []
         for number in 1...3 { deliveries.append(await pending("\(number)", in: world)) }
-        await world.dispatcher.evicted(Array(deliveries.prefix(2)))
+        await world.dispatcher.evicted(Eviction(evicted: Array(deliveries.prefix(2))))
         await world.dispatcher.enqueue(deliveries)
         try await until { await world.journal.state(3) == .sent }
         #expect(world.sink.seen == ["3"])

@@ -335,7 +335,7 @@ actor FakeJournal: Journal {
         }
     }
 
-    func evict(_ limits: QueueLimits) throws(JournalError) -> Eviction {
+    func evict(_ limits: QueueLimits) throws(JournalError) -> QueueCheck {
         var ends: [Attempt] = []
         for (sink, bound) in limits.bounds {
             let mine = pending.filter { $0.message.sink == sink }
@@ -344,8 +344,9 @@ actor FakeJournal: Journal {
             ends += old.isEmpty ? over.map { limits.end($0, .count) } : old.map { limits.end($0, .age) }
         }
         let evicted = ends.compactMap { deliveries[$0.delivery]?.delivery }
-        _ = try record(ends, within: limits)
-        return Eviction(pending: pending.count, evicted: evicted)
+        let successors = try record(ends, within: limits).successors
+        return QueueCheck(
+            pending: pending.count, eviction: Eviction(evicted: evicted, successors: successors))
     }
 }
 

@@ -49,8 +49,7 @@ struct RuleCoordinatorTests {
             change(&slow)
             rule = slow
             rules = RuleCoordinator(
-                RuleSet([slow]), dependencies, commits: CommitBatcher(journal: journal, log: dependencies.log)
-            ) { _ in }
+                RuleSet([slow]), dependencies, commits: CommitBatcher(journal: journal, log: dependencies.log))
         }
 
         /// Evaluates a poll in which `count` items appeared.

@@ -198,7 +198,7 @@ struct EvictionTests {
     private func evicted(
         _ store: Store, _ bound: QueueBound, oldest: [String: Timestamp] = [:]
     ) async throws -> [Int64] {
-        try await store.journal.evict(limits(["team": bound], oldest: oldest)).evicted.map(\.id)
+        try await store.journal.evict(limits(["team": bound], oldest: oldest)).eviction.evicted.map(\.id)
     }
 
     @Test(
@@ -234,18 +234,18 @@ struct EvictionTests {
         let (oldest, newest) = (limits(["team": bound(50)]), limits(["team": bound(50, .dropNewest)]))
         func pending() async throws -> Int { try await reader.sinkCounts().first?.pending ?? 0 }
         var result = try await store.journal.commit(polls(1...40), within: oldest)
-        #expect(result.evicted.isEmpty)
+        #expect(result.eviction.evicted.isEmpty)
         result = try await store.journal.commit(polls(41...60), within: oldest)
-        #expect(result.evicted.map(\.id) == Array(1...10))
+        #expect(result.eviction.evicted.map(\.id) == Array(1...10))
         #expect(try await pending() == 50)
         // More than the bound at once: the first of them end in the commit that adds them.
         result = try await store.journal.commit(polls(61...130), within: oldest)
-        #expect(result.evicted.map(\.id) == Array(11...80))
+        #expect(result.eviction.evicted.map(\.id) == Array(11...80))
         let states = result.polls.flatMap(\.deliveries).map(\.state)
         #expect(states == Array(repeating: .dead, count: 20) + Array(repeating: .pending, count: 50))
         #expect(try await pending() == 50)
         result = try await store.journal.commit(polls(131...140), within: newest)
-        #expect(result.evicted.map(\.id) == Array((131...140).reversed()))
+        #expect(result.eviction.evicted.map(\.id) == Array((131...140).reversed()))
         #expect(result.polls.flatMap(\.deliveries).allSatisfy { $0.state == .dead && $0.reason != nil })
         #expect(try await store.journal.pending(in: lane, after: 0, limit: 99).map(\.id) == Array(81...130))
         try await store.journal.close()
@@ -259,7 +259,7 @@ struct EvictionTests {
         let reader = try await store.reader()
         _ = try await store.journal.commit(polls(1...4500))
         let result = try await store.journal.commit(polls(4501...4510), within: limits(["team": bound(100)]))
-        #expect(result.evicted.count == QueueLimits.step + 10)
+        #expect(result.eviction.evicted.count == QueueLimits.step + 10)
         #expect(try await evicted(store, bound(100)).count == QueueLimits.step)
         #expect(try await evicted(store, bound(100)).count == 400)
         #expect(try await evicted(store, bound(100)) == [])
@@ -278,7 +278,8 @@ struct EvictionTests {
             return delivery.fallback(among: ["mail"], where: { _ in true }, id: "msg_x\(delivery.id)", at: stamp(1))
         }
         let result = try await store.journal.commit(polls(1...5), within: limits)
-        #expect(result.evicted.map(\.message.id) == ["msg_1", "msg_2", "msg_3", "msg_x1", "msg_x2"])
+        #expect(result.eviction.evicted.map(\.message.id) == ["msg_1", "msg_2", "msg_3", "msg_x1", "msg_x2"])
+        #expect(result.eviction.successors.map(\.state) == [.dead, .dead, .pending])
         let reader = try await store.reader()
         #expect(try await reader.sinkCounts().map(\.pending) == [1, 2])
         // A delivery that dies at a sink passes the bound of its fallback on, too.
@@ -287,7 +288,8 @@ struct EvictionTests {
             delivery: first.id, state: .dead, attempts: 1, due: stamp(0), at: stamp(2), reason: "404")
         dead.successor = first.fallback(among: ["mail"], where: { _ in true }, id: "msg_y", at: stamp(2))
         let recorded = try await store.journal.record([dead], within: limits)
-        #expect(recorded.successors.map(\.state) == [.pending] && recorded.evicted.map(\.message.id) == ["msg_x3"])
+        #expect(
+            recorded.successors.map(\.state) == [.pending] && recorded.eviction.evicted.map(\.message.id) == ["msg_x3"])
         try await store.journal.close()
     }
 

@@ -80,8 +80,9 @@ public struct DeliverySchedule: Sendable {
     }
 
     /// Records that the journal has more deliveries in that lane than were announced.
-    public mutating func moreCommitted(_ name: DeliveryLane) {
-        lanes[name, default: ScheduledLane()].setHasMore()
+    /// - Parameter id: the lowest id of these.
+    public mutating func moreCommitted(_ name: DeliveryLane, from id: Int64) {
+        lanes[name, default: ScheduledLane()].moreCommitted(from: id)
         markReady(name)
     }
 

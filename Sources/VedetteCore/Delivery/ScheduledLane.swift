@@ -7,6 +7,8 @@ struct ScheduledLane: Sendable {
     private(set) var hasMore = false
     /// The highest id that was ever in `waiting`.
     private(set) var lastSeen: Int64 = 0
+    /// The highest id that was ever read from the journal.
+    private var lastLoaded: Int64 = 0
     /// Whether the lane was ever loaded. A commit can be read from the journal before it is announced; such a lane is kept,
     /// so that its `lastSeen` tells a known delivery from a new one.
     private(set) var wasLoaded = false
@@ -45,13 +47,23 @@ struct ScheduledLane: Sendable {
 
     mutating func started(_ id: Int64) { inFlight.insert(id) }
 
-    mutating func setHasMore() {
+    private mutating func setHasMore() {
         hasMore = true
         hasGrown = isLoading
     }
 
+    /// - Parameter id: the lowest one that the journal has and that was not announced.
+    mutating func moreCommitted(from id: Int64) {
+        if isMissed(id) { reread() } else { setHasMore() }
+    }
+
+    /// Whether an id was passed over: it is announced after a later one, and was never read from the journal.
+    private func isMissed(_ id: Int64) -> Bool { id < lastSeen && id > lastLoaded }
+
     mutating func committed(_ delivery: Delivery) {
-        if hasMore || isLoading || !hasRoom {
+        if isMissed(delivery.id) {
+            reread()
+        } else if hasMore || isLoading || !hasRoom {
             setHasMore()
         } else if delivery.id > lastSeen {
             waiting.append(delivery)
@@ -65,7 +77,7 @@ struct ScheduledLane: Sendable {
         hasMore = !deliveries.isEmpty || hasGrown
         hasGrown = false
         for delivery in deliveries where delivery.id > lastSeen {
-            lastSeen = delivery.id
+            (lastSeen, lastLoaded) = (delivery.id, delivery.id)
             if !ended.contains(delivery.id) { waiting.append(delivery) }
         }
     }
@@ -115,7 +127,7 @@ struct ScheduledLane: Sendable {
     mutating func reread() {
         mustReread = isBusy || isLoading
         if mustReread { return }
-        (waiting, lastSeen, hasMore, hasGrown, failed, postponed) = ([], 0, true, false, [], [])
+        (waiting, lastSeen, lastLoaded, hasMore, hasGrown, failed, postponed) = ([], 0, 0, true, false, [], [])
         waitsUntil = nil
     }
 

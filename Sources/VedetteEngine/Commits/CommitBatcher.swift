@@ -19,18 +19,19 @@ final class CommitBatcher: Sendable {
     private let journal: any Journal
     private let log: any Log
     private let limits: @Sendable () -> QueueLimits
-    private let evicted: @Sendable ([Delivery]) async -> Void
+    private let announce: @Sendable (_ pending: [Delivery], Eviction) async -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - limits: returns the limits of the queues at the time of a commit.
-    ///   - evicted: takes the deliveries that a commit ended to keep these. The next commit waits for it.
+    ///   - announce: takes the pending deliveries of a commit, and what it evicted to keep the limits. The next commit and
+    ///     those who wait for this one go on when it returns, so deliveries are announced in the order of their ids (I6).
     init(
         journal: any Journal, log: any Log, limits: @escaping @Sendable () -> QueueLimits = { .none },
-        evicted: @escaping @Sendable ([Delivery]) async -> Void = { _ in }
+        announce: @escaping @Sendable (_ pending: [Delivery], Eviction) async -> Void = { _, _ in }
     ) {
         (self.journal, self.log) = (journal, log)
-        (self.limits, self.evicted) = (limits, evicted)
+        (self.limits, self.announce) = (limits, announce)
     }
 
     /// Takes a record for the next transaction, without waiting for it.
@@ -106,8 +107,9 @@ final class CommitBatcher: Sendable {
         guard !batch.isEmpty else { return }
         do throws(JournalError) {
             let result = try await journal.commit(batch.map(\.record), within: limits())
+            let pending = result.polls.flatMap(\.deliveries).filter(\.state.isPending)
+            if !pending.isEmpty || !result.eviction.isEmpty { await announce(pending, result.eviction) }
             for (entry, committed) in zip(batch, result.polls) { entry.ticket.resolve(.success(committed)) }
-            if !result.evicted.isEmpty { await evicted(result.evicted) }
         } catch  where batch.count > 1 && (error.reason == .inputOutput || !error.reason.concernsWholeJournal) {
             // One record may be at fault: each gets a transaction of its own, so that it fails alone.
             for entry in batch { await commit([entry]) }

@@ -108,7 +108,7 @@ public actor Dispatcher {
     /// Takes deliveries that were just committed.
     public func enqueue(_ deliveries: [Delivery]) {
         let now = dependencies.clock.now()
-        // A later commit may have evicted some already.
+        // A check of the bounds may have evicted some before their commit was announced.
         let fresh = deliveries.filter { $0.id > lastEvicted[$0.message.sink] ?? 0 }
         schedule.committed(fresh.map { time.steady($0, now) })
         queueLimiter.pending(at: now.boot)
@@ -182,7 +182,7 @@ public actor Dispatcher {
         isOnce = true
         // A person or a timer asked for one attempt of each.
         for sink in stopped.names { schedule.resumed(sink: sink) }
-        while await !evictStep().evicted.isEmpty {}
+        while await !evictStep().eviction.isEmpty {}
         reportDropped(isLast: true)
         schedule.drainOnce()
         work()
@@ -381,7 +381,7 @@ public actor Dispatcher {
                 let result = try await dependencies.journal.record(batch, within: queueBounds.limits())
                 unwritten.removeFirst(batch.count)
                 take(result.successors.filter(\.state.isPending))
-                if !result.evicted.isEmpty { evicted(result.evicted) }
+                evicted(result.eviction)
                 resumeWaiters()
             } catch {
                 // `run --once` announces nothing.
@@ -402,9 +402,10 @@ public actor Dispatcher {
     }
 
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
-    private func take(_ successors: [Delivery]) {
+    func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
-        for lane in Set(successors.map(\.lane)) { schedule.moreCommitted(lane) }
+        let lanes = Dictionary(successors.map { ($0.lane, $0.id) }, uniquingKeysWith: min)
+        for (lane, first) in lanes { schedule.moreCommitted(lane, from: first) }
         queueLimiter.pending(at: dependencies.clock.now().boot)
         work()
     }

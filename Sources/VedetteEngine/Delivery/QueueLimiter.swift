@@ -52,9 +52,16 @@ struct QueueLimiter {
 
 /// The limits of the sinks' queues (I8): by count, bytes and age.
 extension Dispatcher {
+    /// Takes the pending deliveries of a commit, and what it evicted.
+    func committed(_ pending: [Delivery], _ eviction: Eviction) {
+        enqueue(pending)
+        evicted(eviction)
+    }
+
     /// Takes deliveries that the journal ended beyond the limits of their queues.
-    func evicted(_ deliveries: [Delivery]) {
-        for delivery in deliveries {
+    func evicted(_ eviction: Eviction) {
+        guard !eviction.isEmpty else { return }
+        for delivery in eviction.evicted {
             schedule.ended(delivery)
             let sink = delivery.message.sink
             // The oldest go first, so each one up to this id has ended, also one that is announced late.
@@ -62,9 +69,10 @@ extension Dispatcher {
                 lastEvicted[sink] = max(lastEvicted[sink] ?? 0, delivery.id)
             }
         }
-        countUnsent(deliveries.count)
-        queueLimiter.dropped(deliveries.count)
+        countUnsent(eviction.evicted.count)
+        queueLimiter.dropped(eviction.evicted.count)
         reportDropped()
+        take(eviction.successors.filter(\.state.isPending))
         work()
     }
 
@@ -78,23 +86,23 @@ extension Dispatcher {
     func limitQueuesIfDue() {
         guard !isOnce, queueLimiter.begin(at: dependencies.clock.now().boot) else { return }
         Task {
-            let eviction = await self.evictStep()
+            let check = await self.evictStep()
             queueLimiter.ended(
-                isPending: eviction.pending > 0, hasMore: !eviction.evicted.isEmpty && !isStopping,
+                isPending: check.pending > 0, hasMore: !check.eviction.isEmpty && !isStopping,
                 at: dependencies.clock.now().boot)
             work()
         }
     }
 
     /// Ends some deliveries beyond the limits.
-    func evictStep() async -> Eviction {
+    func evictStep() async -> QueueCheck {
         do throws(JournalError) {
-            let eviction = try await dependencies.journal.evict(allLimits())
-            if !eviction.evicted.isEmpty { evicted(eviction.evicted) }
-            return eviction
+            let check = try await dependencies.journal.evict(allLimits())
+            evicted(check.eviction)
+            return check
         } catch {
             dependencies.log.log(.warning, "failed to apply the bounds of the queues: \(error.detail)")
-            return Eviction(pending: 1)
+            return QueueCheck(pending: 1)
         }
     }
 

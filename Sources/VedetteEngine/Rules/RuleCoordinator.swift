@@ -15,7 +15,6 @@ actor RuleCoordinator {
 
     private let dependencies: Dependencies
     private let commits: CommitBatcher
-    private let dispatch: @Sendable ([Delivery]) async -> Void
     private let time: SteadyClock
     /// What the watcher asks without waiting for this actor.
     nonisolated let interests: RuleInterests
@@ -27,12 +26,8 @@ actor RuleCoordinator {
     /// Stopped sinks whose events the journal refused, to be stored later.
     private var unstoredStops: [String: StoppedSink] = [:]
 
-    /// - Parameter dispatch: takes pending deliveries that were committed outside of a poll.
-    init(
-        _ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher,
-        dispatch: @escaping @Sendable ([Delivery]) async -> Void
-    ) {
-        (self.dependencies, self.commits, self.dispatch) = (dependencies, commits, dispatch)
+    init(_ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher) {
+        (self.dependencies, self.commits) = (dependencies, commits)
         time = SteadyClock(dependencies.clock.now())
         engine = RuleEngine(rules, civil: dependencies.civil)
         interests = RuleInterests(rules, time)
@@ -301,8 +296,7 @@ actor RuleCoordinator {
         record.endedSilences = step.endedSilences
         let ticket = commits.submit(record)
         do throws(JournalError) {
-            let pending = try await ticket.committed().deliveries.filter(\.state.isPending)
-            if !pending.isEmpty { await dispatch(pending) }
+            _ = try await ticket.committed()
             return nil
         } catch {
             engine.undo(step)

@@ -10,16 +10,13 @@ final class PollPipeline {
     private let network: NetworkMonitor
     private let rules: RuleCoordinator
     private let deferredWrites: DeferredWrites
-    private let dispatch: @Sendable ([Delivery]) async -> Void
     var limits = PollLimits()
 
-    /// - Parameter dispatch: takes pending deliveries that were committed.
     init(
-        _ dependencies: Dependencies, network: NetworkMonitor, rules: RuleCoordinator, deferredWrites: DeferredWrites,
-        dispatch: @escaping @Sendable ([Delivery]) async -> Void
+        _ dependencies: Dependencies, network: NetworkMonitor, rules: RuleCoordinator, deferredWrites: DeferredWrites
     ) {
         (self.dependencies, self.network, self.rules) = (dependencies, network, rules)
-        (self.deferredWrites, self.dispatch) = (deferredWrites, dispatch)
+        self.deferredWrites = deferredWrites
     }
 
     /// Polls a source once. An unchanged response ends at the transition: nothing is asked of rules, nothing is committed.
@@ -37,9 +34,7 @@ final class PollPipeline {
                 postpone(source)
                 return nil
             }
-            let committed = try await commit(evaluation, transition, note, of: source)
-            await announce(committed)
-            return committed
+            return try await commit(evaluation, transition, note, of: source)
         } catch {
             // The snapshot stands as it was: the same poll is made again at the usual interval.
             dependencies.log.log(
@@ -211,13 +206,6 @@ final class PollPipeline {
     private func takeBack(_ note: PollNote, of source: WatchedSource) {
         if note.announcement != nil { network.announced(nil) }
         if note.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
-    }
-
-    // MARK: Announce
-
-    private func announce(_ committed: Committed) async {
-        let pending = committed.deliveries.filter(\.state.isPending)
-        if !pending.isEmpty { await dispatch(pending) }
     }
 
     // MARK: Failures

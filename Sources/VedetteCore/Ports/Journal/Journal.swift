@@ -40,7 +40,7 @@ public protocol Journal: Sendable {
     func excludeFromAge(_ pause: Duration) async throws(JournalError)
 
     /// Evicts pending deliveries that have expired or exceed the bounds of their queues, one step in one transaction.
-    func evict(_ limits: QueueLimits) async throws(JournalError) -> Eviction
+    func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck
 }
 
 /// The failure of a journal.

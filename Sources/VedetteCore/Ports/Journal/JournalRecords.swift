@@ -46,21 +46,23 @@ public struct Committed: Sendable {
 public struct CommitResult: Sendable {
     /// One for each `PollRecord`, in order.
     public var polls: [Committed]
-    /// Deliveries that the commit ended beyond the bounds of their queues, of this commit and of earlier ones.
-    public var evicted: [Delivery]
+    /// What the commit ended to keep the bounds of queues, of this commit and of earlier ones.
+    public var eviction: Eviction
 
-    public init(polls: [Committed], evicted: [Delivery] = []) { (self.polls, self.evicted) = (polls, evicted) }
+    public init(polls: [Committed], eviction: Eviction = Eviction()) {
+        (self.polls, self.eviction) = (polls, eviction)
+    }
 }
 
 /// What the writing of attempts made.
 public struct RecordResult: Sendable {
     /// The deliveries to fallbacks of those that died, with ids.
     public var successors: [Delivery]
-    /// Deliveries that ended because a successor made a queue exceed its bound.
-    public var evicted: [Delivery]
+    /// What ended because a successor made a queue exceed its bound.
+    public var eviction: Eviction
 
-    public init(successors: [Delivery] = [], evicted: [Delivery] = []) {
-        (self.successors, self.evicted) = (successors, evicted)
+    public init(successors: [Delivery] = [], eviction: Eviction = Eviction()) {
+        (self.successors, self.eviction) = (successors, eviction)
     }
 }
 
@@ -99,12 +101,25 @@ public struct QueueLimits: Sendable {
     }
 }
 
+/// Deliveries that ended beyond the limits of their queues.
+public struct Eviction: Sendable, Hashable {
+    public var evicted: [Delivery]
+    /// Their deliveries to fallbacks, with ids. One that exceeds the bound of its own queue is evicted too.
+    public var successors: [Delivery]
+
+    public var isEmpty: Bool { evicted.isEmpty }
+
+    public init(evicted: [Delivery] = [], successors: [Delivery] = []) {
+        (self.evicted, self.successors) = (evicted, successors)
+    }
+}
+
 /// What one step of `Journal.evict` found.
-public struct Eviction: Sendable {
+public struct QueueCheck: Sendable, Hashable {
     /// The pending deliveries of all sinks that are left.
     public var pending: Int
-    /// The deliveries that ended; empty when no queue exceeds its limits.
-    public var evicted: [Delivery]
+    /// What the step ended; empty when no queue exceeds its limits.
+    public var eviction: Eviction
 
-    public init(pending: Int = 0, evicted: [Delivery] = []) { (self.pending, self.evicted) = (pending, evicted) }
+    public init(pending: Int, eviction: Eviction = Eviction()) { (self.pending, self.eviction) = (pending, eviction) }
 }

@@ -39,9 +39,9 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         try transaction { state throws(JournalError) in
             var committed: [Committed] = []
             for poll in polls { committed.append(try state.write(poll)) }
-            let evicted = try state.evict(limits, after: committed.flatMap(\.deliveries))
+            let eviction = try state.evict(limits, after: committed.flatMap(\.deliveries))
             let polls = committed.map { Committed(events: $0.events, deliveries: state.current($0.deliveries)) }
-            return CommitResult(polls: polls, evicted: evicted)
+            return CommitResult(polls: polls, eviction: state.current(eviction))
         }
     }
 
@@ -63,8 +63,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     public func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in
             let successors = try state.write(attempts)
-            let evicted = try state.evict(limits, after: successors)
-            return RecordResult(successors: state.current(successors), evicted: evicted)
+            let eviction = try state.evict(limits, after: successors)
+            return RecordResult(successors: state.current(successors), eviction: state.current(eviction))
         }
     }
 
@@ -76,10 +76,10 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
-    public func evict(_ limits: QueueLimits) throws(JournalError) -> Eviction {
+    public func evict(_ limits: QueueLimits) throws(JournalError) -> QueueCheck {
         try transaction { state throws(JournalError) in
-            let evicted = try state.evictAll(limits)
-            return Eviction(pending: state.pending.count, evicted: evicted)
+            let eviction = try state.evictAll(limits)
+            return QueueCheck(pending: state.pending.count, eviction: state.current(eviction))
         }
     }
 
@@ -408,32 +408,35 @@ private struct MemoryJournalState: Sendable {
         }
     }
 
+    func current(_ eviction: Eviction) -> Eviction {
+        Eviction(evicted: current(eviction.evicted), successors: current(eviction.successors))
+    }
+
     /// Applies the bounds of the queues that got deliveries.
-    mutating func evict(_ limits: QueueLimits, after added: [Delivery]) throws(JournalError) -> [Delivery] {
-        var (added, evicted): ([Delivery], [Delivery]) = (added.filter(\.state.isPending), [])
+    mutating func evict(_ limits: QueueLimits, after added: [Delivery]) throws(JournalError) -> Eviction {
+        var (added, all) = (added.filter(\.state.isPending), Eviction())
         while let sink = added.map(\.message.sink).min() {
             let count = added.count { $0.message.sink == sink }
             added.removeAll { $0.message.sink == sink }
-            let (ended, successors) = try end(beyondBound(of: sink, limits, most: count + QueueLimits.step), limits)
-            evicted += ended
-            added += successors
+            let step = try end(beyondBound(of: sink, limits, most: count + QueueLimits.step), limits)
+            all.add(step)
+            added += step.successors
         }
-        return evicted
+        return all
     }
 
     /// Applies all limits, by one step for each queue.
-    mutating func evictAll(_ limits: QueueLimits) throws(JournalError) -> [Delivery] {
-        var (evicted, added): ([Delivery], [Delivery]) = ([], [])
+    mutating func evictAll(_ limits: QueueLimits) throws(JournalError) -> Eviction {
+        var all = Eviction()
         for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
             let old = pending.filter { $0.message.sink == sink && $0.created < oldest }.prefix(QueueLimits.step)
-            let (ended, successors) = try end(old.map { ($0, .age) }, limits)
-            (evicted, added) = (evicted + ended, added + successors)
+            all.add(try end(old.map { ($0, .age) }, limits))
         }
         for sink in limits.bounds.keys.sorted() {
-            let (ended, successors) = try end(beyondBound(of: sink, limits, most: QueueLimits.step), limits)
-            (evicted, added) = (evicted + ended, added + successors)
+            all.add(try end(beyondBound(of: sink, limits, most: QueueLimits.step), limits))
         }
-        return evicted + (try evict(limits, after: added))
+        all.add(try evict(limits, after: all.successors))
+        return all
     }
 
     private func beyondBound(
@@ -453,10 +456,9 @@ private struct MemoryJournalState: Sendable {
 
     private mutating func end(
         _ victims: [(Delivery, QueueLimits.Excess)], _ limits: QueueLimits
-    ) throws(JournalError) -> (ended: [Delivery], successors: [Delivery]) {
+    ) throws(JournalError) -> Eviction {
         let ends = victims.map { limits.end($0.0, $0.1) }
-        let successors = try write(ends)
-        return (current(victims.map(\.0)), successors)
+        return Eviction(evicted: victims.map(\.0), successors: try write(ends))
     }
 
     mutating func prune(_ retention: Retention) {
@@ -474,5 +476,12 @@ private struct MemoryJournalState: Sendable {
             records[record.name] = nil
             items[record.name] = nil
         }
+    }
+}
+
+extension Eviction {
+    fileprivate mutating func add(_ other: Eviction) {
+        evicted += other.evicted
+        successors += other.successors
     }
 }
