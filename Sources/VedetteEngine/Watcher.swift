@@ -95,13 +95,8 @@ public actor Watcher {
     public func runOnce(force: Bool) async -> [OnceResult] {
         let now = dependencies.clock.now().wall
         let all = schedule.byName.values.sorted { $0.source.name < $1.source.name }
-        var names: [String] = []
-        for source in all {
-            let isHeld = source.record.notBefore.map { $0 > now } ?? false
-            let isBackingOff = source.record.health.problem != nil && (source.record.due ?? now) > now
-            source.lastResult = !force && (isHeld || isBackingOff) ? .held(source.source.name) : nil
-            if source.lastResult == nil { names.append(source.source.name) }
-        }
+        for source in all { source.lastResult = !force && source.isHeld(at: now) ? .held(source.source.name) : nil }
+        let names = all.filter { $0.lastResult == nil }.map(\.source.name)
         await withTaskGroup(of: Void.self) { group in
             for (i, name) in names.enumerated() {
                 if i >= PollSlots.maximum { await group.next() }
@@ -211,26 +206,22 @@ public actor Watcher {
         }
         // Without a network nothing is known of a source.
         while !network.isOffline, slots.hasFree, let source = schedule.startNextHealthCheck(at: now) {
-            startHealthCheck(of: source)
+            start(source, isHealthCheck: true)
         }
     }
 
-    private func start(_ source: WatchedSource) {
+    /// A health check takes the place of a poll, so that the two never change the record at once.
+    private func start(_ source: WatchedSource, isHealthCheck: Bool = false) {
         precondition(source.poll == nil, "a source is polled once at a time")
-        let lane = lane(of: source)
+        let lane = isHealthCheck ? .polls : lane(of: source)
         slots.take(lane)
         source.poll = Task {
-            await self.pipeline.run(source, lane: lane)
+            if isHealthCheck {
+                await self.pipeline.checkHealth(source)
+            } else {
+                await self.pipeline.run(source, lane: lane)
+            }
             self.ended(source, lane)
-        }
-    }
-
-    /// Takes the place of a poll, so that the two never change the record at once.
-    private func startHealthCheck(of source: WatchedSource) {
-        slots.take(.polls)
-        source.poll = Task {
-            await self.pipeline.checkHealth(source)
-            self.ended(source, .polls)
         }
     }
 

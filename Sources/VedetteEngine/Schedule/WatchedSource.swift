@@ -79,6 +79,12 @@ final class WatchedSource {
     /// A clock that is only being corrected moves less between two polls.
     private static let smallestJump = Duration.seconds(2)
 
+    /// Whether it is under Retry-After or backoff.
+    func isHeld(at now: Timestamp) -> Bool {
+        if let notBefore = record.notBefore, notBefore > now { return true }
+        return record.health.problem != nil && (record.due ?? now) > now
+    }
+
     /// When the next poll is due: never later than its interval or the server's Retry-After explain, whatever the wall
     /// clock did since the time was stored.
     func due(now: Moment) -> BootTime {
