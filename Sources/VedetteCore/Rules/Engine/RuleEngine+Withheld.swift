@@ -202,7 +202,7 @@ extension RuleEngine {
             return true
         }
         let targets = first.sink.map(rule.targets) ?? rule.notify
-        let message = event.message(about: events, id: identifier(), at: now.wall)
+        let message = event.message(about: events, of: rule, id: identifier(), at: now.wall)
         deliver(rule, message, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
         for event in events {
             activate(rule, event, at: now)
@@ -225,13 +225,14 @@ extension RuleEngine {
 
 extension Event {
     /// Returns the event of a message about several events, each at its latest state. It is in the lane of this one.
-    func message(about events: [Event], id: Identifier, at now: Timestamp) -> Event {
+    /// - Parameter rule: the rule, whose field the lines show.
+    func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {
         var message = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
         message.summary = Summary(
             events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count,
-            lines: events.prefix(RuleEngine.maximumNamed).map(\.line))
-        let names = events.prefix(2).map(\.line).joined(separator: ", ")
+            lines: events.prefix(RuleEngine.maximumNamed).map { $0.line(of: rule) })
+        let names = events.prefix(2).map { $0.line(of: rule) }.joined(separator: ", ")
         let more = events.count - 2
         message.summary?.title = healthTitle(of: events) ?? names + (more > 0 ? ", and \(more) more" : "")
         message.summary?.parts = events.prefix(RuleEngine.maximumParts).map(\.part)
@@ -239,8 +240,8 @@ extension Event {
     }
 
     /// One line with the latest state.
-    private var line: String {
-        let title = MessageFormatter.title(of: self)
+    private func line(of rule: Rule) -> String {
+        let title = rule.title(of: self)
         if let error { return "\(title): \(error.detail)" }
         let told = changes.first { $0.field == "state" }?.to?.description
         guard let told, let state = item?.state, state != told else { return title }
