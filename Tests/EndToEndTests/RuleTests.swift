@@ -128,6 +128,27 @@ struct RuleTests {
         await lab.end()
     }
 
+    @Test("an object at the root is one item whose key is the name of its source")
+    func wholeDocument() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "health.json")
+        try home.write(
+            """
+            sources:
+              health: {kind: json, url: "file://\(file.path)", state: status}
+            sinks:
+              out: {kind: stdout, format: line}
+            rules:
+              - {name: any, when: {field: state}, notify: [out]}
+            """)
+        var printed = ""
+        for status in ["ok", "down"] {
+            try Data(#"{"status": "\#(status)", "uptime": 5}"#.utf8).write(to: file, options: .atomic)
+            printed = try await home.vedette("run", "--once").out
+        }
+        #expect(printed.contains("health: ok → down"), "\(printed)")
+    }
+
     @Test("outbox lists what is dead, tries it again and drops what is pending")
     func outbox() async throws {
         let world = try World(

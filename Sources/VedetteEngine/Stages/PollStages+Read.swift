@@ -142,6 +142,8 @@ extension PollStages {
             }
             var page = try source.kind.read(&body)
             redactor?.redact(&page)
+            // An item that is the whole document.
+            if page.items.count == 1, page.items[0].key.isEmpty { page.items[0].key = source.name }
             return .success(page)
         } catch {
             return .failure(ReadError(error.failure, redactor?.redacted(error.detail) ?? error.detail))

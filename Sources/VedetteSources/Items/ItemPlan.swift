@@ -130,17 +130,34 @@ struct ItemPlan: Sendable {
 extension ItemPlan {
     /// Makes the item of a row and adds it to the list.
     ///
-    /// - Parameter fixed: the key of an item that is the whole document.
+    /// - Parameters:
+    ///   - fixed: the key of an item that is the whole document.
+    ///   - isWhole: the row is the whole document. Without a key its key is empty, but only when it has a value that an option
+    ///     names: else it may be an error in the place of a list.
     func read(
-        _ row: borrowing some ItemRow & ~Copyable, key fixed: String? = nil, into list: inout ItemList
+        _ row: borrowing some ItemRow & ~Copyable, key fixed: String? = nil, isWhole: Bool = false,
+        into list: inout ItemList
     ) throws(ReadError) {
-        let key = if let fixed { fixed } else { try self.key(row) }
+        let hasOwnKey = if isWhole { try self.hasKey(row) } else { true }
+        let key = if let fixed { fixed } else if hasOwnKey { try self.key(row) } else { "" }
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
-        list.add(
-            Item(
-                key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
-                time: try time(row, &list), fields: try values(fields, row), notes: try values(notes, row),
-                measures: try measures(row)))
+        let item = Item(
+            key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
+            time: try time(row, &list), fields: try values(fields, row), notes: try values(notes, row),
+            measures: try measures(row))
+        if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
+            // Throws, since there is none.
+            _ = try self.key(row)
+        }
+        list.add(item)
+    }
+
+    private func hasKey(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Bool {
+        for column in key {
+            if row.isNested(column) { return true }
+            if try row.text(column) != nil { return true }
+        }
+        return false
     }
 
     private func key(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String {

@@ -36,7 +36,7 @@ struct JSONResource: SourceKind {
             "null_is_empty", .flag, "An `items` path that leads to `null` is an empty list.", default: "false"),
         OptionSpec(
             "key", .oneOrMany(.text), "Path or paths that key an item; several are joined by `/`.",
-            default: "id; with `map` the member's name; of an item that is a single value that value"),
+            default: "id; an object at the root without it has the source's name; with `map` the member's name; of an item that is a single value that value"),
         ItemOptions.mode,
     ]
 
@@ -46,6 +46,8 @@ struct JSONResource: SourceKind {
     private let items: JSONPath?
     private let itemsAreMembers: Bool
     private let nullIsEmpty: Bool
+    /// Whether an object at the root may be an item without a key.
+    private let mayBeWhole: Bool
     private let columns: JSONColumns
     private let plan: ItemPlan
     private let request: JSONRequest
@@ -81,6 +83,7 @@ struct JSONResource: SourceKind {
             try JSONColumns.path(text, [map == nil ? "items" : "map"])
         }
         nullIsEmpty = options.flag("null_is_empty") ?? false
+        mayBeWhole = items == nil && options.texts("key").isEmpty
         jqProgram = options.text("jq")
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
@@ -101,11 +104,12 @@ struct JSONResource: SourceKind {
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,
             nullIsEmpty: nullIsEmpty)
         var list = ItemList(url: WebURL(page.url))
+        let isWhole = mayBeWhole && JSONResource.isObject(page.bytes)
         let summary: JSONReader.Summary
         do {
             summary = try reader.read(&page.bytes, check: check) { row in
                 if row.index == 0 { list.reserve(row.rows) }
-                try plan.read(row, into: &list)
+                try plan.read(row, isWhole: isWhole, into: &list)
             }
         } catch {
             throw ReadError(any: error)
@@ -113,6 +117,12 @@ struct JSONResource: SourceKind {
         return Page(
             items: list.items, next: try nextPage(page, summary),
             warnings: summary.warnings.map(\.description) + list.warnings)
+    }
+
+    /// Returns whether the root of a JSON document is an object.
+    private static func isObject(_ body: [UInt8]) -> Bool {
+        let start = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
+        return start.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
     }
 
     private func check(_ cells: [JSONCell]) throws(ReadError) {
