@@ -182,6 +182,11 @@ public enum ConfigurationKeys {
             "depends", "text or list",
             "Sources; while one of them is failing or down, messages are held. What is still so is told after it."),
         KeySpec("quiet", "map", "Times in which not to disturb."),
+        KeySpec("during", "text or list", "Names of windows; outside of them it is quiet.", default: "at any time"),
+        KeySpec("if", "map or list", "What the last good poll of another source must show."),
+        KeySpec("unless", "map or list", "What the last good poll of another source must not show."),
+        KeySpec("at_least", "map", "How many matches make a message."),
+        KeySpec("nothing", "duration", "Sends a message when nothing matched for this long."),
         KeySpec("once_per", "text", "A field of the item; one message is sent per value."),
         KeySpec("digest", "map", "Several events in one message."),
         KeySpec(
@@ -194,7 +199,7 @@ public enum ConfigurationKeys {
 
     /// The keys of `quiet`.
     public static let quiet = [
-        KeySpec("during", "text or list", "Names of windows.", required: true),
+        KeySpec("during", "text or list", "Names of windows; required unless the rule has `during`."),
         KeySpec("then", "drop | defer | digest", "What to do with a match.", default: "defer"),
     ]
 
@@ -205,10 +210,35 @@ public enum ConfigurationKeys {
         KeySpec("by", "rule | item | field", "Which messages count together.", default: "item"),
     ]
 
+    /// The keys of `if` and `unless`.
+    public static let sourceCondition = [
+        KeySpec("source", "text", "The source.", required: true),
+        KeySpec("item", "map", "Fields of the item and what they must be.", default: "any item"),
+        KeySpec("field", "text", "The field that is compared.", default: "state"),
+        KeySpec("is", "value, list or map", "What it must be.", required: true),
+    ]
+
+    /// The keys of `how_many`.
+    public static let howMany = [
+        KeySpec("state", "value, list or map", "The state of the items that count."),
+        KeySpec("field", "text", "Another field, with `is`."),
+        KeySpec("is", "value, list or map", "The value of `field`."),
+        KeySpec("below", "number", "Fewer items than this."),
+        KeySpec("above", "number", "More items than this."),
+    ]
+
+    /// The keys of `at_least`.
+    public static let atLeast = [
+        KeySpec("count", "number", "The number of matches, 2 to 1000.", required: true),
+        KeySpec("per", "duration", "The span in which they come.", required: true),
+        KeySpec("by", "rule | item | field", "Which matches count together.", default: "rule"),
+    ]
+
     /// The keys of `digest`.
     public static let digest = [
         KeySpec("every", "duration", "This long after the first event."),
         KeySpec("at", "time of day", "At this time of day, as \"08:30\"."),
+        KeySpec("days", "text or list", "The days of `at`: mon to sun, or spans as mon-fri.", default: "all"),
         KeySpec("tz", "text", "The time zone of `at`.", default: "the machine's"),
         KeySpec("by", "rule | item | field", "Which events go into one message.", default: "rule"),
     ]
@@ -244,6 +274,8 @@ public enum ConfigurationKeys {
             "The source's own health changed."),
         KeySpec("sink_state", "paused | disabled", "A sink is paused until a person acts."),
         KeySpec("source", "text", "The source of the event.", default: "one of the rule's"),
+        KeySpec("given", "list", "What other sources show: `source` and fields of an item."),
+        KeySpec("times", "number", "How often the event comes, a second apart.", default: "1"),
         KeySpec("at", "time of day", "The time of day of the event.", default: "12:00"),
         KeySpec("lasts", "duration", "How long the match stays true.", default: "0s"),
         KeySpec(
@@ -262,7 +294,7 @@ public enum ConfigurationKeys {
 
     /// The keys of `when` that select events; a rule has exactly one of them.
     static let eventConditions = [
-        "field", "appears", "disappears", "changes", "stays", "source_state", "sink_state",
+        "field", "appears", "disappears", "changes", "stays", "how_many", "source_state", "sink_state",
     ]
 
     /// The keys of `when`.
@@ -289,6 +321,8 @@ public enum ConfigurationKeys {
         KeySpec(
             "compare", "told | previous", "What `by` compares with: the value told last, or that of the poll before.",
             default: "told"),
+        KeySpec("older", "duration", "The time in `field` is longer ago than this."),
+        KeySpec("how_many", "map", "The number of items of `source` with that value crosses a bound."),
         KeySpec("stays", "value, list or map", "`field` (or the state) has that value for as long as `for` says."),
     ]
 
@@ -299,6 +333,7 @@ public enum ConfigurationKeys {
         KeySpec("contains", "text", "Found anywhere."),
         KeySpec("above", "number", "A number above it."),
         KeySpec("below", "number", "A number below it."),
+        KeySpec("not", "value, list or map", "Not this."),
     ]
 
     /// The keys of `settings`.

@@ -21,7 +21,9 @@ public struct ConfigurationSchema: Sendable {
             "type": .string("object"),
             "properties": .object(ConfigurationKeys.top.filter { !$0.isPlanned }.map { member($0, section($0.name)) }),
             "additionalProperties": .bool(false),
-            "definitions": .members(["condition": object(ConfigurationKeys.when, condition)]),
+            "definitions": .members([
+                "condition": object(ConfigurationKeys.when, condition), "value": matcher,
+            ]),
         ])
     }
 
@@ -77,6 +79,16 @@ public struct ConfigurationSchema: Sendable {
         case "notify": notices
         case "quiet": object(ConfigurationKeys.quiet)
         case "limit": object(ConfigurationKeys.limit)
+        case "at_least": object(ConfigurationKeys.atLeast)
+        case "if", "unless":
+            Fragment.oneOrMany(
+                object(ConfigurationKeys.sourceCondition) { name in
+                    switch name {
+                    case "item": map(of: Fragment.reference("value"))
+                    case "is": Fragment.reference("value")
+                    default: nil
+                    }
+                })
         case "digest": object(ConfigurationKeys.digest)
         case "remind": object(ConfigurationKeys.remind)
         case "escalate": Fragment.list(object(ConfigurationKeys.escalation) { $0 == "notify" ? notices : nil })
@@ -86,6 +98,7 @@ public struct ConfigurationSchema: Sendable {
                     switch name {
                     case "change", "appears", "disappears": map(of: Fragment.oneOrMany(Fragment.text))
                     case "expect": Fragment.oneOrMany(Fragment.text)
+                    case "given": Fragment.list(map(of: Fragment.text))
                     default: nil
                     }
                 })
@@ -97,14 +110,30 @@ public struct ConfigurationSchema: Sendable {
         Fragment.oneOrMany(Fragment.any([Fragment.text, map(of: object(ConfigurationKeys.notice))]))
     }
 
-    private func condition(_ key: String) -> JSON? {
-        let matcher = Fragment.any([
+    private var matcher: JSON {
+        Fragment.any([
             Fragment.oneOrMany(Fragment.text),
-            object(ConfigurationKeys.matcher) { ["above", "below"].contains($0) ? Fragment.number : nil },
+            object(ConfigurationKeys.matcher) { name in
+                switch name {
+                case "above", "below": Fragment.number
+                case "not": Fragment.reference("value")
+                default: nil
+                }
+            },
         ])
-        return switch key {
-        case "item", "where": map(of: matcher)
-        case "from", "to", "stays": matcher
+    }
+
+    private func condition(_ key: String) -> JSON? {
+        switch key {
+        case "item", "where": map(of: Fragment.reference("value"))
+        case "from", "to", "stays": Fragment.reference("value")
+        case "how_many":
+            object(ConfigurationKeys.howMany) { name in
+                switch name {
+                case "state", "is": Fragment.reference("value")
+                default: nil
+                }
+            }
         case "all", "any": Fragment.list(Fragment.reference("condition"))
         case "not": Fragment.reference("condition")
         default: nil

@@ -231,10 +231,10 @@ extension Bad {
         Bad(
             "- {name: r, when: {field: state, to: {glb: x}, from: {glob: a, contains: b}}, notify: desk}",
             "4:39: unknown key 'glb' in 'to'; did you mean 'glob'?",
-            "4:54: 'from' takes one of 'glob', 'regex', 'contains', 'above', 'below'"),
+            "4:54: 'from' takes one of 'glob', 'regex', 'contains', 'above', 'below', 'not'"),
         Bad(
             "- {name: r, when: {field: state, to: {}, from: {above: many}}, notify: desk}",
-            "4:38: 'to' takes one of 'glob', 'regex', 'contains', 'above', 'below'",
+            "4:38: 'to' takes one of 'glob', 'regex', 'contains', 'above', 'below', 'not'",
             "4:56: 'above' must be a number, not 'many'"),
         Bad(
             "- {name: r, when: {field: state, to: {regex: 'a''(b'}}, notify: desk}",

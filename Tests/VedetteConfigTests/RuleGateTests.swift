@@ -60,6 +60,81 @@ struct RuleGateTests {
         #expect(rule.gates.escalate.first?.notify.first?.text != nil)
     }
 
+    @Test("if, unless, at_least, nothing, during and not are read with their keys")
+    func wishes() throws {
+        let asked = try rule(
+            """
+            - name: r
+              when: {source: web, item: {owner: {not: {glob: "test*"}}}, field: state, to: {not: [up, ready]}}
+              if: {source: gate, item: {key: door}, is: open}
+              unless: [{source: gate, field: mode, is: {not: away}}]
+              during: [night]
+              quiet: {then: drop}
+              at_least: {count: 3, per: 10m, by: owner}
+              notify: desk
+              tests:
+                - {change: {owner: ann, state: [up, down]}, times: 3, at: "23:00", given: [{source: gate, key: door, state: open}], expect: desk}
+                - {change: {owner: ann, state: [up, down]}, times: 2, at: "23:00", expect: suppressed}
+                - {change: {owner: ann, state: [up, down, lost, down]}, at: "23:00", expect: desk}
+                - {change: {owner: test1, state: [up, down]}, times: 3, at: "23:00", expect: nothing}
+            """)
+        #expect(asked.gates.conditions.map(\.isExcluded) == [false, true])
+        #expect(asked.gates.quiet?.outside.map(\.name) == ["night"] && asked.gates.quiet?.action == .drop)
+        #expect(asked.gates.atLeast == Limit(count: 3, per: .seconds(600), by: .field("owner")))
+        let nothing = try rule(
+            """
+            - {name: r, when: {source: web, appears: true}, nothing: 24h, notify: desk,
+               tests: [{appears: {name: a}, lasts: 23h, expect: nothing}, {appears: {name: a}, lasts: 24h, expect: desk}]}
+            """)
+        #expect(nothing.gates.nothing == .seconds(86_400))
+        let weekly = try rule(
+            "- {name: r, when: {appears: true}, digest: {at: \"8:30\", tz: UTC, days: [mon, fri]}, notify: desk}")
+        #expect(
+            weekly.gates.digest
+                == DigestPlan(release: .at(CivilTimeOfDay(minutes: 510, zone: "UTC"), days: [1, 5])))
+    }
+
+    @Test("how_many and older are read with their keys, and their errors have a place")
+    func counts() throws {
+        let few = try rule(
+            "- {name: r, when: {source: web, how_many: {state: [ready, started], below: 3}}, notify: desk}")
+        guard case .all(let parts) = few.when, case .howMany(let count) = parts.last else {
+            Issue.record("no count")
+            return
+        }
+        #expect(count.condition.source == "web" && count.bound == .below(3))
+        let old = try rule("- {name: r, when: {source: gate, field: finished, older: 26h}, notify: desk}")
+        #expect(old.matchesExisting)
+        #expect(
+            problems("- {name: r, when: {how_many: {state: x, below: 3}}, notify: desk}")
+                == ["9:30: 'how_many' counts the items of one source; name it as 'source: NAME'"])
+        #expect(
+            problems("- {name: r, when: {source: web, how_many: {state: x}}, notify: desk}")
+                == ["9:43: 'how_many' takes one of 'below' and 'above'"])
+        #expect(
+            problems("- {name: r, when: {source: gate, field: a, older: 1h, to: x}, notify: desk}")
+                == ["9:55: 'to' is about a change, but 'older' is not; remove one"])
+    }
+
+    @Test("an error in if, at_least, nothing or days has its place and remedy")
+    func badWishes() {
+        #expect(
+            problems("- {name: r, when: {appears: true}, if: {source: gat, is: x}, notify: desk}")
+                == ["9:49: unknown source 'gat'; did you mean 'gate'?"])
+        #expect(
+            problems("- {name: r, when: {appears: true}, nothing: 1h, for: 1m, notify: desk}")
+                == ["9:49: 'for' is about events, but 'nothing' is about their absence; remove one"])
+        #expect(
+            problems("- {name: r, when: {appears: true}, digest: {every: 1h, days: mon}, notify: desk}")
+                == ["9:57: 'days' needs 'at', as 'at: \"08:00\"'"])
+        #expect(
+            problems("- {name: r, when: {appears: true}, quiet: {then: drop}, notify: desk}")
+                == ["9:43: 'quiet' lacks 'during': names of windows"])
+        #expect(
+            problems("- {name: r, when: {field: a, compare: told}, notify: desk}")
+                == ["9:30: 'compare' needs 'by', as 'by: 5%'"])
+    }
+
     @Test("a digest is released after a time or at a time of day")
     func digest() throws {
         let every = try rule("- {name: r, when: {appears: true}, digest: {every: 10m, by: item}, notify: desk}")

@@ -40,4 +40,23 @@ struct RulesPageTests {
         #expect(rules.count == 12)
         for rule in rules { #expect(!rule.tests.isEmpty, "\(rule.name) has no test") }
     }
+
+    @Test("its recipes and its other examples are rules that pass their own tests")
+    func recipes() throws {
+        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let parts = text.components(separatedBy: "\n## ").filter { !$0.hasPrefix("Ten sentences") }.dropFirst()
+        let blocks = parts.flatMap { part in
+            part.components(separatedBy: "```yaml\n").dropFirst().compactMap {
+                $0.components(separatedBy: "```").first
+            }
+        }
+        let sources = ["home", "phones", "hosts", "maintenance", "shop", "logins", "backups", "replicas", "tickets"]
+        let more = sources.map { "  \($0): {kind: json, url: \"https://\($0).example.com\"}\n" }.joined()
+        let house = Self.house.replacing("sources:\n", with: "sources:\n" + more)
+            .replacing("windows:\n", with: "windows:\n  day: {daily: \"10:00-22:00\"}\n")
+        let loaded = load(house + blocks.joined())
+        #expect(loaded.problems.map(\.description) == [])
+        let rules = try #require(loaded.configuration?.rules)
+        #expect(rules.count == blocks.joined().components(separatedBy: "- name:").count - 1 && rules.count >= 14)
+    }
 }

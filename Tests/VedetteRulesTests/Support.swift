@@ -138,6 +138,7 @@ struct RuleHarness {
             let item = Item(key: key, title: key, state: state)
             return StoredItem(item, digest: item.digest, stateSince: now.wall)
         }
+        seen.stored = seen.baseline ?? []
         take(engine.evaluatePoll(of: source, events: events, seen, at: now, identifier: numbers.next))
     }
 

@@ -102,6 +102,37 @@ struct TrailingTests {
         #expect(harness.rows.isEmpty)
     }
 
+    @Test("during is the inverse of quiet: outside of its windows a message waits for the next one")
+    func during() {
+        let work = CivilWindow(
+            name: "work", start: CivilTimeOfDay(minutes: 9 * 60), end: CivilTimeOfDay(minutes: 17 * 60),
+            days: [1, 2, 3, 4, 5], zone: "UTC")
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [], outside: [work], action: .defer) },
+            at: RuleHarness.time("2026-11-20T16:59:00Z"))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.item("b", "down", was: "up")
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.pass(.seconds(2 * 86_400 + 16 * 3600 - 1))
+        #expect(harness.sent.count == 1)
+        harness.pass(.seconds(1))
+        #expect(harness.sent.count == 2 && harness.now.wall.rfc3339 == "2026-11-23T09:00:00.000Z")
+    }
+
+    @Test("a digest can wait for a day of the week")
+    func weekly() {
+        var harness = RuleHarness(
+            Rule.when(.appears) {
+                $0.digest = DigestPlan(release: .at(CivilTimeOfDay(minutes: 480, zone: "UTC"), days: [1]))
+            })
+        for key in ["a", "b"] { harness.item(key, nil) }
+        harness.pass(.seconds(86_400 + 20 * 3600 - 1))
+        #expect(harness.sent.isEmpty, "it is Sunday, or early on Monday")
+        harness.pass(.seconds(1))
+        #expect(harness.sent == ["out: 2 events in lab"])
+    }
+
     @Test("quiet times that meet are one")
     func chained() {
         let weekend = CivilWindow(

@@ -49,7 +49,10 @@ struct ConditionReader {
             scope = scope.among(names)
             parts.append(.source(names, text: text))
         }
-        for name in ["item", "where"] { parts += map[name].map { items($0, name, scope) } ?? [] }
+        // Under `how_many` they select the items that count.
+        for name in ["item", "where"] where !map.has("how_many") {
+            parts += map[name].map { items($0, name, scope) } ?? []
+        }
         if let condition = eventCondition(map, scope) { parts.append(condition) }
         let nested = nested(map, scope, depth)
         parts += nested.map(\.condition)
@@ -57,7 +60,7 @@ struct ConditionReader {
             ConfigurationKeys.eventConditions.contains(where: map.has) || nested.contains(where: \.selectsEvents)
         return Part(
             condition: parts.count == 1 ? parts[0] : .all(parts), selectsEvents: selectsEvents,
-            matchesExisting: map.has("stays") || nested.contains(where: \.matchesExisting))
+            matchesExisting: map.has("stays") || map.has("older") || nested.contains(where: \.matchesExisting))
     }
 
     private func nested(_ map: MapReader, _ scope: NameScope, _ depth: Int) -> [Part] {
@@ -133,7 +136,7 @@ extension ConditionReader {
                     + ConfigurationKeys.eventConditions.joined(separator: ", ") + "; use 'any' for several")
         }
         if !map.has("field"), !map.has("stays") {
-            for name in ["from", "to", "by", "compare"] where map.has(name) {
+            for name in ["from", "to", "by", "compare", "older"] where map.has(name) {
                 findings.error(map.key(name), "'\(name)' needs 'field', as 'field: state'")
             }
         }
@@ -141,6 +144,7 @@ extension ConditionReader {
         switch name {
         case "field": return field(node, map, scope)
         case "stays": return stays(node, map, scope)
+        case "how_many": return howMany(node, map, scope)
         case "appears": return isTrue(node, name) ? .appears : nil
         case "disappears": return isTrue(node, name) ? .disappears : nil
         case "changes":
@@ -159,6 +163,12 @@ extension ConditionReader {
 
     private func field(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
         guard let name = name(node, "'field'", scope) else { return nil }
+        if let node = map["older"] {
+            for other in ["from", "to", "by", "compare"] where map.has(other) {
+                findings.error(map.key(other), "'\(other)' is about a change, but 'older' is not; remove one")
+            }
+            return scalars.duration(node, "'older'", atLeast: .seconds(1)).map { .older(name, $0) }
+        }
         let from = map["from"].flatMap { matchers.matcher($0, "'from'") }
         let to = map["to"].flatMap { matchers.matcher($0, "'to'") }
         let comparison: Comparison? = map["compare"].flatMap { scalars.choice($0, "'compare'") }
@@ -184,6 +194,34 @@ extension ConditionReader {
         let name = map.has("field") ? map["field"].flatMap { self.name($0, "'field'", scope) } : "state"
         guard let name, let value = matchers.matcher(node, "'stays'") else { return nil }
         return .stays(name, value)
+    }
+
+    /// Reads `how_many`: the items are those of the one source of the same map.
+    private func howMany(_ node: YAMLNode, _ map: MapReader, _ scope: NameScope) -> Condition? {
+        guard let count = MapReader(node, "'how_many'", keys: ConfigurationKeys.howMany, findings) else { return nil }
+        guard scope.names.count == 1, let source = scope.names.first else {
+            findings.error(node.place, "'how_many' counts the items of one source; name it as 'source: NAME'")
+            return nil
+        }
+        guard count.has("state") != count.has("field"), count.has("field") == count.has("is") else {
+            findings.error(node.place, "'how_many' takes 'state', or 'field' with 'is'")
+            return nil
+        }
+        guard count.has("below") != count.has("above") else {
+            findings.error(node.place, "'how_many' takes one of 'below' and 'above'")
+            return nil
+        }
+        let field = count["field"].flatMap { name($0, "'field'", scope) } ?? "state"
+        let value = (count["state"] ?? count["is"]).flatMap { matchers.matcher($0, "'how_many'") }
+        let below = count["below"].flatMap { scalars.number($0, "'below'") }.map { Threshold.below($0) }
+        let above = count["above"].flatMap { scalars.number($0, "'above'") }.map { Threshold.above($0) }
+        guard let value, let bound = below ?? above else { return nil }
+        let items = (map["item"] ?? map["where"])?.entries("'item'", findings) ?? []
+        let conditions = items.flatMap { entry in
+            matchers.matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
+        }
+        return .howMany(
+            ItemCount(SourceCondition(source: source, items: conditions, field: field, matcher: value), bound: bound))
     }
 
     /// The values of `compare`.

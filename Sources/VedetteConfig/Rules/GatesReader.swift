@@ -16,7 +16,15 @@ struct GatesReader {
         var gates = Gates()
         gates.pendingFor = map["for"].flatMap { scalars.duration($0, "'for'") } ?? .zero
         gates.depends = map["depends"].flatMap(depends) ?? []
-        gates.quiet = map["quiet"].flatMap(quiet)
+        gates.quiet = quiet(map)
+        gates.conditions = conditions(map["if"], "'if'") + conditions(map["unless"], "'unless'", isExcluded: true)
+        gates.atLeast = map["at_least"].flatMap(atLeast)
+        gates.nothing = map["nothing"].flatMap { scalars.duration($0, "'nothing'", atLeast: .seconds(1)) } ?? .zero
+        for name in ["for", "at_least", "digest", "remind", "escalate", "once_per"]
+        where map.has("nothing") && map.has(name) {
+            findings.error(
+                map.key(name), "'\(name)' is about events, but 'nothing' is about their absence; remove one")
+        }
         gates.oncePer = map["once_per"].flatMap { field($0, "'once_per'") }
         gates.digest = map["digest"].flatMap(digest)
         gates.limit = map["limit"].flatMap(limit)
@@ -47,17 +55,59 @@ struct GatesReader {
         }
     }
 
-    private func quiet(_ node: YAMLNode) -> Quiet? {
+    /// Reads `quiet`, and `during` of the rule, which is its inverse.
+    private func quiet(_ rule: MapReader) -> Quiet? {
+        let outside = rule["during"].flatMap(namedWindows) ?? []
+        guard let node = rule["quiet"] else {
+            return outside.isEmpty ? nil : Quiet(windows: [], outside: outside, action: .defer)
+        }
         guard let map = MapReader(node, "'quiet'", keys: ConfigurationKeys.quiet, findings) else { return nil }
         let action: Quiet.Action? = map["then"].flatMap { scalars.choice($0, "'then'") }
-        guard let node = map["during"], let nodes = scalars.oneOrMany(node, "'during'") else { return nil }
-        let during = nodes.flatMap { node -> [CivilWindow] in
+        if !map.has("during"), !rule.has("during") {
+            findings.error(node.place, "'quiet' lacks 'during': names of windows")
+        }
+        return Quiet(
+            windows: map["during"].flatMap(namedWindows) ?? [], outside: outside, action: action ?? .defer)
+    }
+
+    private func namedWindows(_ node: YAMLNode) -> [CivilWindow]? {
+        scalars.oneOrMany(node, "'during'")?.flatMap { node -> [CivilWindow] in
             guard let name = scalars.text(node, "'during'") else { return [] }
             if let found = windows[name] { return found }
             findings.error(node.place, MapReader.unknown("window", name, among: Array(windows.keys)))
             return []
         }
-        return Quiet(windows: during, action: action ?? .defer)
+    }
+
+    /// Reads `if` or `unless`: a map, or a list of maps of which each must hold.
+    private func conditions(_ node: YAMLNode?, _ what: String, isExcluded: Bool = false) -> [SourceCondition] {
+        guard let node, let nodes = scalars.oneOrMany(node, what) else { return [] }
+        let matchers = MatcherReader(findings: findings)
+        return nodes.compactMap { node in
+            guard let map = MapReader(node, what, keys: ConfigurationKeys.sourceCondition, findings),
+                let sourceNode = map["source"], let source = scalars.text(sourceNode, "'source'")
+            else { return nil }
+            guard scope.all.contains(source) else {
+                findings.error(sourceNode.place, MapReader.unknown("source", source, among: scope.all))
+                return nil
+            }
+            let items = (map["item"]?.entries("'item'", findings) ?? []).flatMap { entry in
+                matchers.matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
+            }
+            let field = map["field"].flatMap { scalars.text($0, "'field'") } ?? "state"
+            guard let matcher = map["is"].flatMap({ matchers.matcher($0, "'is'") }) else { return nil }
+            return SourceCondition(
+                source: source, items: items, field: field, matcher: matcher, isExcluded: isExcluded)
+        }
+    }
+
+    private func atLeast(_ node: YAMLNode) -> Limit? {
+        guard let map = MapReader(node, "'at_least'", keys: ConfigurationKeys.atLeast, findings) else { return nil }
+        let count = map["count"].flatMap { scalars.integer($0, "'count'", in: 2...1000) }
+        let per = map["per"].flatMap { scalars.duration($0, "'per'", atLeast: .seconds(1)) }
+        let by = map["by"].flatMap { grouping($0) } ?? .rule
+        guard let count, let per else { return nil }
+        return Limit(count: count, per: per, by: by)
     }
 
     private func limit(_ node: YAMLNode) -> Limit? {
@@ -90,8 +140,12 @@ struct GatesReader {
             return nil
         }
         let by = map["by"].flatMap { grouping($0) } ?? .rule
+        let days = map["days"].flatMap(WindowReader(findings: findings).days) ?? []
+        if map.has("days"), !map.has("at") {
+            findings.error(map.key("days"), "'days' needs 'at', as 'at: \"08:00\"'")
+        }
         if let every { return DigestPlan(release: .every(every), by: by) }
-        return time.map { DigestPlan(release: .at($0), by: by) }
+        return time.map { DigestPlan(release: .at($0, days: days), by: by) }
     }
 
     func time(_ node: YAMLNode, zone: String? = nil) -> CivilTimeOfDay? {

@@ -36,6 +36,7 @@ struct MatcherReader {
         case "regex": regex(node)
         case "contains": scalars.text(node, "'contains'").map { .contains($0) }
         case "above": scalars.number(node, "'above'").map { .above($0) }
+        case "not": self.matcher(node, "'not'").map { .not($0) }
         default: scalars.number(node, "'below'").map { .below($0) }
         }
     }

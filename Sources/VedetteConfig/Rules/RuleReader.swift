@@ -30,7 +30,7 @@ struct RuleReader {
         let gates = gates(map, inner)
         let tests = map["tests"].map { RuleTestReader(scope: inner, sinks: sinks, findings: findings).tests($0) } ?? []
         guard let name, let nameNode, let when else { return nil }
-        if when.matchesExisting, gates.pendingFor == .zero {
+        if when.matchesExisting, gates.pendingFor == .zero, when.condition.isTimed == false {
             findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
         }
         var rule = Rule(
@@ -49,11 +49,13 @@ struct RuleReader {
         ).gates(map)
     }
 
-    /// Returns a digest of name, `when`, `for` and `limit`. A rule keeps its memory over a reload while it is the same.
+    /// Returns a digest of name, `when`, `for`, `limit`, `nothing` and `at_least`. A rule keeps its memory over a reload while
+    /// it is the same.
     private func identity(of map: MapReader, _ name: String) -> UInt64 {
         var digest = Digest()
         digest.add(name)
-        for key in ["when", "for", "limit"] {
+        // Rules without a later key keep the identity that they had before it existed.
+        for key in ["when", "for", "limit"] + ["nothing", "at_least"].filter(map.has) {
             digest.add(key)
             map.value(key)?.add(to: &digest)
         }

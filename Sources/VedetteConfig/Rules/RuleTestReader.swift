@@ -35,6 +35,8 @@ struct RuleTestReader {
             if test.at == nil { findings.error(node.place, "'at' is a time of day as \"23:00\", not '\(text)'") }
         }
         test.lasts = map["lasts"].flatMap { scalars.duration($0, "'lasts'") }
+        test.times = map["times"].flatMap { scalars.integer($0, "'times'", in: 1...1000) } ?? 1
+        test.given = map["given"].map { self.given($0) } ?? []
         return test
     }
 
@@ -44,35 +46,67 @@ struct RuleTestReader {
         if let kinds = states[name] {
             return scalars.choice(node, "'\(name)'", among: kinds).map { RuleTest(kind: $0) }
         }
-        guard let (item, changes) = item(node, "'\(name)'", takesChanges: name == "change") else { return nil }
+        guard let steps = items(node, "'\(name)'", takesChanges: name == "change"), let first = steps.first else {
+            return nil
+        }
         let kinds: [String: Event.Kind] = ["change": .changed, "appears": .appeared, "disappears": .disappeared]
         guard let kind = kinds[name] else { return nil }
-        return RuleTest(kind: kind, item: item, changes: changes)
+        var test = RuleTest(kind: kind, item: first.item, changes: first.changes)
+        test.later = Array(steps.dropFirst())
+        return test
     }
 
-    /// Reads an item: a value for each field, or `[from, to]` where it changed.
-    private func item(_ node: YAMLNode, _ what: String, takesChanges: Bool) -> (Item, [FieldChange])? {
+    /// Reads what other sources show: the source, and the fields of an item.
+    private func given(_ node: YAMLNode) -> [(source: String, item: Item)] {
+        (node.elements("'given'", findings) ?? []).enumerated().compactMap { number, node in
+            guard let entries = node.entries("an item of 'given'", findings) else { return nil }
+            var item = Item(key: "given \(number)")
+            var source: String?
+            for entry in entries {
+                guard let text = scalars.text(entry.value, "'\(entry.name)'") else { return nil }
+                if entry.name == "source" { source = text } else { item.set(entry.name, text) }
+            }
+            guard let source, scope.all.contains(source) else {
+                findings.error(node.place, "an item of 'given' needs the name of its source, as 'source: home'")
+                return nil
+            }
+            return (source: source, item: item)
+        }
+    }
+
+    /// Reads an item: a value for each field, or `[from, to]` where it changed. Further values are further changes.
+    private func items(
+        _ node: YAMLNode, _ what: String, takesChanges: Bool
+    ) -> [(item: Item, changes: [FieldChange])]? {
         guard let entries = node.entries(what, findings) else { return nil }
-        var item = Item(key: "test")
-        var changes: [FieldChange] = []
+        var values: [(name: String, texts: [String], changes: Bool)] = []
         for entry in entries {
             scope.check(field: entry.name, at: entry.key.place, findings)
-            guard let texts = scalars.texts(entry.value, "'\(entry.name)'"), let last = texts.last else { return nil }
-            if entry.value.isList {
-                guard takesChanges, texts.count == 2 else {
-                    findings.error(entry.value.place, "'\(entry.name)' is a value, or [from, to] under 'change'")
-                    return nil
-                }
-                let field = entry.name == "name" ? "title" : entry.name
-                changes.append(FieldChange(field: field, from: .text(texts[0]), to: .text(last)))
+            guard let texts = scalars.texts(entry.value, "'\(entry.name)'"), !texts.isEmpty else { return nil }
+            if entry.value.isList, !takesChanges || texts.count < 2 {
+                findings.error(entry.value.place, "'\(entry.name)' is a value, or [from, to] under 'change'")
+                return nil
             }
-            item.set(entry.name, last)
+            values.append((entry.name, texts, entry.value.isList))
         }
-        if takesChanges, changes.isEmpty {
+        let steps = max(1, (values.map { $0.texts.count }.max() ?? 1) - 1)
+        let read = (0..<steps).map { step in
+            var item = Item(key: "test")
+            var changes: [FieldChange] = []
+            for (name, texts, isChange) in values {
+                let value = texts[min(isChange ? step + 1 : 0, texts.count - 1)]
+                item.set(name, value)
+                guard isChange, step + 1 < texts.count else { continue }
+                let field = name == "name" ? "title" : name
+                changes.append(FieldChange(field: field, from: .text(texts[step]), to: .text(value)))
+            }
+            return (item: item, changes: changes)
+        }
+        if takesChanges, read.first?.changes.isEmpty != false {
             findings.error(node.place, "\(what) shows no change; write a field as {state: [Starting, Ready for use]}")
             return nil
         }
-        return (item, changes)
+        return read
     }
 
     private func expectation(_ node: YAMLNode) -> RuleTest.Expectation? {

@@ -54,7 +54,7 @@ struct WindowReader {
     private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
     /// Reads `mon`, `[sat, sun]` and `mon-fri`; 1 is Monday.
-    private func days(_ node: YAMLNode) -> Set<Int>? {
+    func days(_ node: YAMLNode) -> Set<Int>? {
         guard let nodes = scalars.oneOrMany(node, "'days'") else { return nil }
         var days = Set<Int>()
         for node in nodes {

@@ -12,7 +12,8 @@ struct UsageValidator {
         guard !rules.isEmpty else { return }
         let matched = rules.map(\.rule.when.sources)
         if !matched.contains(nil) {
-            let used = matched.reduce(into: Set<String>()) { $0.formUnion($1 ?? []) }
+            var used = matched.reduce(into: Set<String>()) { $0.formUnion($1 ?? []) }
+            for gates in rules.map(\.rule.gates) { used.formUnion(gates.depends + gates.conditions.map(\.source)) }
             warn(sources, "source", except: used, "no rule is about it; its events reach only 'tail'")
         }
         let fallbacks = sinks.flatMap { texts(of: $0.value.child("else")) }

@@ -3,7 +3,7 @@
 /// Describes what a rule waits for, for `status`, `explain`, `replay` and `test`.
 extension RuleMemory {
     /// Why something waits, in one word: `held`, `deferred`, `digest`, `limited`, `silenced`, `blocked`, `grouped`,
-    /// `reminder` or `failed`. Nil when nothing waits: then the row only counts or remembers.
+    /// `reminder`, `nothing`, `counted` or `failed`. Nil when nothing waits: then the row only counts or remembers.
     public var waitingReason: String? {
         switch key.slot {
         case .pending: event == nil ? nil : "held"
@@ -16,6 +16,8 @@ extension RuleMemory {
         case .silenced: "silenced"
         case .blocked: "blocked"
         case .grouped: "grouped"
+        case .absence: due == nil ? nil : "nothing"
+        case .tally: "counted"
         case .outage, .told, .once: nil
         }
     }
@@ -35,6 +37,8 @@ extension RuleMemory {
         case .active:
             let isEscalation = rule.map { step < $0.gates.escalate.count && $0.gates.remind == nil } ?? false
             return "\(isEscalation ? "escalation" : reason): \(about), sent \(age(now)) ago"
+        case .absence: return "\(reason): no match for \(age(now)), sent when it lasts"
+        case .tally: return "\(reason): \(times.count) of \(rule?.gates.atLeast?.count ?? times.count) matches"
         case .failed: return "\(reason): \(key.name): \(lines.first ?? "not evaluated")"
         case .limited: return "\(reason): \(about), told when the limit allows it"
         case .silenced: return "\(reason): \(about), told at the end if it is still so"

@@ -32,13 +32,15 @@ public struct CivilTimeOfDay: Sendable, Hashable, Comparable {
     public static func < (a: CivilTimeOfDay, b: CivilTimeOfDay) -> Bool { a.minutes < b.minutes }
 
     /// Returns the first time after `now` at which local clocks show this time of day.
-    public func next(after now: Timestamp, _ civil: any CivilTime) -> Timestamp {
+    /// - Parameter days: the days of the week, 1 for Monday to 7 for Sunday; empty for all.
+    public func next(after now: Timestamp, days: Set<Int> = [], _ civil: any CivilTime) -> Timestamp {
         let today = CivilDay(now, zone, civil)
-        for day in [today.advanced(by: -1), today, today.advanced(by: 1)] {
+        for distance in -1...8 {
+            let day = today.advanced(by: Int64(distance))
             let time = day.instant(minutes, zone, civil)
-            if time > now { return time }
+            if time > now, days.isEmpty || days.contains(day.weekday) { return time }
         }
-        return today.advanced(by: 2).instant(minutes, zone, civil)
+        return today.advanced(by: 9).instant(minutes, zone, civil)
     }
 }
 
@@ -75,6 +77,11 @@ public struct CivilWindow: Sendable, Hashable {
             if from <= now, now < until { latest = max(latest ?? until, until) }
         }
         return latest
+    }
+
+    /// Returns when the window starts next.
+    public func start(after now: Timestamp, _ civil: any CivilTime) -> Timestamp? {
+        CivilTimeOfDay(minutes: start.minutes, zone: zone).next(after: now, days: days, civil)
     }
 }
 

@@ -12,6 +12,10 @@ public indirect enum Condition: Sendable {
     case stays(String, ValueMatcher)
     /// A numeric field changed by at least this much.
     case by(String, Delta)
+    /// The time in a field is longer ago than this.
+    case older(String, Duration)
+    /// The number of items that match is below or above a bound.
+    case howMany(ItemCount)
     /// The item is new.
     case appears
     /// The item is gone.
@@ -37,6 +41,10 @@ public indirect enum Condition: Sendable {
         case .field(let name, let from, let to):
             return try Condition.mismatch(ofField: name, from: from, to: to, event)
         case .stays(let name, let matcher): return try Condition.mismatch(ofStay: name, matcher, event)
+        case .older(let name, _):
+            guard let change = event.change(of: name) else { return "\(name) did not change" }
+            return change.to.flatMap(Timestamp.init(written:)) == nil ? "\(name) is no time" : nil
+        case .howMany: return Condition.mismatch(ofCount: event)
         case .by(let name, let delta):
             return event.change(of: name).map { delta.mismatch(with: $0) } ?? "\(name) did not change"
         case .appears: return Condition.mismatch(ofKind: [.appeared], event)
@@ -87,6 +95,11 @@ public indirect enum Condition: Sendable {
             }
         }
         return mismatch(ofCrossing: from == nil ? to?.threshold : nil, change)
+    }
+
+    /// The engine makes the event of a count; no event of a poll is one.
+    private static func mismatch(ofCount event: Event) -> String? {
+        event.item == nil && (event.kind == .elapsed || event.kind == .appeared) ? nil : "it is about one event"
     }
 
     /// A value that moves within the set is no further match: it stayed in it.

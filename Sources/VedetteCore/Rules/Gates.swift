@@ -17,6 +17,12 @@ public struct Gates: Sendable {
     public var limit: Limit?
     /// `resolved`: tells the end of what the rule told, and only of that.
     public var resolved = false
+    /// `at_least`: how many matches make a message; nil for each.
+    public var atLeast: Limit?
+    /// `nothing`: sends a message when nothing matched for this long; zero for never.
+    public var nothing: Duration = .zero
+    /// `if` and `unless`: what other sources must show, and what they must not show.
+    public var conditions: [SourceCondition] = []
     /// Repeats a message while its match stays true; nil for never.
     public var remind: Reminder?
     /// Further recipients while the match stays true, in the order of `after`.
@@ -40,11 +46,29 @@ public struct Quiet: Sendable {
 
     /// The windows; where they meet they are one quiet time.
     public var windows: [CivilWindow]
+    /// `during`: the windows outside of which it is quiet, too; empty for none.
+    public var outside: [CivilWindow]
     /// `then`: what happens to a match inside a window.
     public var action: Action
 
     /// Creates quiet times.
-    public init(windows: [CivilWindow], action: Action) { (self.windows, self.action) = (windows, action) }
+    public init(windows: [CivilWindow], outside: [CivilWindow] = [], action: Action) {
+        (self.windows, self.outside, self.action) = (windows, outside, action)
+    }
+
+    /// Returns the end of the span that `time` is in, and what it is called; nil when it is in none.
+    func span(at time: Timestamp, _ civil: any CivilTime) -> (name: String, end: Timestamp)? {
+        var spans = windows.compactMap { window in
+            window.end(of: time, civil).map { (name: "during '\(window.name)'", end: $0) }
+        }
+        if !outside.isEmpty, outside.allSatisfy({ $0.end(of: time, civil) == nil }),
+            let start = outside.compactMap({ $0.start(after: time, civil) }).min()
+        {
+            let names = outside.reduce(into: [String]()) { if !$0.contains($1.name) { $0.append($1.name) } }
+            spans.append((name: "outside of '\(names.joined(separator: "', '"))'", end: start))
+        }
+        return spans.max { $0.end < $1.end }
+    }
 }
 
 /// At most `count` messages in a sliding window. What exceeds it ends in one message with the latest state.
@@ -76,8 +100,8 @@ public struct DigestPlan: Sendable, Hashable {
     public enum Release: Sendable, Hashable {
         /// This long after its first event.
         case every(Duration)
-        /// At this time of day.
-        case at(CivilTimeOfDay)
+        /// At this time of day, on these days, 1 for Monday to 7 for Sunday; empty for all.
+        case at(CivilTimeOfDay, days: Set<Int> = [])
     }
 
     /// When a digest is sent.

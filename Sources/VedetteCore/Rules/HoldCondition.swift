@@ -18,6 +18,8 @@ extension Condition {
         case .field(let name, let from, let to): Condition.remainsTrue(field: name, from: from, to: to, after: event)
         case .stays(let name, let matcher):
             Condition.remainsTrue(field: name, from: nil, to: matcher, after: event)
+        case .older(let name, _): event.kind != .disappeared && event.change(of: name) == nil
+        case .howMany: true
         case .appears: event.kind != .disappeared
         case .disappears: event.kind != .appeared
         case .changes, .by: event.kind != .disappeared

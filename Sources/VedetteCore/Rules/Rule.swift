@@ -74,9 +74,30 @@ extension Condition {
     /// The first field that the condition names.
     var field: String? {
         switch self {
-        case .field(let name, _, _), .by(let name, _), .stays(let name, _): name
+        case .field(let name, _, _), .by(let name, _), .stays(let name, _), .older(let name, _): name
         case .changes(let names): names.first
         case .all(let parts), .any(let parts): parts.lazy.compactMap(\.field).first
+        default: nil
+        }
+    }
+
+    /// The field and age of `older`; nil for any other condition.
+    var age: (field: String, least: Duration)? {
+        switch self {
+        case .older(let name, let duration): (name, duration)
+        case .all(let parts): parts.lazy.compactMap(\.age).first
+        default: nil
+        }
+    }
+
+    /// Whether its own time makes `for` unnecessary.
+    public var isTimed: Bool { age != nil }
+
+    /// The count of `how_many`; nil for any other condition.
+    var count: ItemCount? {
+        switch self {
+        case .howMany(let count): count
+        case .all(let parts): parts.lazy.compactMap(\.count).first
         default: nil
         }
     }
@@ -111,6 +132,8 @@ public struct RuleSet: Sendable {
     public let rules: [Rule]
     /// The rules with `stays`.
     let matchingExisting: [Rule]
+    /// The rules with `how_many`.
+    let counting: [Rule]
     /// The rules with a `by` that compares with the value that was told last.
     let comparingTold: [Rule]
     private let index: RuleIndex
@@ -120,6 +143,7 @@ public struct RuleSet: Sendable {
     public init(_ rules: [Rule]) {
         self.rules = rules
         matchingExisting = rules.filter(\.matchesExisting)
+        counting = rules.filter { $0.when.count != nil }
         comparingTold = rules.filter { !$0.toldFields.isEmpty }
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)

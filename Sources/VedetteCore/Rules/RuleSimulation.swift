@@ -17,6 +17,9 @@ public struct RuleSimulation: Sendable {
         }
     }
 
+    /// Sets an item of another source for `if` and `unless`.
+    mutating func setFact(of source: String, _ item: Item) { engine.addFact(of: source, item) }
+
     /// Returns the deliveries that were due before the event, then those that the event makes.
     public mutating func evaluate(_ event: Event) -> [Delivery] {
         let before = advance(to: event.time)

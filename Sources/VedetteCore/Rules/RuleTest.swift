@@ -24,6 +24,12 @@ public struct RuleTest: Sendable {
     public var item: Item?
     /// The changes of the item.
     public var changes: [FieldChange]
+    /// Further changes of the item, each a second after the one before.
+    public var later: [(item: Item, changes: [FieldChange])] = []
+    /// What other sources show.
+    public var given: [(source: String, item: Item)] = []
+    /// How often the event comes, a second apart.
+    public var times = 1
     /// The time of day of the event; nil for noon.
     public var at: CivilTimeOfDay?
     /// How long the match stays true, confirmed by good polls; nil for no time.
@@ -47,9 +53,23 @@ public struct RuleTest: Sendable {
         let event = event(of: rule, at: start(civil))
         let rules = RuleSet(earlier + [rule])
         var simulation = RuleSimulation(rules, civil: civil)
-        var deliveries = simulation.evaluate(event)
+        for (source, item) in given { simulation.setFact(of: source, item) }
+        var deliveries: [Delivery] = []
+        var at = event.time
+        for number in 0..<times {
+            var event = event
+            at = event.time.advanced(by: .seconds(number))
+            event.time = at
+            deliveries += simulation.evaluate(event)
+        }
+        for (item, changes) in later {
+            var event = event
+            at = at.advanced(by: .seconds(1))
+            (event.item, event.changes, event.time) = (item, changes, at)
+            deliveries += simulation.evaluate(event)
+        }
         deliveries += simulation.advance(
-            to: event.time.advanced(by: lasts ?? .zero), confirming: true, maximumSteps: 1000)
+            to: at.advanced(by: lasts ?? .zero), confirming: true, maximumSteps: 1000)
         deliveries.removeAll { $0.message.rule != rule.name }
         let memories = simulation.memories.filter { $0.key.rule == rule.name }
         let result = RuleTest.result(deliveries, memories)

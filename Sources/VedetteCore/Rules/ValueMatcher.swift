@@ -14,10 +14,13 @@ public enum ValueMatcher: Sendable {
     case above(Double)
     /// A number less than this.
     case below(Double)
+    /// Not this. An absent value is not compared.
+    indirect case not(ValueMatcher)
 
     /// Returns whether the value matches. A list matches when one of its elements does, or all of them joined by `, `.
     /// - Throws: when a regular expression hits its match limit.
     public func matches(_ value: Value) throws(PatternError) -> Bool {
+        if case .not(let part) = self { return try !part.matches(value) }
         switch value {
         case .text(let text): return try matches(text)
         case .list(let list):
@@ -32,8 +35,9 @@ public enum ValueMatcher: Sendable {
         case .glob(let glob): glob.matches(text)
         case .regex(let pattern, _): try pattern.matches(text)
         case .contains(let part): text.contains(part)
-        case .above(let bound): Double(text).map { $0 > bound } ?? false
-        case .below(let bound): Double(text).map { $0 < bound } ?? false
+        case .above(let bound): WrittenNumber.read(text).map { $0 > bound } ?? false
+        case .below(let bound): WrittenNumber.read(text).map { $0 < bound } ?? false
+        case .not(let part): try !part.matches(text)
         }
     }
 
@@ -46,6 +50,7 @@ public enum ValueMatcher: Sendable {
         case .contains(let part): "contains '\(part)'"
         case .above(let bound): "above \(bound)"
         case .below(let bound): "below \(bound)"
+        case .not(let part): "not \(part.description)"
         }
     }
 }

@@ -221,6 +221,7 @@ actor RuleCoordinator {
         let known = Set(records.map(\.name)).union(watched.keys)
         step.add(engine.forgetSources(except: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         await commitOrLog(step)
+        try await readFacts()
         try await findExisting(in: records.filter { $0.snapshot != nil }.compactMap { watched[$0.name] })
     }
 
@@ -233,6 +234,7 @@ actor RuleCoordinator {
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         await commitOrLog(engine.reload(rules, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         do throws(JournalError) {
+            try await readFacts()
             try await pauseUnwatched(watched)
             try await findExisting(in: polled)
         } catch {
@@ -251,6 +253,15 @@ actor RuleCoordinator {
             engine.forgetSources(except: watched.union(known), at: time.ruleTime(now)) {
                 random.identifier(at: now.wall)
             })
+    }
+
+    /// Reads the items that `if` and `unless` ask for.
+    private func readFacts() async throws(JournalError) {
+        for source in engine.factSources {
+            let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
+            // Without items the source may never have been read.
+            if !items.isEmpty { engine.setFacts(of: source, items) }
+        }
     }
 
     private func findExisting(in sources: [Source]) async throws(JournalError) {
@@ -330,6 +341,7 @@ extension PollObservation {
         self.init(isGood: isGood)
         server = source.failureGroup
         isDown = record.record?.snapshot.flatMap(source.isDown)
+        (stored, deleted) = (record.writes, record.deletions)
         if record.isNewBaseline {
             baseline = record.writes
             return

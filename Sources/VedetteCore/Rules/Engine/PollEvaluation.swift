@@ -148,6 +148,7 @@ extension RuleEngine {
         let (source, now) = (evaluation.source, evaluation.now)
         if let server = observation.server { servers[source] = server }
         if let isDown = observation.isDown { trackDown(source, isDown, at: now) }
+        facts.update(source, observation)
         if let baseline = observation.baseline { rebaseline(source, baseline, at: now, identifier) }
     }
 
@@ -158,6 +159,7 @@ extension RuleEngine {
         let (source, now) = (evaluation.source, evaluation.now)
         forgetItems(observation.forgotten, of: source, at: now, identifier)
         if observation.isGood {
+            evaluateCounts(of: source, at: now, identifier)
             confirm(source, missing: observation.missing, evaluation.events, at: now, identifier)
         } else {
             pollFailed(source)

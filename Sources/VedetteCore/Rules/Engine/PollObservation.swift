@@ -12,6 +12,10 @@ public struct PollObservation: Sendable {
     public var isDown: Bool?
     /// What sources that fail together have in common, as a person knows it; nil when unknown.
     public var server: String?
+    /// The items that the poll stored.
+    public var stored: [StoredItem] = []
+    /// The keys of items that the poll deleted.
+    public var deleted: [String] = []
     /// All items of a new baseline; nil when the poll was compared with the one before.
     public var baseline: [StoredItem]?
 

@@ -4,7 +4,9 @@
 extension RuleEngine {
     /// `for`: holds a match until its time, or releases it at once.
     mutating func hold(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
-        guard rule.gates.pendingFor > .zero else { return release(rule, event, at: now, identifier) }
+        guard rule.gates.nothing == .zero else { return noteMatch(rule, event, at: now, identifier) }
+        if rule.when.age != nil, event.item != nil { return holdUntilOld(rule, event, at: now, identifier) }
+        guard rule.gates.pendingFor > .zero else { return count(rule, event, at: now, identifier) }
         let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         // A match that is already pending keeps its time, unless the rule waits until changes stop.
@@ -23,11 +25,28 @@ extension RuleEngine {
         }
     }
 
+    /// `older`: holds an item until the time in its field is as long ago as the rule says.
+    private mutating func holdUntilOld(
+        _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        guard let (field, least) = rule.when.age, let time = event.item?[field].flatMap(Timestamp.init(written:)) else {
+            return
+        }
+        let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
+        let released = RuleMemory.Key(rule: rule.name, slot: .active, name: key.name)
+        guard memories[released] == nil else { return }
+        var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
+        let left = time.advanced(by: least).milliseconds.addingClamped(-now.wall.milliseconds)
+        memory.due = Timestamp(milliseconds: now.steady.milliseconds.addingClamped(max(0, left)))
+        if !put(memory) { suppressForRoom(rule, event, .pending, at: now, identifier) }
+    }
+
     /// `stays`: holds an item that already has the value.
     /// - Parameter since: when it got the value, on the wall clock.
     mutating func holdExisting(
         _ rule: Rule, _ event: Event, since: Timestamp, at now: RuleTime, _ identifier: () -> Identifier
     ) {
+        guard rule.when.age == nil else { return holdUntilOld(rule, event, at: now, identifier) }
         let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
         let age = max(0, now.wall.milliseconds - since.milliseconds)
@@ -49,6 +68,7 @@ extension RuleEngine {
     mutating func release(
         _ rule: Rule, _ event: Event, count: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
+        if let reason = unmetCondition(of: rule) { return suppress(rule, event, reason, at: now, identifier) }
         guard rememberRelease(rule, event, at: now) else {
             return suppressForRoom(rule, event, .active, at: now, identifier)
         }
@@ -68,17 +88,15 @@ extension RuleEngine {
         return put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
     }
 
-    /// Returns the quiet time that `now` is in, with the name of its last window and its end.
+    /// Returns the quiet time that `now` is in, with what it is called and its end.
     func quietTime(of rule: Rule, at now: RuleTime) -> (Quiet, String, Timestamp)? {
         guard let quiet = rule.gates.quiet else { return nil }
         // Windows that meet are one quiet time. It is cut after a week: windows that cover everything never end.
         var end: (String, Timestamp)?
         let week = now.wall.advanced(by: .seconds(7 * 86_400))
         while end.map({ $0.1 < week }) ?? true {
-            let at = end?.1 ?? now.wall
-            let ends = quiet.windows.compactMap { window in window.end(of: at, civil).map { (window.name, $0) } }
-            guard let latest = ends.max(by: { $0.1 < $1.1 }) else { break }
-            end = (end?.0 ?? latest.0, latest.1)
+            guard let span = quiet.span(at: end?.1 ?? now.wall, civil) else { break }
+            end = (end?.0 ?? span.name, span.end)
         }
         return end.map { (quiet, $0.0, $0.1) }
     }
@@ -87,7 +105,7 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, count: Int,
         at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        let reason = "quiet during '\(name)' until \(end.rfc3339)"
+        let reason = "quiet \(name) until \(end.rfc3339)"
         switch quiet.action {
         case .drop: suppress(rule, event, reason, at: now, identifier)
         case .defer:
@@ -118,8 +136,8 @@ extension RuleEngine {
         switch digest.release {
         case .every(let interval):
             addToDigest(rule, event, group: group, due: now.steady.advanced(by: interval), at: now, identifier)
-        case .at(let time):
-            let due = time.next(after: now.wall, civil)
+        case .at(let time, let days):
+            let due = time.next(after: now.wall, days: days, civil)
             addToDigest(rule, event, group: group, due: due, isCivil: true, at: now, identifier)
         }
     }

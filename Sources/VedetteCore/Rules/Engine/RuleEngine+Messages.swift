@@ -77,7 +77,7 @@ extension RuleEngine {
         case .limited: updateLimited(memory, rule, with: event, isOver: isOver)
         // A message that the rule makes of this event takes the row back itself.
         case .grouped: if isOver, !rule.when.matches(event) { forget(memory.key) }
-        case .limit, .digest, .outage, .told, .once, .failed: return
+        case .limit, .digest, .outage, .tally, .absence, .counted, .told, .once, .failed: return
         }
     }
 
@@ -138,7 +138,7 @@ extension RuleEngine {
             var memory = memory
             memory.event = nil
             put(memory)
-        case .limit, .digest, .grouped, .outage, .told, .once, .failed: return
+        case .limit, .digest, .grouped, .outage, .tally, .absence, .counted, .told, .once, .failed: return
         }
     }
 
@@ -165,7 +165,7 @@ extension RuleEngine {
         switch memory.key.slot {
         case .pending:
             forget(memory.key)
-            if let event = memory.event { release(rule, event, at: now, identifier) }
+            if let event = memory.event { count(rule, event, at: now, identifier) }
         case .deferred:
             forget(memory.key)
             // It passes the gates again: a silence or another quiet time may have begun.
@@ -175,7 +175,9 @@ extension RuleEngine {
         case .active: sendFollowUps(memory, rule, at: now, identifier)
         case .silenced, .blocked: open(WithheldGroup(memory), rule, at: now, identifier)
         case .outage: sendGroup(memory, rule, at: now, identifier)
-        case .limited, .grouped, .told, .once, .failed: break
+        case .tally: slideTally(memory, rule, at: now)
+        case .absence: sendAbsence(memory, rule, at: now, identifier)
+        case .limited, .grouped, .counted, .told, .once, .failed: break
         }
     }
 
@@ -280,7 +282,7 @@ extension RuleMemory {
     fileprivate var hasWaitingMessage: Bool {
         switch key.slot {
         case .pending, .deferred, .digest, .limited, .silenced, .blocked, .grouped: true
-        case .limit, .outage, .told, .once, .active, .failed: false
+        case .limit, .outage, .tally, .absence, .counted, .told, .once, .active, .failed: false
         }
     }
 
@@ -318,12 +320,14 @@ extension Rule {
         var digest = Duration.zero
         if case .every(let interval) = gates.digest?.release { digest = interval }
         return switch slot {
-        case .pending: gates.pendingFor
+        case .pending: max(gates.pendingFor, when.age?.least ?? .zero)
         case .digest: digest
         case .limit: gates.limit?.per ?? .zero
         case .active: max(gates.remind?.every ?? .zero, gates.escalate.last?.after ?? .zero)
         case .outage: RuleEngine.groupSpan
-        case .deferred, .limited, .silenced, .blocked, .grouped, .told, .once, .failed: .zero
+        case .tally: gates.atLeast?.per ?? .zero
+        case .absence: gates.nothing
+        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .told, .once, .failed: .zero
         }
     }
 }

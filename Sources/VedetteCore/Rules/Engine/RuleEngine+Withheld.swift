@@ -157,7 +157,7 @@ extension RuleEngine {
                 if quiet.action == .drop {
                     forget(key)
                     suppress(
-                        rule, event, "quiet during '\(name)' until \(end.rfc3339)", at: now, identifier)
+                        rule, event, "quiet \(name) until \(end.rfc3339)", at: now, identifier)
                 } else {
                     (memory.due, memory.isCivil) = (end, true)
                     put(memory)

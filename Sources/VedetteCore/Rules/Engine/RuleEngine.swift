@@ -94,6 +94,8 @@ public struct RuleEngine: Sendable {
     var bySubject: [Subject: Set<RuleMemory.Key>] = [:]
     /// The rows that end when their item changes, by source.
     var bySource: [String: Set<RuleMemory.Key>] = [:]
+    /// What `if` and `unless` ask of other sources.
+    var facts = SourceFacts()
     /// The withheld messages that are told together.
     var withheld: [WithheldGroup: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
@@ -137,7 +139,10 @@ public struct RuleEngine: Sendable {
     }
 
     /// Creates an engine that remembers nothing.
-    public init(_ rules: RuleSet, civil: any CivilTime) { (self.rules, self.civil) = (rules, civil) }
+    public init(_ rules: RuleSet, civil: any CivilTime) {
+        (self.rules, self.civil) = (rules, civil)
+        facts = SourceFacts(rules)
+    }
 
     // MARK: Events, polls, time
 
@@ -168,6 +173,7 @@ public struct RuleEngine: Sendable {
         _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration,
         _ identifier: () -> Identifier
     ) {
+        facts.update(with: event)
         let silencesEnded = endSilences(event)
         trackFailure(event, at: evaluation.now)
         // A later message about the subject can be about this event.
@@ -208,7 +214,9 @@ public struct RuleEngine: Sendable {
 
     /// Returns when the source should be polled to confirm a pending match, on the steady clock.
     public func nextConfirmation(of source: String) -> Timestamp? {
-        (bySource[source] ?? []).lazy.filter { $0.slot == .pending }.compactMap { memories[$0]?.due }.min()
+        (bySource[source] ?? []).lazy.filter { $0.slot == .pending || $0.slot == .absence }.compactMap {
+            memories[$0]?.due
+        }.min()
     }
 
     // MARK: Restart, reload, undo
@@ -240,6 +248,7 @@ public struct RuleEngine: Sendable {
         self.unconfirmed = unconfirmed.filter { bySource[$0] != nil }
         openSilences(at: now, identifier)
         for rule in rules.rules { openDependencies(of: rule, at: now) }
+        startAbsences(at: now, identifier)
         return takeStep()
     }
 
@@ -247,11 +256,13 @@ public struct RuleEngine: Sendable {
     public mutating func reload(_ rules: RuleSet, at now: RuleTime, identifier: () -> Identifier) -> Step {
         let old = self.rules
         self.rules = rules
+        facts = SourceFacts(rules)
         for key in RuleEngine.ordered(memories.keys) {
             guard let memory = memories[key], rule(of: key)?.identity != memory.identity else { continue }
             forget(key)
             discard(memory, of: old.rule(named: key.rule), RuleEngine.ruleChanged, at: now, identifier)
         }
+        startAbsences(at: now, identifier)
         return takeStep()
     }
 
@@ -355,7 +366,7 @@ public struct RuleEngine: Sendable {
         guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return }
         if memory.isCivil {
             civilTimers.push(Timer(due: due, key: key))
-        } else if key.slot != .pending || !memory.dependsOnItem {
+        } else if (key.slot != .pending && key.slot != .absence) || !memory.dependsOnItem {
             steadyTimers.push(Timer(due: due, key: key))
         }
     }

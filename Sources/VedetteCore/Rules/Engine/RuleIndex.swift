@@ -83,6 +83,9 @@ extension Condition {
             Set(values.map { .becomes(name, $0) })
         case .field(let name, _, _), .by(let name, _), .stays(let name, _): [.changes(name)]
         case .changes(let names): Set(names.map { .changes($0) })
+        case .older(let name, _): [.changes(name)]
+        // The engine itself evaluates it.
+        case .howMany: []
         case .appears: [.kind(.appeared)]
         case .disappears: [.kind(.disappeared)]
         case .sourceState(let kinds): Set(kinds.map { .kind($0) })

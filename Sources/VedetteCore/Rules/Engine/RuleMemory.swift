@@ -42,6 +42,12 @@ public struct RuleMemory: Sendable, Hashable {
         case grouped
         /// The first message about the health of a server's sources was sent. Further ones are grouped until `due`.
         case outage
+        /// `at_least`: when matches of a group came.
+        case tally
+        /// `nothing`: waits for `due` without a match.
+        case absence
+        /// `how_many`: the number of items of the source is beyond the bound.
+        case counted
         /// `by`: the value of a field that the last message told, in `lines`.
         case told
         /// `once_per`: a value for which a message was sent.
@@ -64,6 +70,9 @@ public struct RuleMemory: Sendable, Hashable {
             case .blocked: "messages that wait for a source of 'depends'"
             case .grouped: "sources that fail together"
             case .outage: "servers"
+            case .tally: "groups of 'at_least'"
+            case .absence: "times without a match"
+            case .counted: "counts of items"
             case .told: "values"
             case .once: "values"
             case .active: "active matches"
@@ -75,7 +84,9 @@ public struct RuleMemory: Sendable, Hashable {
         var isWithheld: Bool {
             switch self {
             case .limited, .silenced, .blocked, .grouped: true
-            case .pending, .deferred, .digest, .limit, .outage, .told, .once, .active, .failed: false
+            case .pending, .deferred, .digest, .limit, .outage, .tally, .absence, .counted, .told, .once, .active,
+                .failed:
+                false
             }
         }
     }
@@ -136,7 +147,9 @@ public struct RuleMemory: Sendable, Hashable {
     var dependsOnItem: Bool {
         switch key.slot {
         case .pending, .deferred, .active, .limited, .silenced, .blocked: event?.item != nil
-        case .digest, .limit, .grouped, .outage, .told, .once, .failed: false
+        // A good poll of the rule's source shows that there really was nothing.
+        case .absence: event.map { $0.source != Event.watcher } ?? false
+        case .digest, .limit, .grouped, .outage, .tally, .counted, .told, .once, .failed: false
         }
     }
 

@@ -9,7 +9,7 @@ public enum Threshold: Sendable, Hashable {
 
     /// Returns whether the value lies beyond the bound; false when it is absent or no number.
     public func contains(_ value: Value?) -> Bool {
-        guard let number = value.flatMap({ Double($0.description) }) else { return false }
+        guard let number = value.flatMap({ WrittenNumber.read($0.description) }) else { return false }
         switch self {
         case .above(let bound): return number > bound
         case .below(let bound): return number < bound
@@ -29,14 +29,20 @@ extension ValueMatcher {
         default: nil
         }
     }
+
+    /// The bound that it tests, also under `not`.
+    fileprivate var bound: Threshold? {
+        if case .not(let part) = self { return part.bound }
+        return threshold
+    }
 }
 
 extension Condition {
     /// The bounds that the condition names, with their fields.
     var thresholds: [(field: String, threshold: Threshold)] {
         switch self {
-        case .item(let name, let matcher), .stays(let name, let matcher): matcher.threshold.map { [(name, $0)] } ?? []
-        case .field(let name, let from, let to): [from, to].compactMap { $0?.threshold }.map { (name, $0) }
+        case .item(let name, let matcher), .stays(let name, let matcher): matcher.bound.map { [(name, $0)] } ?? []
+        case .field(let name, let from, let to): [from, to].compactMap { $0?.bound }.map { (name, $0) }
         case .all(let parts), .any(let parts): parts.flatMap(\.thresholds)
         case .not(let part): part.thresholds
         default: []

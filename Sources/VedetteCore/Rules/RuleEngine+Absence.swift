@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `at_least` and `nothing`: messages about how many events match.
+extension RuleEngine {
+    /// `at_least`: counts a match, and releases it when it is the last one that is needed.
+    mutating func count(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+        guard let needed = rule.gates.atLeast else { return release(rule, event, at: now, identifier) }
+        let key = RuleMemory.Key(rule: rule.name, slot: .tally, name: needed.by.value(of: event))
+        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        memory.times = memory.times.filter { $0.advanced(by: needed.per) > now.steady } + [now.steady]
+        guard memory.times.count < needed.count else {
+            forget(key)
+            return release(rule, event, count: needed.count - 1, at: now, identifier)
+        }
+        memory.due = memory.times.first?.advanced(by: needed.per)
+        guard put(memory) else { return suppressForRoom(rule, event, .tally, at: now, identifier) }
+        let window = MessageFormatter.duration(seconds: needed.per.inSeconds)
+        let reason = "\(memory.times.count) of \(needed.count) within \(window)"
+        suppress(rule, event, reason, at: now, identifier)
+    }
+
+    /// The oldest match left the span of `at_least`.
+    mutating func slideTally(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) {
+        guard let needed = rule.gates.atLeast else { return forget(memory.key) }
+        var memory = memory
+        memory.times.removeAll { $0.advanced(by: needed.per) <= now.steady }
+        guard let first = memory.times.first else { return forget(memory.key) }
+        memory.due = first.advanced(by: needed.per)
+        put(memory)
+    }
+
+    /// `nothing`: starts the time without a match of each rule that has none yet.
+    mutating func startAbsences(at now: RuleTime, _ identifier: () -> Identifier) {
+        for rule in rules.rules where rule.gates.nothing > .zero {
+            let key = RuleMemory.Key(rule: rule.name, slot: .absence, name: "")
+            guard memories[key] == nil else { continue }
+            var memory = RuleMemory(key: key, identity: rule.identity, since: now.steady)
+            memory.event = Event(
+                id: identifier(), kind: .elapsed, time: now.wall,
+                source: rule.when.sources?.min() ?? Event.watcher, sourceKind: Event.watcher, poll: "")
+            memory.due = now.steady.advanced(by: rule.gates.nothing)
+            put(memory)
+        }
+    }
+
+    /// `nothing`: a match starts the time anew, and ends what was told.
+    mutating func noteMatch(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .absence, name: "")
+        let told = memories[key].flatMap { $0.isTold ? $0.event : nil }
+        let seconds = memories[key]?.seconds(at: now) ?? 0
+        var memory = RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        memory.event = memories[key]?.event ?? event
+        memory.event?.item = nil
+        memory.event?.changes = []
+        memory.due = now.steady.advanced(by: rule.gates.nothing)
+        put(memory)
+        if let absence = memory.event {
+            // What waits to tell the absence is no longer so.
+            for slot in [RuleMemory.Slot.silenced, .blocked, .deferred] {
+                forget(RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(absence).text))
+            }
+        }
+        guard rule.gates.resolved, let told else { return }
+        let resolved = told.resolved(by: event, id: identifier(), at: now.wall, after: seconds)
+        release(rule, resolved, at: now, identifier)
+    }
+
+    /// `nothing`: the time is over without a match.
+    mutating func sendAbsence(
+        _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        var memory = memory
+        (memory.due, memory.isTold) = (nil, true)
+        put(memory)
+        guard var event = memory.event else { return }
+        (event.id, event.kind, event.time) = (identifier(), .elapsed, now.wall)
+        let time = MessageFormatter.duration(seconds: memory.seconds(at: now))
+        event.summary = Event.Summary(count: 0, stood: memory.seconds(at: now))
+        event.summary?.title = "No match of '\(rule.name)' for \(time)"
+        release(rule, event, at: now, identifier)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@Suite("Messages about how many events match")
+struct AbsenceTests {
+    private func backup(_ gates: (inout Gates) -> Void = { _ in }) -> Rule {
+        Rule.when(.all([.source(["lab"], text: "'lab'"), .appears])) {
+            $0.nothing = .seconds(86_400)
+            gates(&$0)
+        }
+    }
+
+    @Test("nothing: a message follows when nothing matched for so long, at the next good poll, once")
+    func nothing() {
+        var harness = RuleHarness(backup())
+        harness.item("monday", nil)
+        harness.pass(.seconds(86_399))
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1))
+        #expect(harness.sent.isEmpty && harness.needsPoll, "a poll shows whether there really was nothing")
+        harness.poll()
+        #expect(harness.sent == ["out: No match of 'r' for 1 d"])
+        harness.pass(.seconds(86_400 * 3))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("nothing: each match starts the time anew, and none is a message of its own")
+    func anew() {
+        var harness = RuleHarness(backup())
+        for day in 1...3 {
+            harness.item("day \(day)", nil)
+            harness.pass(.seconds(80_000))
+            harness.poll()
+        }
+        #expect(harness.sent.isEmpty)
+        harness.restart()
+        harness.pass(.seconds(6400))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("nothing: the time starts with the rule, and what came while the watcher was down counts")
+    func start() {
+        var harness = RuleHarness(backup())
+        harness.restart()
+        harness.sleep(.seconds(2 * 86_400))
+        harness.restart(unconfirmed: ["lab"])
+        harness.pass(.seconds(60))
+        #expect(harness.sent.isEmpty)
+        harness.poll(events: [harness.event(.appeared, key: "late", "s", was: "")])
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(86_400))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("nothing with resolved tells the first match after the silence")
+    func resolved() {
+        var harness = RuleHarness(backup { $0.resolved = true })
+        harness.item("a", nil)
+        harness.pass(.seconds(86_400))
+        harness.poll()
+        harness.item("b", nil)
+        harness.item("c", nil)
+        #expect(harness.sent == ["out: No match of 'r' for 1 d", "out: b"])
+    }
+
+    @Test("at_least: the match that fills the count within the span is a message, and the count starts anew")
+    func atLeast() {
+        var harness = RuleHarness(
+            Rule.when(.appears) { $0.atLeast = Limit(count: 3, per: .seconds(600), by: .rule) })
+        for key in ["a", "b"] { harness.item(key, nil) }
+        #expect(harness.sent.isEmpty)
+        #expect(harness.suppressed == ["a: 1 of 3 within 10 min", "b: 2 of 3 within 10 min"])
+        harness.restart()
+        harness.item("c", nil)
+        #expect(harness.sent == ["out: c (+2)"])
+        for key in ["d", "e"] { harness.item(key, nil) }
+        harness.pass(.seconds(600))
+        harness.item("f", nil)
+        #expect(harness.sent.count == 1, "the first two are too old")
+        harness.pass(.seconds(600))
+        #expect(harness.rows.isEmpty)
+    }
+
+    @Test("at_least by a field counts each of its values apart")
+    func byField() {
+        var harness = RuleHarness(
+            Rule.when(.appears) { $0.atLeast = Limit(count: 2, per: .seconds(600), by: .field("team")) })
+        for (key, team) in [("a", "x"), ("b", "y"), ("c", "x")] {
+            harness.item(key, nil, fields: ["team": .text(team)])
+        }
+        #expect(harness.sent == ["out: c (+1)"])
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@Suite("Counts and ages of items")
+struct ItemCountTests {
+    private func fewer(_ gates: (inout Gates) -> Void = { _ in }) -> Rule {
+        let ready = SourceCondition(source: "lab", matcher: .oneOf(["ready"]))
+        return Rule.when(
+            .all([.source(["lab"], text: "'lab'"), .howMany(ItemCount(ready, bound: .below(2)))]), gates: gates)
+    }
+
+    @Test("how_many: one message when the number of items crosses the bound, over a restart")
+    func count() {
+        var harness = RuleHarness(fewer())
+        harness.poll(baseline: [(key: "a", state: "ready"), (key: "b", state: "ready")])
+        #expect(harness.sent.isEmpty)
+        harness.poll(events: [harness.event(.changed, key: "b", "stopped", was: "ready")])
+        #expect(harness.sent == ["out: 1 item of lab with state 'ready', below 2"])
+        harness.restart()
+        harness.engine.setFacts(of: "lab", [Item(key: "a", state: "ready"), Item(key: "b", state: "stopped")])
+        harness.poll(events: [harness.event(.changed, key: "a", "stopped", was: "ready")])
+        #expect(harness.sent.count == 1)
+        harness.poll(events: [
+            harness.event(.changed, key: "a", "ready", was: "stopped"),
+            harness.event(.changed, key: "b", "ready", was: "stopped"),
+        ])
+        harness.poll(events: [harness.event(.changed, key: "a", "stopped", was: "ready")])
+        #expect(harness.sent.count == 2)
+    }
+
+    @Test("how_many with for and resolved: a short drop is not told, and the end of a long one is")
+    func held() {
+        var harness = RuleHarness(
+            fewer {
+                $0.pendingFor = .seconds(60)
+                $0.resolved = true
+            })
+        let down = { (harness: inout RuleHarness) in harness.event(.changed, key: "b", "stopped", was: "ready") }
+        let up = { (harness: inout RuleHarness) in harness.event(.changed, key: "b", "ready", was: "stopped") }
+        harness.poll(baseline: [(key: "a", state: "ready"), (key: "b", state: "ready")])
+        harness.poll(events: [down(&harness)])
+        harness.pass(.seconds(30))
+        harness.poll(events: [up(&harness)])
+        harness.pass(.seconds(60))
+        #expect(harness.sent.isEmpty)
+        harness.poll(events: [down(&harness)])
+        harness.pass(.seconds(60))
+        #expect(harness.sent.count == 1)
+        harness.poll(events: [up(&harness)])
+        #expect(harness.sent.count == 2 && harness.last?.kind == .resolved)
+    }
+
+    private let old = Rule.when(.older("finished", .seconds(26 * 3600)))
+
+    private func backup(_ harness: inout RuleHarness, _ time: String, was: String) {
+        harness.field("a", "finished", time, was: was, state: "ok")
+        harness.poll()
+    }
+
+    @Test("older: an item whose time is not renewed is told when it is old enough, once")
+    func older() {
+        var rule = old
+        rule.matchesExisting = true
+        var harness = RuleHarness(rule)
+        backup(&harness, "2026-11-21T10:00:00Z", was: "2026-11-20T10:00:00Z")
+        harness.pass(.seconds(22 * 3600))
+        backup(&harness, "2026-11-22T10:00:00Z", was: "2026-11-21T10:00:00Z")
+        harness.pass(.seconds(26 * 3600 - 1))
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+        harness.pass(.seconds(86_400))
+        harness.restart()
+        harness.poll()
+        #expect(harness.sent.count == 1)
+        backup(&harness, "2026-11-24T12:00:00Z", was: "2026-11-22T10:00:00Z")
+        harness.pass(.seconds(26 * 3600 + 3600))
+        harness.poll()
+        #expect(harness.sent.count == 2)
+    }
+}

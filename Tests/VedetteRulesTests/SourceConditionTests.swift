@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@Suite("if and unless ask the last good snapshot of another source")
+struct SourceConditionTests {
+    private func rule(isExcluded: Bool = false) -> Rule {
+        Rule.when(.becomes("on")) {
+            $0.conditions = [
+                SourceCondition(
+                    source: "home", items: [(name: "key", matcher: .oneOf(["door"]))], matcher: .oneOf(["open"]),
+                    isExcluded: isExcluded)
+            ]
+        }
+    }
+
+    @Test("if: a match is a message while an item of the other source is as asked")
+    func holds() {
+        var harness = RuleHarness(rule())
+        harness.item("door", "closed", source: "home")
+        harness.item("heating", "on", was: "off")
+        #expect(harness.suppressed.last?.hasSuffix("has state 'open'") == true)
+        harness.item("door", "open", was: "closed", source: "home")
+        harness.item("window", "closed", was: "open", source: "home")
+        harness.item("heating", "on", was: "off")
+        #expect(harness.sent == ["out: heating: off → on"])
+    }
+
+    @Test("unless: a match is no message while an item of the other source is as asked")
+    func excluded() {
+        var harness = RuleHarness(rule(isExcluded: true))
+        harness.item("door", "open", source: "home")
+        harness.item("heating", "on", was: "off")
+        #expect(harness.sent.isEmpty && harness.suppressed.count == 1)
+        harness.item("door", "closed", was: "open", source: "home")
+        harness.item("heating", "on", was: "off")
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("a source that was not read yet holds nothing back, and a new baseline replaces what was known")
+    func unknown() {
+        var harness = RuleHarness(rule())
+        harness.item("heating", "on", was: "off")
+        #expect(harness.sent.count == 1)
+        harness.engine.setFacts(of: "home", [Item(key: "door", state: "closed")])
+        harness.item("heating", "on", was: "off")
+        #expect(harness.sent.count == 1)
+        harness.poll("home", baseline: [(key: "door", state: "open")])
+        harness.item("heating", "on", was: "off")
+        #expect(harness.sent.count == 2)
+    }
+
+    @Test("if is asked when the message is due, not when 'for' began")
+    func atRelease() {
+        var rule = rule()
+        rule.gates.pendingFor = .seconds(60)
+        var harness = RuleHarness(rule)
+        harness.engine.setFacts(of: "home", [Item(key: "door", state: "closed")])
+        harness.item("heating", "on", was: "off")
+        harness.item("door", "open", was: "closed", source: "home")
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent == ["out: heating: off → on"])
+    }
+}
