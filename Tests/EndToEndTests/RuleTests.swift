@@ -114,7 +114,7 @@ struct RuleTests {
             """)
         try write(1, 2)
         let watcher = try await home.watcher()
-        while try await home.status("lab-systems")["items"] == nil, try await home.items("site").isEmpty {}
+        try await watcher.wait(for: .err) { $0.count { $0.contains("baseline") } >= 2 }
         try await lab.post("control", "/lab/fault", ["kind": "500", "times": -1])
         try await watcher.event("item.changed") { $0.text("data", "item", "state") == "down" }
         try write(1)
