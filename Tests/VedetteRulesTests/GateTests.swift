@@ -190,7 +190,7 @@ struct GateTests {
         harness.pass(.seconds(60))
         harness.item("a", "up", was: "down")
         harness.item("b", "up", was: "down")
-        #expect(harness.sent.suffix(2) == ["out: a: down → up", "out: b: down → up"])
+        #expect(harness.sent.suffix(3) == ["out: a: up → down", "out: a: down → up", "out: b: down → up (+1)"])
     }
 
     @Test("a reload discards the memory of a changed rule and keeps that of an unchanged one")
