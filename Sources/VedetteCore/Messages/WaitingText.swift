@@ -18,7 +18,7 @@ extension RuleMemory {
         case .grouped: "grouped"
         case .absence: due == nil ? nil : "nothing"
         case .tally: "counted"
-        case .outage, .told, .once: nil
+        case .outage, .told, .once, .counted: nil
         }
     }
 
@@ -44,7 +44,7 @@ extension RuleMemory {
         case .silenced: return "\(reason): \(about), told at the end if it is still so"
         case .blocked: return "\(reason): \(about), told when what it depends on is back, if it is still so"
         case .grouped: return "\(reason): \(about), told with the others of its server"
-        case .outage, .told, .once: return nil
+        case .outage, .told, .once, .counted: return nil
         }
     }
 
