@@ -34,7 +34,9 @@ private struct Squid {
 
     init(in folder: URL) async throws {
         port = try Nginx.freePort()
-        let user = try #require(getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) })
+        // It refuses to run as root.
+        let own = try #require(getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) })
+        let user = own == "root" ? "nobody" : own
         let file = folder.appending(path: "squid.conf").path
         try """
         http_port 127.0.0.1:\(port)
@@ -44,8 +46,8 @@ private struct Squid {
         pid_filename none
         access_log none
         cache_store_log none
-        cache_log stdio:/dev/stderr
-        coredump_dir \(folder.path)
+        cache_log /dev/null
+        coredump_dir /
         netdb_filename none
         pinger_enable off
         icp_port 0

@@ -61,6 +61,7 @@ struct SignatureTests {
             sources:
               plain: {kind: xml, server: cloud, items: //i}
               query: {kind: xml, server: cloud, path: "/?Version=2016-11-15&Action=Describe%20Some&flag", items: //i}
+              language: {kind: xml, server: cloud, headers: {Accept-Language: en}, items: //i}
               form: {kind: xml, server: cloud, body: {Action: DescribeInstances, Filter.1.Value.1: "a b"}, items: //i}
             """)
         let result = try await home.vedette(
