@@ -27,7 +27,7 @@ struct UnmatchedRulesTests {
     private func findings(first: Duration) async throws -> [String] {
         let journal = MemoryJournal()
         let time = now.advanced(by: first)
-        _ = try journal.commit([record(time, state: "Ready", rule: "ready")])
+        _ = try journal.commit([record(time, state: "Ready", rule: "ready")], within: .none)
         let rules = [("ready", "Ready"), ("typo", "Redy"), ("held", "Stopped")].map { name, state in
             Rule(
                 name: name, when: .field("state", from: nil, to: .oneOf([state])), notify: [])

@@ -57,6 +57,6 @@ struct RulesPageTests {
         let loaded = load(house + blocks.joined())
         #expect(loaded.problems.map(\.description) == [])
         let rules = try #require(loaded.configuration?.rules)
-        #expect(rules.count == blocks.joined().components(separatedBy: "- name:").count - 1 && rules.count >= 14)
+        #expect(rules.count == blocks.joined().components(separatedBy: "- name:").count - 1 && rules.count >= 13)
     }
 }

@@ -102,7 +102,7 @@ struct StoppedSinkTests {
         first.sink.answer(.retry(reason: "refused", after: nil))
         var record = SourceRecord(name: "s")
         record.health.lastPollAt = first.clock.now().wall
-        _ = try await first.journal.commit([PollRecord(record: record)])
+        _ = try await first.journal.commit([PollRecord(record: record)], within: .none)
         _ = await pending("1", in: first)
         let created = first.clock.now().wall
         first.clock.advance(.seconds(4 * 86_400))

@@ -191,8 +191,8 @@ private struct Walk {
         var record = fullRecord()
         (record.name, record.due) = (pick(Self.sources), stamp(now + 5))
         let write = DeferredWrite(record, items: [item("1", digest: random.next())])
-        try await sqlite.touch([write])
-        try memory.touch([write])
+        try await sqlite.write(deferred: [write])
+        try memory.write(deferred: [write])
         return "touch"
     }
 
@@ -298,11 +298,11 @@ private struct Walk {
     private mutating func silences() async throws -> String {
         var silence = Silence(rule: chance(50) ? "r" : nil, source: pick(Self.sources), created: stamp(now))
         if chance(60) { silence.until = stamp(now + 400) }
-        try same("silence", try scratch.access.add(silence), memory.add(silence))
+        try same("silence", try await scratch.access.add(silence), memory.add(silence))
         let ids = [Int64.random(in: 1...20, using: &random)]
         if chance(50) {
             try same(
-                "ended silences", try scratch.access.endSilences(ids, at: stamp(now)),
+                "ended silences", try await scratch.access.endSilences(ids, at: stamp(now)),
                 memory.endSilences(ids, at: stamp(now)))
         } else {
             var poll = PollRecord(record: nil)
@@ -315,7 +315,7 @@ private struct Walk {
 
     private mutating func requests() async throws -> String {
         if chance(40) {
-            try scratch.access.accept(source: "a", at: stamp(now))
+            try await scratch.access.accept(source: "a", at: stamp(now))
             memory.accept(source: "a", at: stamp(now))
         }
         let queued = try await sqlite.controlRequests()

@@ -33,7 +33,7 @@ struct RepairTests {
         rules.memories = [memory.key: memory]
         _ = try await journal.commit([rules])
         await journal.keep(Array("[1]".utf8), of: "lab")
-        _ = try scratch.access.add(Silence(rule: "ready", created: stamp(1)))
+        _ = try await scratch.access.add(Silence(rule: "ready", created: stamp(1)))
         try journal.close()
     }
 

@@ -72,8 +72,10 @@ public final class MonitoredJournal: Journal {
         try await read { () async throws(JournalError) in try await journal.silences() }
     }
 
-    public func commit(_ polls: [PollRecord]) async throws(JournalError) -> [Committed] {
-        try await write { () async throws(JournalError) in try await journal.commit(polls) }
+    public func commit(
+        _ polls: [PollRecord], within limits: QueueLimits
+    ) async throws(JournalError) -> CommitResult {
+        try await write { () async throws(JournalError) in try await journal.commit(polls, within: limits) }
     }
 
     public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
@@ -93,15 +95,17 @@ public final class MonitoredJournal: Journal {
     }
 
     @discardableResult
-    public func record(_ attempts: [Attempt]) async throws(JournalError) -> [Delivery] {
-        try await write { () async throws(JournalError) in try await journal.record(attempts) }
+    public func record(
+        _ attempts: [Attempt], within limits: QueueLimits
+    ) async throws(JournalError) -> RecordResult {
+        try await write { () async throws(JournalError) in try await journal.record(attempts, within: limits) }
     }
 
     public func excludeFromAge(_ pause: Duration) async throws(JournalError) {
         try await write { () async throws(JournalError) in try await journal.excludeFromAge(pause) }
     }
 
-    public func overflow(_ limits: [QueueLimit], most limit: Int) async throws(JournalError) -> Overflow {
-        try await read { () async throws(JournalError) in try await journal.overflow(limits, most: limit) }
+    public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
+        try await write { () async throws(JournalError) in try await journal.evict(limits) }
     }
 }

@@ -59,7 +59,7 @@ final class PollPipeline {
         source.hasDeferredWrite = false
         do throws(JournalError) {
             guard let evaluation = await rules.evaluate(transition, note) else { return takeBack(note, of: source) }
-            await announce(try await commit(evaluation, transition, note, of: source))
+            _ = try await commit(evaluation, transition, note, of: source)
         } catch {
             dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
             source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))

@@ -17,6 +17,8 @@ struct ServiceNotifier: Sendable {
     func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
     /// Must be sent more often than `WatchdogSec=`, else systemd restarts the service.
     func alive() { send("WATCHDOG=1") }
+    /// Replaces the line that `systemctl status` shows.
+    func status(_ text: String) { send("STATUS=\(text)") }
     func stopping() { send("STOPPING=1") }
 
     func reloading() {

@@ -51,9 +51,9 @@ struct ExplainCommand: AsyncParsableCommand {
         }
     }
 
-    /// Shows what the rule would do with the event alone. It was changed or added after the event.
+    /// Shows what the rule would do with the event alone. It may be newer than the event.
     private func simulate(_ event: Event, _ rule: Rule) throws {
-        try Output.print("    the watcher evaluated it with other rules; today's rule alone would do this:")
+        try Output.print("    no message about it is stored; today's rule alone would do this:")
         var simulation = RuleSimulation(RuleSet([rule]), civil: ZoneTime())
         for delivery in simulation.evaluate(event) {
             let reason = LocalTime.localized(delivery.reason ?? "", now: event.time)

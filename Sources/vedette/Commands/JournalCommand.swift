@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import VedetteCore
+import VedetteSinks
 
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

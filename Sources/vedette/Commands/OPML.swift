@@ -36,7 +36,7 @@ struct OPML {
                         page: try tree.texts(page, at: node).first { !$0.isEmpty }))
             }
         } catch let error as DocumentError {
-            throw Exit(.data, "\(name): \(error.detail)")
+            throw Exit(.data, "\(name): \(error.description)")
         }
     }
 

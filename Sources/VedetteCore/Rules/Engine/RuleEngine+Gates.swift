@@ -75,20 +75,22 @@ extension RuleEngine {
         if let obstacle = obstacle(rule, event, at: now) {
             return withhold(rule, event, by: obstacle, count: count, at: now, identifier)
         }
-        let count = count + takeEarlier(rule, event)
+        let withheld = count + takeEarlier(rule, event)
         if let (quiet, name, end) = quietTime(of: rule, at: now) {
-            return applyQuiet(rule, event, quiet, name, until: end, count: count, at: now, identifier)
+            return applyQuiet(rule, event, quiet, name, until: end, count: withheld, at: now, identifier)
         }
-        passQuiet(rule, event, count: count, at: now, identifier)
+        passQuiet(rule, event, count: withheld, at: now, identifier)
     }
 
     /// Forgets what a silence or `depends` held of the same subject, since this message is later. Returns the number.
     private mutating func takeEarlier(_ rule: Rule, _ event: Event) -> Int {
-        [RuleMemory.Slot.silenced, .blocked].reduce(0) { count, slot in
+        var earlier = 0
+        for slot in [RuleMemory.Slot.silenced, .blocked] {
             let key = RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(event).text)
-            defer { forget(key) }
-            return count + (memories[key]?.count ?? 0)
+            earlier += memories[key]?.count ?? 0
+            forget(key)
         }
+        return earlier
     }
 
     /// `stays`: remembers a released item, so that a restart does not release it again. Returns false without room.
