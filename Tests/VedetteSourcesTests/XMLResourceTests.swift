@@ -200,7 +200,8 @@ struct XMLResourceTests {
         arguments: [
             ("<!DOCTYPE html><html><body>Sign in</body></html>", Failure.wrongType), ("<r><i id='1'/>", .truncated),
             ("", .empty),
-            ("<r><i></r>", .malformed), ("<!DOCTYPE r [<!ENTITY a 'b'>]><r>&a;</r>", .malformed), ("{}", .wrongType),
+            ("<r><i></r>", .malformed), ("<!DOCTYPE r [<!ENTITY a 'b<c/>'>]><r>&a;</r>", .malformed),
+            ("{}", .wrongType),
             (String(repeating: "<a>", count: 1000), .tooLarge),
         ])
     func failures(text: String, failure: Failure) {
