@@ -159,4 +159,7 @@ public struct NamesInUse: Sendable {
     public var servers: Set<String> = []
     /// The names of rules.
     public var rules: Set<String> = []
+
+    /// Creates a value without names.
+    public init() {}
 }

@@ -36,7 +36,9 @@ struct JSONResource: SourceKind {
             "null_is_empty", .flag, "An `items` path that leads to `null` is an empty list.", default: "false"),
         OptionSpec(
             "key", .oneOrMany(.text), "Path or paths that key an item; several are joined by `/`.",
-            default: "id; an object at the root without it has the source's name; with `map` the member's name; of an item that is a single value that value"),
+            default:
+                "id; an object at the root without it has the source's name; with `map` the member's name; of an item that is a single value that value"
+        ),
         ItemOptions.mode,
     ]
 

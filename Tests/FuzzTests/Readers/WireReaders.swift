@@ -118,7 +118,7 @@ extension FuzzReader {
         let headers = ResponseHeaders(lines: head.takeLines())
         if let wait = headers.retryAfter(at: now), wait <= .zero { return "Retry-After of \(wait)" }
         if let fresh = headers.freshFor, fresh < .zero { return "fresh for \(fresh)" }
-        _ = (headers.nameNextPage, headers.charset, headers.mediaType)
+        _ = (headers.nextLink, headers.charset, headers.mediaType)
         let values = ["Set-Cookie", "ETag", "Last-Modified", "Content-Type"].flatMap(headers.all)
         return values.contains { $0.utf8.contains(10) } ? "a value holds the end of a line" : nil
     }
