@@ -216,11 +216,8 @@ public actor Watcher {
         let lane = isHealthCheck ? .polls : lane(of: source)
         slots.take(lane)
         source.poll = Task {
-            if isHealthCheck {
-                await self.pipeline.checkHealth(source)
-            } else {
-                await self.pipeline.run(source, lane: lane)
-            }
+            if isHealthCheck { await self.pipeline.checkHealth(source) }
+            if !isHealthCheck { await self.pipeline.run(source, lane: lane) }
             self.ended(source, lane)
         }
     }
@@ -230,19 +227,14 @@ public actor Watcher {
         slots.release(lane)
         schedule.pollEnded(source, now: now)
         for action in network.takeActions() { schedule.advance(for: action, network, at: now) }
-        if !isStopping { startWaiting() }
+        // Polls of slow hosts start as slots come free; a source whose origin answers again goes back to the schedule.
+        while !isStopping, let waiting = slots.nextWaiting(isSlow: { network.isSlow($0.origin) }) {
+            if network.isSlow(waiting.origin) { start(waiting) } else { schedule.schedule(waiting, at: now.boot) }
+        }
         wakeUpIfEarlier()
         guard slots.isIdle else { return }
         for waiter in idleWaiters { waiter.resume() }
         idleWaiters = []
-    }
-
-    /// Starts polls of slow hosts as slots come free; a source whose origin answers again goes back to the schedule.
-    private func startWaiting() {
-        while let source = slots.nextWaiting(isSlow: { network.isSlow($0.origin) }) {
-            let isSlow = network.isSlow(source.origin)
-            if isSlow { start(source) } else { schedule.schedule(source, at: dependencies.clock.now().boot) }
-        }
     }
 
     private func pollNow(_ name: String) async {

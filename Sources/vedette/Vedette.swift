@@ -62,7 +62,9 @@ struct Vedette: AsyncParsableCommand {
             // Help, --version and wrong arguments; whatever ArgumentParser does not know has its code of `failure`.
             if error is ExitCode || exitCode(for: error) != .failure { exit(withError: error) }
             let exit = Exit(error)
-            Output.diagnose("vedette: \(exit.description)")
+            // A watcher ends also when nobody reads its standard error.
+            LineWriter.standardError.write(StyledText("vedette: \(exit.description)").text + "\n")
+            LineWriter.standardError.flush(within: .seconds(1))
             Glibc.exit(exit.code.rawValue)
         }
     }

@@ -45,7 +45,7 @@ struct CommandSourceTests {
         for (name, failure, words) in [
             ("status", "command", "sh failed with exit status 3: the cause"),
             ("signal", "command", "sh was ended by signal 9"), ("missing", "command", "no-such-program"),
-            ("cut", "truncated", ""),
+            ("cut", "truncated", "cut off before its end"),
         ] {
             let error = try await home.status(name)["error"] as? [String: Any]
             #expect(error?["class"] as? String == failure, "\(name): \(String(describing: error))")

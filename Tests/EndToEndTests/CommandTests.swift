@@ -160,10 +160,14 @@ struct CommandTests {
         #expect(check.code == 0 && check.out.contains("is sound"), "\(check.out)\(check.err)")
         let sound = try await Program.run(["journal", "repair", "--state", folder.path])
         #expect(sound.code == 0 && sound.out.contains("nothing was changed"), "\(sound.out)\(sound.err)")
+        let root = try await world.home.sqlite("select rootpage from sqlite_schema where name = 'item'", in: copy)
+        let end = try #require(Int(root)) * 4096
         var bytes = try Data(contentsOf: URL(filePath: copy))
-        try (bytes.dropLast(4096) + Data(count: 4096)).write(to: URL(filePath: copy))
+        bytes.replaceSubrange(end - 4096..<end, with: Data(count: 4096))
+        try bytes.write(to: URL(filePath: copy))
         let repair = try await Program.run(["journal", "repair", "--state", folder.path])
         #expect(repair.code == 0 && repair.out.contains("the damaged journal is kept as"), "\(repair.out)\(repair.err)")
+        #expect(repair.out.contains("source 'systems' begins with a new baseline"), "\(repair.out)")
         #expect(try await Program.run(["journal", "check", "--state", folder.path]).code == 0)
         for page in stride(from: 4096, to: bytes.count, by: 4096) {
             bytes.replaceSubrange(page..<page + 64, with: Data(count: 64))

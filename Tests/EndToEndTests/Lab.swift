@@ -121,6 +121,19 @@ final class Home: Sendable {
         return found
     }
 
+    /// The rows that a statement gives in the journal, or in another one, by Python's sqlite3.
+    func sqlite(_ statement: String, in journal: String? = nil) async throws -> String {
+        let script = """
+            import sqlite3, sys
+            with sqlite3.connect(sys.argv[1], timeout=30) as db:
+                for row in db.execute(sys.argv[2]): print(*row)
+            """
+        let path = journal ?? state.appending(path: "journal.db").path
+        let child = try Child("/usr/bin/python3", ["-c", script, path, statement])
+        guard await child.end(within: 60) == 0 else { throw Trouble(child.text(of: .err)) }
+        return child.text(of: .out).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
     /// Every event of the journal, oldest first.
     func events() async throws -> [[String: Any]] {
         try await vedette("tail", "--no-follow", "--json", "--since", "1d").json

@@ -5,23 +5,10 @@ import Testing
 
 @Suite("Signals and control requests overtake pruning", .timeLimit(.minutes(2)))
 struct OvertakingTests {
-    private static let old = 300_000
-
-    /// Runs statements in the journal of a home.
-    private func sqlite(_ home: Home, _ statement: String) async throws -> String {
-        let script = """
-            import sqlite3, sys
-            with sqlite3.connect(sys.argv[1], timeout=30) as db:
-                for row in db.execute(sys.argv[2]): print(*row)
-            """
-        let path = home.state.appending(path: "journal.db").path
-        let child = try Child("/usr/bin/python3", ["-c", script, path, statement])
-        guard await child.end(within: 60) == 0 else { throw Trouble(child.text(of: .err)) }
-        return child.text(of: .out).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
+    private static let old = 1_000_000
 
     private func oldEvents(_ home: Home) async throws -> Int {
-        Int(try await sqlite(home, "select count(*) from event where source = 'old'")) ?? -1
+        Int(try await home.sqlite("select count(*) from event where source = 'old'")) ?? -1
     }
 
     @Test("with many old events a request is carried out, SIGHUP reloads and SIGTERM ends before pruning has ended")
@@ -32,15 +19,14 @@ struct OvertakingTests {
         let configuration = "sources: {list: {kind: json, url: \"file://\(list.path)\", every: 1s}}\n"
         try home.write(configuration)
         #expect(try await home.vedette("run", "--once").code == 0)
-        _ = try await sqlite(
-            home,
+        _ = try await home.sqlite(
             """
             with recursive n (i) as (select 1 union all select i + 1 from n where i < \(Self.old))
             insert into event (id, source, type, key, time, body) select 'old' || i, 'old', 'x', null, i, '{}' from n
             """)
         let watcher = try await home.watcher()
         #expect(try await home.vedette("snooze", "--source", "list", "--for", "1h").code == 0)
-        while try await sqlite(home, "select count(*) from request") != "0" {}
+        while try await home.sqlite("select count(*) from request") != "0" {}
         try home.write(configuration + "sinks: {out: {kind: stdout}}\n")
         watcher.kill(SIGHUP)
         try await watcher.wait(for: .err) { $0.contains { $0.contains("reloaded") } }

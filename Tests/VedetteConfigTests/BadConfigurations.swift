@@ -43,8 +43,10 @@ extension Bad {
         Bad("sources: {s: {kind: fed, url: 'https://h/'}}", "1:21: unknown kind 'fed'; did you mean 'feed'?"),
         Bad(
             "sources: {s: {kind: zzz, url: 'https://h/', evry: 1}}",
-            "1:21: unknown kind 'zzz'; known are cloudburst, feed, json"),
-        Bad("sources: {s: {url: 'https://h/'}}", "1:14: source 's' lacks 'kind': one of cloudburst, feed, json"),
+            "1:21: unknown kind 'zzz'; known are cloudburst, codes, feed, json, news, page"),
+        Bad(
+            "sources: {s: {url: 'https://h/'}}",
+            "1:14: source 's' lacks 'kind': one of cloudburst, codes, feed, json, news, page"),
         Bad("sources: {s: }", "1:14: source 's' must be a map, not nothing"),
         Bad(
             "sources: {s: {kind: [feed], url: 'https://h/'}}",
@@ -53,7 +55,7 @@ extension Bad {
             "sources: {s: {kind: feed, url: 'https://h/', evry: 15s, password: x, codes: {}}}",
             "1:46: unknown key 'evry' in source 's'; did you mean 'every'?",
             "1:57: 'password' belongs to a server: write it under 'servers' and name that with 'server'",
-            "1:70: unknown key 'codes' in source 's'; known are allow_private, empty, every, fails, first, headers, kind, path, server, url, user_agent, while"
+            "1:70: unknown key 'codes' in source 's'; known are allow_private, command, empty, every, fails, first, headers, kind, path, server, url, user_agent and 1 more"
         ),
         Bad(
             "sources: {s: {kind: feed, url: 'https://h/', every: 15}}",
@@ -192,7 +194,7 @@ extension Bad {
         Bad(
             "- {name: r, when: {appears: true, stays: x}, notify: [dsk, desk, desk]}",
             "4:13: 'stays' needs 'for': how long it stays, as 'for: 30m'",
-            "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state, sink_state; use 'any' for several",
+            "4:35: 'stays' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, how_many, source_state, sink_state; use 'any' for several",
             "4:55: unknown sink 'dsk'; did you mean 'desk'?",
             "4:66: the sink 'desk' is named twice in 'notify'; keep one"),
         Bad(
@@ -208,11 +210,11 @@ extension Bad {
             "4:36: 'x*' matches no source; known are any, web"),
         Bad(
             "- {name: r, when: {source: web}, notify: desk}",
-            "4:19: 'when' does not select events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
+            "4:19: 'when' does not select events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'how_many', 'source_state', 'sink_state'"
         ),
         Bad(
             "- {name: r, when: {appears: true, disappears: true, from: x}, notify: desk}",
-            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, source_state, sink_state; use 'any' for several",
+            "4:35: 'disappears' excludes 'appears': 'when' takes one of field, appears, disappears, changes, stays, how_many, source_state, sink_state; use 'any' for several",
             "4:53: 'from' needs 'field', as 'field: state'"),
         Bad(
             "- {name: r, when: {appears: false}, notify: desk}",
@@ -249,7 +251,7 @@ extension Bad {
             "4:25: 'all' is an empty list; write a condition", "4:34: 'any' must be a list, not a map"),
         Bad(
             "- {name: r, when: {any: [{appears: true}, {item: {title: x}}]}, notify: desk}",
-            "4:19: 'when' does not select events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'source_state', 'sink_state'"
+            "4:19: 'when' does not select events; add one of 'field', 'appears', 'disappears', 'changes', 'stays', 'how_many', 'source_state', 'sink_state'"
         ),
         Bad(
             "- name: r\n  when: {source: web, appears: true}\n  notify:\n  - desk:\n      text: |\n        Hello\n        {{item.nme}} {{item.owner}}",

@@ -77,7 +77,7 @@ struct LoaderTests {
     @Test("one file is a configuration of its own: no other file is read or watched")
     func oneFile() throws {
         _ = try directory.write("nonsense: true", to: "other.yaml")
-        let file = try directory.write("sinks: {out: {kind: stdout}}", to: "mine.yaml")
+        let file = try directory.write("sinks: {out: {kind: desktop}}", to: "mine.yaml")
         let one = loader(directory: file)
         #expect(one.load().configuration?.sinks.map(\.name) == ["out"])
         #expect(one.watched.directories == [directory.path] && one.watched.files == ["mine.yaml"])

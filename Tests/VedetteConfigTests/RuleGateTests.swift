@@ -126,7 +126,7 @@ struct RuleGateTests {
                 == ["9:49: 'for' is about events, but 'nothing' is about their absence; remove one"])
         #expect(
             problems("- {name: r, when: {appears: true}, digest: {every: 1h, days: mon}, notify: desk}")
-                == ["9:57: 'days' needs 'at', as 'at: \"08:00\"'"])
+                == ["9:56: 'days' needs 'at', as 'at: \"08:00\"'"])
         #expect(
             problems("- {name: r, when: {appears: true}, quiet: {then: drop}, notify: desk}")
                 == ["9:43: 'quiet' lacks 'during': names of windows"])

@@ -6,7 +6,7 @@ struct XMLHostileTests {
     @Test(
         "entities that are no short plain texts, and default attributes, are refused, used or unused",
         arguments: [
-            "<!ENTITY a 'x<b>y</b>'>", "<!ENTITY a '&#60;b>'>", "<!ENTITY a '&#38;c;'>", "<!ENTITY a '%p;'>",
+            "<!ENTITY a 'x<b>y</b>'>", "<!ENTITY a '&#60;b>'>", "<!ENTITY a '&#38;c;'>",
             "<!ENTITY a '\(String(repeating: "x", count: 1025))'>", "<!ENTITY a 'x'><!ATTLIST feed x CDATA 'y'>",
             "<!ENTITY a SYSTEM 'file:///etc/passwd'>",
             "<!ENTITY % p SYSTEM 'http://127.0.0.1:9/x'> %p;",
@@ -17,6 +17,17 @@ struct XMLHostileTests {
         for use in ["&a;", "&c;", ""] {
             let text = "<!DOCTYPE feed [\(declaration)]><feed><title>\(use)</title></feed>"
             #expect(failure { _ = try xml(text) } == .entityDeclared)
+        }
+    }
+
+    @Test("a parameter entity inside a declaration is an error of the syntax (XML 1.0 §2.8), used or unused")
+    func parameterInDeclaration() {
+        for declared in ["", "<!ENTITY % p 'x'>"] {
+            for use in ["&a;", ""] {
+                let text = "<!DOCTYPE feed [\(declared)<!ENTITY a '%p;'>]><feed><title>\(use)</title></feed>"
+                let found = failure { _ = try xml(text) }
+                #expect(found == (declared.isEmpty ? .syntax : .entityDeclared), "\(text)")
+            }
         }
     }
 

@@ -45,7 +45,7 @@ struct PollTests {
     @Test("a success that is no complete representation is a failed poll by its name, and nothing disappears")
     func incomplete() async throws {
         let world = World([source("a")])
-        world.fetcher.serve(url("a"), "1=Ready,2=Ready")
+        world.fetcher.serve(url("a"), "1=Ready\n2=Ready")
         try await world.watcher.restore()
         _ = await poll(world)
         for status in [201, 202, 204, 205, 206, 207, 226, 250] {
@@ -54,7 +54,7 @@ struct PollTests {
             let problem = await world.journal.records["a"]?.health.problem
             #expect(problem?.failure == "incomplete" && problem?.detail.contains("\(status)") == true, "\(status)")
         }
-        world.fetcher.serve(url("a"), "1=Ready,2=Ready", status: 203)
+        world.fetcher.serve(url("a"), "1=Ready\n2=Ready", status: 203)
         #expect(await poll(world) == .good(items: 2, isBaseline: false, events: 1))
         #expect(await events(world).filter { $0.contains("appeared") }.isEmpty)
     }

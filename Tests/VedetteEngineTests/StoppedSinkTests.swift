@@ -110,7 +110,7 @@ struct StoppedSinkTests {
         second.sink.hang()
         try await second.restore()
         let age = await second.journal.deliveries[1]?.delivery.created.seconds(since: created)
-        #expect(age == 4 * 86_400)
+        #expect(age == 4.0 * 86_400)
         second.clock.suspend(.seconds(86_400))
         await second.dispatcher.exclude(pause: .seconds(86_400))
         #expect(await second.journal.deliveries[1]?.delivery.created.seconds(since: created) == 5 * 86_400)

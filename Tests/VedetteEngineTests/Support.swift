@@ -184,6 +184,8 @@ struct World {
 
 extension Watcher {
     var isIdle: Bool { slots.isIdle }
+    /// Every source is being polled or waits for a slot.
+    var isNothingScheduled: Bool { schedule.next == nil }
     var slowOrigins: Set<String> { network.slowOrigins }
 }
 

@@ -108,7 +108,9 @@ struct PollEvaluationTests {
         #expect(deliveries["slow"]?.count == 11, "ten matches within the second, and the failure")
         let failure = evaluation.step.deliveries.first { $0.message.event.kind == .ruleFailed }
         #expect(failure?.message.title == "15 events of lab not evaluated")
-        #expect(failure?.message.text == "rule 'slow': it took longer than 1 s; 15 events not evaluated")
+        let lines =
+            ["rule 'slow': it took longer than 1 s; 15 events not evaluated"] + (10..<25).map { "\($0): up → down" }
+        #expect(failure?.message.text == lines.joined(separator: "\n"))
         #expect(failure?.state == .pending && failure?.message.event.summary?.count == 15)
         #expect(evaluation.step.failures.map(\.rule) == ["slow"])
         let row = engine.remembered.first { $0.key.slot == .failed }

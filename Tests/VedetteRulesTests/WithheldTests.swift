@@ -160,10 +160,38 @@ struct WithheldTests {
     @Test("a digest that a snooze held is sent at its end")
     func digest() {
         var harness = RuleHarness(Rule.when(.appears) { $0.digest = DigestPlan(release: .every(.seconds(60))) })
+        for key in ["a", "b"] { harness.item(key, nil) }
+        harness.silence(snooze)
+        harness.pass(.seconds(3599))
+        #expect(harness.sent.isEmpty && harness.suppressed.last?.hasPrefix("2 events in lab: silenced") == true)
+        harness.pass(.seconds(1))
+        #expect(harness.sent == ["out: 2 events in lab"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 1 && harness.rows.isEmpty)
+    }
+
+    @Test("the events that a snooze held go into a digest at its end")
+    func gathered() {
+        var harness = RuleHarness(Rule.when(.appears) { $0.digest = DigestPlan(release: .every(.seconds(60))) })
         harness.silence(snooze)
         for key in ["a", "b"] { harness.item(key, nil) }
         harness.pass(.seconds(3600))
-        #expect(harness.sent == ["out: 2 events in lab"])
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(60))
+        #expect(harness.sent == ["out: 2 events in lab"] && harness.rows.isEmpty)
+    }
+
+    @Test("what is over is counted after a restart and after the silence of something else, too")
+    func countKept() {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.item("a", "up", was: "down")
+        harness.restart()
+        harness.silence(snooze, Silence(id: 2, rule: "other", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: a: up → down (+1)"] && harness.rows.isEmpty)
     }
 
     @Test("what a snooze held waits for the end of a quiet time, too")

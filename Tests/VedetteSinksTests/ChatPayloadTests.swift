@@ -19,12 +19,16 @@ struct ChatPayloadTests {
         switch kind {
         case .changed: break
         case .elapsed, .reminder: (event.changes, event.summary) = ([], Event.Summary(events: ["0199a"], stood: 1834))
+        case .resolved:
+            // As the engine makes it of the change that ended the match.
+            event.summary = Event.Summary(events: ["0199a"], stood: 1834)
+            event.summary?.title = "prod-1: Starting → Ready for use"
         case .appeared, .disappeared: event.changes = []
         default:
             (event.item, event.changes) = (nil, [])
             event.error = Event.Problem(failure: "tls", detail: "the certificate has expired", server: "lab")
         }
-        if kind == .digest {
+        if kind == .digest || kind == .burst {
             let lines = ["prod-1: Starting → Ready for use", "prod-2 is gone", "<b>prod-3</b> & @all: new"]
             (event.error, event.summary) = (nil, Event.Summary(events: ["0199a", "0199b"], count: 12, lines: lines))
         }

@@ -77,11 +77,11 @@ struct WebhookBodyTests {
         message.field = "owner"
         let request = try await request(
             [
-                "body": try template("{{change.field}} {{change.to}}"), "format": .text("text"),
+                "body": try template(#"["{{change.field}}", "{{change.to}}"]"#),
                 "path": try template("/{{change.field}}"),
             ], message
         )
-        #expect(request.body == Array("owner bob".utf8) && request.url == Self.url + "/owner")
+        #expect(request.body == Array(#"["owner", "bob"]"#.utf8) && request.url == Self.url + "/owner")
     }
 
     @Test("a message whose body is not valid JSON is dead, and nothing is sent")

@@ -114,13 +114,14 @@ struct JSONResourceTests {
 
     @Test("an object at the root without a key is one item, when it has a value that an option names")
     func wholeDocument() throws {
-        let page = try read(["state": .text("status")], #" {"status": "ok"}"#)
+        let state = OptionValue.list([.text("status")])
+        let page = try read(["state": state], #" {"status": "ok"}"#)
         #expect(page.items.map(\.key) == [""] && page.items.first?.state == "ok")
-        #expect(try read(["state": .text("status")], #"{"id": 7, "status": "ok"}"#).items.map(\.key) == ["7"])
+        #expect(try read(["state": state], #"{"id": 7, "status": "ok"}"#).items.map(\.key) == ["7"])
         for (options, body): ([String: OptionValue], String) in [
-            (["state": .text("status")], #"{"message": "rate limited"}"#),
-            (["state": .text("status")], #"[{"status": "ok"}]"#),
-            (["state": .text("status"), "key": .text("id")], #"{"status": "ok"}"#),
+            (["state": state], #"{"message": "rate limited"}"#),
+            (["state": state], #"[{"status": "ok"}]"#),
+            (["state": state, "key": .list([.text("id")])], #"{"status": "ok"}"#),
         ] {
             let error = #expect(throws: ReadError.self) { try read(options, body) }
             #expect(error?.detail == "item number 1 has no 'id', which is its key; check 'key' and 'items'")

@@ -241,8 +241,9 @@ extension ConditionReader {
     static let sinkStates: [Event.Kind] = [.paused, .disabled]
 
     private func states(_ node: YAMLNode, _ what: String, among kinds: [Event.Kind]) -> Condition? {
-        scalars.oneOrMany(node, what).map { nodes in
-            .sourceState(Set(nodes.compactMap { scalars.choice($0, what, among: kinds) }))
-        }
+        guard let nodes = scalars.oneOrMany(node, what) else { return nil }
+        let states = Set(nodes.compactMap { scalars.choice($0, what, among: kinds) })
+        // Without one an error is reported already, and an empty set would be reported as a contradiction, too.
+        return states.isEmpty ? nil : .sourceState(states)
     }
 }

@@ -9,16 +9,15 @@ extension RuleMemory {
         case .pending: event == nil ? nil : "held"
         case .deferred: event == nil ? nil : "deferred"
         case .digest: count > 0 ? "digest" : nil
-        case .limit: count > 0 ? "limited" : nil
         case .active: due == nil ? nil : "reminder"
         case .failed: "failed"
-        case .limited: "limited"
-        case .silenced: "silenced"
-        case .blocked: "blocked"
+        case .limited: event == nil ? nil : "limited"
+        case .silenced: event == nil ? nil : "silenced"
+        case .blocked: event == nil ? nil : "blocked"
         case .grouped: "grouped"
         case .absence: due == nil ? nil : "nothing"
         case .tally: "counted"
-        case .outage, .told, .once, .counted: nil
+        case .limit, .outage, .told, .once, .counted: nil
         }
     }
 
@@ -33,7 +32,6 @@ extension RuleMemory {
         case .pending: return "\(reason): \(about)\(held(by: rule, at: now))"
         case .deferred: return "\(reason): \(about)" + (count > 0 ? ", and \(count) before" : "")
         case .digest: return "\(reason): \(counted(count, "event"))"
-        case .limit: return "\(reason): \(counted(count, "message")) held back, the last about \(about)"
         case .active:
             let isEscalation = rule.map { step < $0.gates.escalate.count && $0.gates.remind == nil } ?? false
             return "\(isEscalation ? "escalation" : reason): \(about), sent \(age(now)) ago"
@@ -44,7 +42,7 @@ extension RuleMemory {
         case .silenced: return "\(reason): \(about), told at the end if it is still so"
         case .blocked: return "\(reason): \(about), told when what it depends on is back, if it is still so"
         case .grouped: return "\(reason): \(about), told with the others of its server"
-        case .outage, .told, .once, .counted: return nil
+        case .limit, .outage, .told, .once, .counted: return nil
         }
     }
 

@@ -106,7 +106,7 @@ extension PollStages {
             bytes: response.takeBody(), headers: response.headers, url: response.url,
             number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
         let redactor = source.server.redactor(for: response)
-        switch await PollStages.read(body, with: source, transformer, redactor) {
+        switch await PollStages.read(consume body, with: source, transformer, redactor) {
         case .failure(let error): return PollResult(error)
         case .success(let page): reading.take(page)
         }

@@ -35,9 +35,14 @@ struct RequestHeaders {
         if let etag = hop.validators.etag { add("If-None-Match", etag) }
         if let date = hop.validators.lastModified { add("If-Modified-Since", date) }
         if let cookies { add("Cookie", cookies) }
-        if hop.sendsBody { remove("Expect") }
-        // Without this, libcurl declares every body to be a form.
-        if !hasType { remove("Content-Type") }
+        if hop.signature == nil {
+            if hop.sendsBody { remove("Expect") }
+            // Without this, libcurl declares every body to be a form.
+            if !hasType { remove("Content-Type") }
+        } else if !hasType {
+            // libcurl 7.88 signs a header that it was told not to send.
+            add("Content-Type", "application/octet-stream")
+        }
     }
 
     /// Whether libcurl would sign a header in the wrong place: Accept beside another one that begins with its name.

@@ -45,20 +45,24 @@ struct JournalRepair {
         let copy = try DatabaseQueue(path: fresh, configuration: configuration)
         var isSound = false
         var report = RepairReport(tables: [], forgottenSources: [], kept: kept)
-        try damaged.read { source in
-            let problems = try? String.fetchAll(source, sql: "pragma integrity_check(1)")
-            isSound = problems == ["ok"]
-            try copy.writeWithoutTransaction { db in
-                try Migrations.migrate(db, steps: Array(Migrations.steps.prefix(version)))
-                try db.inTransaction {
-                    var salvage = JournalSalvage(from: source, to: db)
-                    try salvage.run()
-                    (report.tables, report.forgottenSources) = (salvage.tables, salvage.forgottenSources)
-                    return .commit
+        try damaged.unsafeRead { source in
+            // After an unreadable page SQLite refuses to commit even what only read.
+            try source.inTransaction(.deferred) {
+                let problems = try? String.fetchAll(source, sql: "pragma integrity_check(1)")
+                isSound = problems == ["ok"]
+                try copy.writeWithoutTransaction { db in
+                    try Migrations.migrate(db, steps: Array(Migrations.steps.prefix(version)))
+                    try db.inTransaction {
+                        var salvage = JournalSalvage(from: source, to: db)
+                        try salvage.run()
+                        (report.tables, report.forgottenSources) = (salvage.tables, salvage.forgottenSources)
+                        return .commit
+                    }
+                    try Migrations.migrate(db)
+                    let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)")
+                    guard verdict == "ok" else { throw JournalError.corrupt(files, verdict ?? "no answer") }
                 }
-                try Migrations.migrate(db)
-                let verdict = try String.fetchOne(db, sql: "pragma quick_check(1)")
-                guard verdict == "ok" else { throw JournalError.corrupt(files, verdict ?? "no answer") }
+                return .rollback
             }
         }
         isSound = isSound && report.forgottenSources.isEmpty && report.tables.allSatisfy { $0.lost == 0 }

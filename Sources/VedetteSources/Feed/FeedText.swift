@@ -33,8 +33,8 @@ enum FeedText {
         default:
             if isText(type) { return (.plain, .text) }
             if type.hasSuffix("/xml") || type.hasSuffix("+xml") { return (.html, .markup) }
-            // Anything else is Base64 (RFC 4287 §4.1.3.3), of a medium in any length.
-            let isMedium = ["image/", "audio/", "video/"].contains { type.hasPrefix($0) }
+            // Anything else is Base64 (RFC 4287 §4.1.3.3), of a medium in any length. A short PDF may be all ASCII.
+            let isMedium = ["image/", "audio/", "video/", "application/pdf"].contains { type.hasPrefix($0) }
             return isMedium ? (.none, .skip) : (.binary, .text)
         }
     }

@@ -87,18 +87,12 @@ struct Daemon {
                 notifier.alive()
                 app.monitored.remind()
                 // Thousands of events a second fill a disk within the hour.
-                let (previous, current) = (pruning, configuration)
-                pruning = Task {
-                    await previous?.value
-                    if await app.isBeyondSize(current) { await app.prune(current) }
-                }
+                let current = configuration
+                pruning = task(after: pruning) { if await app.isBeyondSize(current) { await app.prune(current) } }
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
-                let (previous, current) = (pruning, configuration)
-                pruning = Task {
-                    await previous?.value
-                    await app.prune(current)
-                }
+                let current = configuration
+                pruning = task(after: pruning) { await app.prune(current) }
             }
         }
         notifier.stopping()
@@ -116,6 +110,22 @@ struct Daemon {
         await app.close()
         for forwarder in forwarders { forwarder.cancel() }
         if let damage { throw damage }
+    }
+
+    /// Starts a task that waits for the previous one. Cancelling it cancels both.
+    private func task(
+        after previous: Task<Void, Never>?, _ work: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            if let previous {
+                await withTaskCancellationHandler {
+                    await previous.value
+                } onCancel: {
+                    previous.cancel()
+                }
+            }
+            if !Task.isCancelled { await work() }
+        }
     }
 
     private static func status(_ configuration: Configuration) -> String {

@@ -20,16 +20,19 @@ enum KindRegistry {
 
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
     /// itself.
-    /// - Parameter warns: whether warnings are printed, too.
+    /// - Parameter warns: whether warnings are printed, too. Those of a configuration without errors hold up no watcher
+    ///   whose standard error is not read.
     static func configuration(_ places: Paths, warns: Bool = false) throws -> Configuration {
         let loaded = loader(places).load()
-        for diagnostic in loaded.diagnostics where warns || diagnostic.severity == .error {
-            Output.diagnose(diagnostic.description)
-        }
+        let printed = loaded.diagnostics.filter { warns || $0.severity == .error }
         guard let configuration = loaded.configuration else {
+            for diagnostic in printed { Output.diagnose(diagnostic.description) }
             let errors = loaded.diagnostics.filter { $0.severity == .error }
             let code: Exit.Code = errors.allSatisfy(\.mayPass) ? .temporary : .configuration
             throw Exit(code, "the configuration has \(counted(errors.count, "error"))")
+        }
+        for diagnostic in printed {
+            LineWriter.standardError.write(StyledText(diagnostic.description).text + "\n")
         }
         return configuration
     }

@@ -8,7 +8,7 @@ struct AcceptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept", abstract: "Accept a suspect observation as true: the list really is empty.",
         discussion: """
-            The running watcher polls the source at once and accepts what it sees.
+            The running watcher polls the source at once and accepts what it sees; without one, the next `run` does.
 
             Examples:
               vedette accept lab-systems
@@ -23,11 +23,9 @@ struct AcceptCommand: AsyncParsableCommand {
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
         let journal = places.journal
-        guard await journal.watcher() != nil else {
-            throw Exit(
-                .unavailable,
-                "no watcher runs with the state in \(journal.location); start `vedette run`, then accept again")
-        }
         try await journal.accept(source: source.name, at: SystemClock().now().wall)
+        if await journal.watcher() == nil {
+            Output.diagnose("vedette: no watcher runs: the next `vedette run` accepts what it sees")
+        }
     }
 }

@@ -17,10 +17,10 @@ struct InitCommand: AsyncParsableCommand {
               vedette init --url https://www.swift.org/atom.xml
             """)
 
-    @OptionGroup var places: Paths
-
     @Option(help: "An address to watch; it is fetched once to recognise what it holds.")
     var url: String?
+
+    @OptionGroup var places: Paths
 
     func run() async throws {
         let directory = try target()

@@ -134,11 +134,7 @@ extension RuleEngine {
         var ready: [RuleMemory] = []
         for key in RuleEngine.ordered(withheld[group] ?? []) {
             guard var memory = memories[key] else { continue }
-            guard let event = memory.event else {
-                forget(key)
-                ready.append(memory)
-                continue
-            }
+            guard let event = memory.event else { continue }
             if let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
                 guard obstacle.slot == group.slot else {
                     forget(key)
@@ -167,6 +163,7 @@ extension RuleEngine {
                 ready.append(memory)
             }
         }
+        ready += takeCounts(of: group, areTold: !ready.isEmpty, at: now)
         let told = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
         for memory in told where rule.gates.digest != nil {
             guard let event = memory.event, event.kind != .digest else { continue }
@@ -176,6 +173,25 @@ extension RuleEngine {
         if tell(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
             for memory in direct { if let event = memory.event { countInLimit(rule, event, at: now) } }
         }
+    }
+
+    /// Takes the rows of a group that only count messages about what is over. While nothing is told, they wait for the
+    /// other rows of the group, or for their own time.
+    private mutating func takeCounts(of group: WithheldGroup, areTold: Bool, at now: RuleTime) -> [RuleMemory] {
+        let rows = RuleEngine.ordered(withheld[group] ?? []).compactMap { memories[$0] }
+        let othersWait = rows.contains { $0.event != nil }
+        var taken: [RuleMemory] = []
+        for var memory in rows where memory.event == nil {
+            let isDue = memory.isDue(at: now)
+            if areTold || !othersWait && (isDue || memory.due == nil) {
+                forget(memory.key)
+                taken.append(memory)
+            } else if isDue {
+                memory.due = nil
+                put(memory)
+            }
+        }
+        return taken
     }
 
     /// Sends one message about everything in the rows that is still so, and counts what was withheld. Returns whether it
