@@ -37,11 +37,14 @@ struct SteadyClock: Sendable {
     }
 
     /// Converts a delivery that was stored before or after the clock was set, which is unknown: it becomes as due and as
-    /// young as it can be, since an attempt too early and one more do no harm.
+    /// young as it can be, since an attempt too early and one more do no harm. One that is created in the future was stored
+    /// by a clock that was ahead, by as much at least; it must not hold up its lane for that long.
     func restored(_ delivery: Delivery, _ now: Moment) -> Delivery {
         let (steadyNow, moved) = (moment(now), steady(delivery, now))
         var delivery = delivery
-        let due = min(delivery.due, moved.due)
+        let created = min(delivery.created, moved.created)
+        let ahead = max(0, created.milliseconds.addingClamped(-steadyNow.wall.milliseconds))
+        let due = min(delivery.due, moved.due).advanced(by: .milliseconds(-ahead))
         delivery.due = steadyNow.wall(at: steadyNow.boot(at: due, most: RetryPolicy.longest))
         delivery.created = min(steadyNow.wall, max(delivery.created, moved.created))
         return delivery

@@ -107,7 +107,8 @@ struct CompletionTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
         let environment = [
             "PATH": "\(bin.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")",
-            "HOME": home.path,
+            // fish keeps files of its own in the temporary folder.
+            "HOME": home.path, "TMPDIR": home.path, "XDG_RUNTIME_DIR": home.path,
         ]
         for (typed, completed) in [
             ("stat", "status"), ("show \(places) n", "show \(places) news"),

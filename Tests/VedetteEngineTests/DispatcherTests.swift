@@ -6,8 +6,10 @@ import VedetteCore
 
 @Suite("Dispatcher", .timeLimit(.minutes(1)))
 struct CourierTests {
-    private func pending(_ title: String, source: String = "s", sink: String = "k", in world: World) async -> Delivery {
-        let now = world.clock.now().wall
+    private func pending(
+        _ title: String, source: String = "s", sink: String = "k", at created: Timestamp? = nil, in world: World
+    ) async -> Delivery {
+        let now = created ?? world.clock.now().wall
         let event = Event(
             id: Identifier(title), kind: .appeared, time: now, source: source, sourceKind: "lines", poll: "p")
         let message = Message(id: "msg_" + title, rule: "r", sink: sink, event: event, title: title, text: "")
@@ -55,6 +57,16 @@ struct CourierTests {
         await world.dispatcher.enqueue([await pending("200", in: world)])
         try await until { await world.journal.state(201) == .sent }
         #expect(world.sink.seen == (0...200).map { "\($0)" })
+    }
+
+    @Test("what was stored while the clock was a day ahead is delivered at once after a restart")
+    func storedByAClockAhead() async throws {
+        let world = World()
+        let ahead = world.clock.now().wall.advanced(by: .seconds(86_400))
+        for number in 0..<3 { _ = await pending("\(number)", at: ahead, in: world) }
+        try await world.dispatcher.restore()
+        try await until { await world.journal.state(3) == .sent }
+        #expect(world.sink.seen == ["0", "1", "2"])
     }
 
     @Test("at most four of one sink are in flight")
