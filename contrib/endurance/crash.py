@@ -27,7 +27,7 @@ class Scenario:
     def __init__(self, options, name, seed, seconds, **world):
         self.name, self.seed, self.dice = name, seed, random.Random("%s %d" % (name, seed))
         self.work = tempfile.mkdtemp(prefix="%s." % name, dir=options.work)
-        self.injected = faulty.Faults(self.work, options.library)
+        self.injected = faulty.Faults(self.work, options.preload)
         self.world = World(options.vedette, self.work, faults=self.injected, **world)
         self.begin, self.seconds, self.lives, self.faults, self.notes = time.monotonic(), seconds, 0, 0, {}
 
@@ -354,7 +354,7 @@ def prepare(options):
     # A signal ends the run as an exit does, so that what was started here is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options.work = tempfile.mkdtemp(prefix="vedette-oracle.")
-    options.library = faulty.compile_library(options.work)
+    options.preload = faulty.compile_library(options.work)
 
 
 def report(result, options):

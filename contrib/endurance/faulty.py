@@ -26,7 +26,7 @@ class Faults:
     """The page. `set` chooses the calls that fail; the counts go on over restarts of the watcher until `reset`."""
 
     def __init__(self, directory, library):
-        self.path, self.library = os.path.join(directory, "faults"), library
+        self.path, self.preload = os.path.join(directory, "faults"), library
         with open(self.path, "wb") as file:
             file.write(bytes(SIZE))
         self.file = open(self.path, "r+b")
@@ -34,7 +34,7 @@ class Faults:
 
     @property
     def environment(self):
-        return {"LD_PRELOAD": self.library, "VEDETTE_FAULTS": self.path}
+        return {"LD_PRELOAD": self.preload, "VEDETTE_FAULTS": self.path}
 
     def reset(self):
         """No fault, no call counted. The clock stays."""
