@@ -58,6 +58,7 @@ final class WireServer: Sendable {
         var requests: [Request] = []
         var connections = 0
         var left = 0
+        /// The listener and the connections. A number leaves it before it is closed, since it may then belong to another file.
         var open = Set<Int32>()
         var waiting: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -89,6 +90,7 @@ final class WireServer: Sendable {
         }
         guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
         port = Int(UInt16(bigEndian: name.sin_port))
+        state.withLock { _ = $0.open.insert(listener) }
         Thread { [self] in acceptAll() }.start()
     }
 
@@ -116,7 +118,7 @@ final class WireServer: Sendable {
     func left(_ count: Int) async { await wait { $0.left >= count } }
 
     func close() {
-        for socket in state.withLock({ $0.open }).union([listener]) { shutdown(socket, Int32(SHUT_RDWR)) }
+        state.withLock { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
 
     static func close(_ servers: WireServer...) {
@@ -162,6 +164,7 @@ final class WireServer: Sendable {
             thread.stackSize = 512 << 10
             thread.start()
         }
+        state.withLock { _ = $0.open.remove(listener) }
         Glibc.close(listener)
     }
 
