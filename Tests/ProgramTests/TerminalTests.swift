@@ -30,6 +30,39 @@ struct TerminalTests {
             ])
     }
 
+    @Test("a combining mark fills no cell, a wide character and an emoji two")
+    func cells() {
+        for (text, cells) in [
+            ("abc", 3), ("e\u{301}", 1), ("한국어", 6), ("日本", 4), ("👩‍👩‍👧‍👦", 2), ("❤️", 2), ("🇮🇹", 2), ("…", 1), ("שלום", 4),
+        ] {
+            #expect(StyledText(text).width == cells, "\(text)")
+        }
+    }
+
+    @Test("text that is too long ends with an ellipsis, after a word where one ends near, and its colour ends with it")
+    func truncated() {
+        func cut(_ text: String, _ limit: Int) -> String { StyledText(text).truncated(to: limit).text }
+        #expect(cut("connection refused", 18) == "connection refused")
+        #expect(cut("connection refused", 17) == "connection…")
+        #expect(cut("connection refused", 11) == "connection…")
+        #expect(cut("connection refused", 8) == "connect…")
+        #expect(cut("日本語", 4) == "日…", "half of a wide character is not shown")
+        #expect(cut("e\u{301}e\u{301}e\u{301}", 2) == "e\u{301}…")
+        let painted = Palette(isOn: true).paint("connection refused by all", .bad).truncated(to: 20)
+        #expect(painted.text == "\u{1B}[31mconnection refused…\u{1B}[0m" && painted.width == 19)
+    }
+
+    @Test("a table that is wider than the terminal shortens the columns that may lose text")
+    func fittingTable() {
+        var table = TextTable(["NAME", "STATES", "REMARK"])
+        table.add(["systems", "5 Ready for use, 3 Stopped", "TLS is not checked (insecure)"])
+        #expect(
+            table.lines(within: 50, shrinking: [2, 1]).map(\.text) == [
+                "NAME     STATES                      REMARK", "systems  5 Ready for use, 3 Stopped  TLS is not…",
+            ])
+        #expect(table.lines(within: 40, shrinking: [2, 1]).allSatisfy { $0.width <= 40 })
+    }
+
     @Test("an event's line has the palette's colours, and none without it")
     func event() {
         var event = Event.sample

@@ -216,7 +216,7 @@ private struct StatusFacts: Sendable {
 enum SourceHealth: String {
     case ok
     /// Some polls failed, not yet enough for `failing`.
-    case unwell
+    case retrying
     case failing
     /// Its last poll is probably wrong.
     case suspect
@@ -233,7 +233,7 @@ private struct SourceLine {
         guard let record else { return .new }
         if record.health.isFailing { return .failing }
         if record.snapshot?.emptiness != nil { return .suspect }
-        return record.health.failures > 0 ? .unwell : .ok
+        return record.health.failures > 0 ? .retrying : .ok
     }
 
     private var states: String {

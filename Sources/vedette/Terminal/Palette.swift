@@ -22,14 +22,15 @@ struct Palette: Sendable {
     func paint(_ text: String, _ role: Role) -> StyledText {
         let safe = TerminalText.safe(text, limit: .max)
         return isOn
-            ? StyledText(painted: "\u{1B}[\(role.rawValue)m\(safe)\u{1B}[0m", width: safe.count) : StyledText(safe)
+            ? StyledText(painted: "\u{1B}[\(role.rawValue)m\(safe)\u{1B}[0m", width: CellWidth.of(safe))
+            : StyledText(safe)
     }
 
     static func role(of health: SourceHealth) -> Role {
         switch health {
         case .ok: .good
         case .failing: .bad
-        case .suspect, .unwell: .doubtful
+        case .suspect, .retrying: .doubtful
         case .new: .faint
         }
     }
@@ -51,31 +52,6 @@ struct Palette: Sendable {
     }
 }
 
-/// Text that a terminal shows as it is meant: the only escape sequences in it are the palette's.
-struct StyledText: Sendable, Hashable {
-    let text: String
-    /// The characters that it shows, without escape sequences.
-    let width: Int
-
-    /// Escapes what a terminal would obey.
-    init(_ text: String, limit: Int = .max) {
-        let safe = TerminalText.safe(text, limit: limit)
-        self.init(painted: safe, width: safe.count)
-    }
-
-    /// - Parameter painted: escaped text with colours of the palette.
-    fileprivate init(painted: String, width: Int) { (text, self.width) = (painted, width) }
-
-    func padded(to width: Int) -> StyledText {
-        guard self.width < width else { return self }
-        return StyledText(painted: text + String(repeating: " ", count: width - self.width), width: width)
-    }
-
-    static func + (left: StyledText, right: StyledText) -> StyledText {
-        StyledText(painted: left.text + right.text, width: left.width + right.width)
-    }
-}
-
 extension Palette {
     /// Returns the line that `tail`, `show`, `explain` and `replay` print for an event.
     func line(of event: Event) -> StyledText {
@@ -84,6 +60,6 @@ extension Palette {
             paint: { text, part in palette.paint(text, Palette.role(of: part)).text },
             time: { LocalTime.text($0, now: now) })
         return StyledText(
-            painted: line.text(event), width: EventLine { LocalTime.text($0, now: now) }.text(event).count)
+            painted: line.text(event), width: CellWidth.of(EventLine { LocalTime.text($0, now: now) }.text(event)))
     }
 }

@@ -20,15 +20,35 @@ struct TextTable {
 
     mutating func add(_ row: [StyledText]) { rows.append(row) }
 
-    var lines: [StyledText] {
-        let widths = (0..<columns).map { column in rows.map { $0[column].width }.max() ?? 0 }
+    var lines: [StyledText] { lines(within: nil) }
+
+    /// Returns the lines of the table.
+    /// - Parameters:
+    ///   - width: the cells of the terminal; nil for no limit.
+    ///   - shrinking: the columns that may lose text when the table is wider, the first one first.
+    func lines(within width: Int?, shrinking: [Int] = []) -> [StyledText] {
+        let widths = widths(within: width, shrinking)
         return rows.map { row in
             // No line ends in spaces.
             let last = row.lastIndex { $0.width > 0 } ?? 0
             return row[...last].enumerated().reduce(StyledText("")) { line, cell in
-                cell.offset == last
-                    ? line + cell.element : line + cell.element.padded(to: widths[cell.offset] + 2)
+                let text = cell.element.truncated(to: widths[cell.offset])
+                return line + (cell.offset == last ? text : text.padded(to: widths[cell.offset] + 2))
             }
         }
     }
+
+    private func widths(within limit: Int?, _ shrinking: [Int]) -> [Int] {
+        var widths = (0..<columns).map { column in rows.map { $0[column].width }.max() ?? 0 }
+        guard let limit else { return widths }
+        for column in shrinking {
+            let excess = widths.reduce(0, +) + 2 * (columns - 1) - limit
+            guard excess > 0 else { break }
+            widths[column] = max(min(widths[column], TextTable.least), widths[column] - excess)
+        }
+        return widths
+    }
+
+    /// Cells that a column which loses text keeps.
+    private static let least = 12
 }
