@@ -81,7 +81,8 @@ let package = Package(
 
         // What contrib/bench measures inside one process.
         .executableTarget(
-            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources"], path: "contrib/bench/inside",
+            name: "vedette-parts", dependencies: ["VedetteCore", "VedetteSources", "VedetteSystem"],
+            path: "contrib/bench/inside",
             swiftSettings: strict),
 
         tests("VedetteCoreTests", ["VedetteCore"]),

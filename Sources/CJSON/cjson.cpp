@@ -79,6 +79,19 @@ bool is_number(std::string_view s) {
     return i == n;
 }
 
+/// The parser of the thread, which keeps its buffers, about five times the document, from read to read: a new one for each
+/// document would be most of the cost of reading it, in pages that the kernel clears. No read begins inside another.
+struct SharedParser {
+    static thread_local ondemand::parser of_thread;
+    static constexpr size_t kept = 1 << 20;
+
+    ~SharedParser() {
+        if (of_thread.capacity() > kept) { of_thread = ondemand::parser(); }
+    }
+};
+
+thread_local ondemand::parser SharedParser::of_thread;
+
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace
@@ -98,7 +111,8 @@ struct cj_reader {
     bool of_members = false;
     std::vector<size_t> member_names;
 
-    ondemand::parser parser;
+    /// Only during a read.
+    ondemand::parser *parser = nullptr;
     std::unique_ptr<uint8_t[]> unescaped;
     size_t unescaped_capacity = 0;
     uint8_t *unescaped_end = nullptr;
@@ -153,7 +167,7 @@ struct cj_reader {
             unescaped_end = unescaped.get();
         }
         uint8_t *end = unescaped_end;
-        if (parser.unescape(raw, end).get(text)) { return CJ_SYNTAX; }
+        if (parser->unescape(raw, end).get(text)) { return CJ_SYNTAX; }
         return CJ_OK;
     }
 
@@ -312,9 +326,11 @@ struct cj_reader {
 
     int read(const uint8_t *bytes, size_t length) {
         reset(bytes, length);
+        SharedParser shared;
+        parser = &SharedParser::of_thread;
         ondemand::document document;
         simdjson::padded_string_view view(body, length, length + CJ_PADDING);
-        if (parser.iterate(view).get(document)) { return CJ_SYNTAX; }
+        if (parser->iterate(view).get(document)) { return CJ_SYNTAX; }
         tape = &document;
         int rc = root(document);
         tape = nullptr;

@@ -23,6 +23,7 @@ extern int cs_adjtimex(void *timex) __asm__("adjtimex");
 
 // <malloc.h>: 1 on success.
 extern int cs_malloc_option(int option, int value) __asm__("mallopt");
+#define CS_MALLOC_TRIM_THRESHOLD (-1)
 #define CS_MALLOC_MMAP_THRESHOLD (-3)
 
 #endif

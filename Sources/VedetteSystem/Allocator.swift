@@ -9,4 +9,10 @@ public enum Allocator {
     /// glibc raises its threshold for such buffers to 32 MiB with the first large one that is freed (mallopt(3)), and keeps later
     /// ones in its heaps: after 72 answers of 16 MiB at once, 350 MB stayed resident that nobody used; with a fixed threshold 50 MB.
     public static func returnLargeBuffers() { _ = cs_malloc_option(CS_MALLOC_MMAP_THRESHOLD, 1 << 20) }
+
+    /// Keeps up to 4 MiB of freed memory at the end of each of the allocator's heaps for the next document.
+    ///
+    /// With the standard of 128 KiB each document's memory went back to the kernel when it was read, and came back as pages that
+    /// the kernel clears: 38 % of the time of reading a JSON list of 385 KB, and a third of that of an Atom feed of 1 MB.
+    public static func keepSmallBuffers() { _ = cs_malloc_option(CS_MALLOC_TRIM_THRESHOLD, 4 << 20) }
 }

@@ -47,6 +47,7 @@ struct Vedette: AsyncParsableCommand {
         Signals.ignorePipe()
         Signals.collectChildren()
         Allocator.returnLargeBuffers()
+        Allocator.keepSmallBuffers()
         do {
             defer { LineWriter.standardError.flush(within: .seconds(1)) }
             var command = try await asyncParseAsRoot()

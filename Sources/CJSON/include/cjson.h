@@ -2,7 +2,7 @@
 //
 // Walks over a JSON document once, validates all of it, and gives the requested cells as positions.
 //
-// A reader is a compiled plan of paths and a parser that grows to the largest document. It belongs to one thread at a time.
+// A reader is a compiled plan of paths; the parser is the thread's. It belongs to one thread at a time.
 // Cells are positions in the document, or in the reader's own buffer of unescaped strings; both end with the next read.
 #ifndef CJSON_H
 #define CJSON_H

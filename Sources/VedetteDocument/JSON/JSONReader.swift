@@ -14,8 +14,7 @@ public struct JSONLimits: Hashable, Sendable {
 
 /// Reads the rows of a JSON document and a few values beside them, in one walk that validates everything (RFC 8259).
 ///
-/// The plan of paths is compiled once and the parser's memory is kept from document to document, so keep a reader where it
-/// is used often. It belongs to one thread or actor at a time. The same path may be given more than once; of members with the
+/// The plan of paths is compiled once, so keep a reader where it is used often. It belongs to one thread or actor at a time. The same path may be given more than once; of members with the
 /// same name the last one counts.
 public final class JSONReader {
     private let reader: OpaquePointer

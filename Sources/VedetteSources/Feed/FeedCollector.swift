@@ -24,7 +24,7 @@ struct FeedCollector {
     /// When the document was received; dates beyond it are in the future. Zero when unknown.
     private let receivedAt: Timestamp
     private(set) var items: [Item] = []
-    private var keys = Set<String>()
+    private var keys = KeySet()
     private var repeats = 0
     private var future = 0
     private var badDates = 0
@@ -57,7 +57,7 @@ struct FeedCollector {
     mutating func add(_ entry: FeedEntry) {
         let link = entry.page ?? entry.link
         let key = FeedLink.key(entry.id ?? entry.about ?? link ?? entry.enclosure ?? hash(entry))
-        guard keys.insert(key).inserted else {
+        guard keys.insert(key, after: items) else {
             repeats += 1
             return
         }

@@ -13,6 +13,7 @@
 import Glibc
 import VedetteCore
 import VedetteSources
+import VedetteSystem
 
 struct Trouble: Error {
     var text: String
@@ -127,6 +128,9 @@ func measure(_ arguments: [String]) throws -> Double {
     }
 }
 
+// As the program does.
+Allocator.returnLargeBuffers()
+Allocator.keepSmallBuffers()
 do {
     print(try measure(Array(CommandLine.arguments.dropFirst())))
 } catch {

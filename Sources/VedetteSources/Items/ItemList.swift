@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The items of one page, each key once, with warnings about the rest.
+struct ItemList {
+    let url: WebURL?
+    private(set) var items: [Item] = []
+    private var keys = KeySet()
+    private var repeated: (count: Int, first: String)?
+    /// The first time that could not be read.
+    var unreadTime: String?
+
+    init(url: WebURL?) { self.url = url }
+
+    /// Reserves memory, but for at most 65,536 rows: a page may hold a million and fail at the second.
+    mutating func reserve(_ count: Int) {
+        items.reserveCapacity(min(count, 1 << 16))
+    }
+
+    /// Adds an item unless an earlier one has its key.
+    mutating func add(_ item: consuming Item) {
+        guard keys.insert(item.key, after: items) else {
+            repeated = ((repeated?.count ?? 0) + 1, repeated?.first ?? item.key)
+            return
+        }
+        items.append(item)
+    }
+
+    var warnings: [String] {
+        var warnings: [String] = []
+        if let (count, first) = repeated {
+            let what =
+                count == 1 ? "1 item repeats the key of an earlier one and is" : "\(count) items repeat a key and are"
+            warnings.append("\(what) left out, first '\(first)'; check 'key'")
+        }
+        if let unreadTime { warnings.append("failed to read '\(unreadTime)' as a time; check 'time'") }
+        return warnings
+    }
+}
