@@ -25,6 +25,17 @@ public struct LocalTimeReader: Sendable {
         return LocalTimeReader.minutes(String(parts[1])).map { instant(of: day, minutes: $0) }
     }
 
+    /// Returns the last such time that is not after `now`; nil when the text is no time, or names one in the future.
+    public func past(_ text: String, now: Timestamp) -> Timestamp? {
+        // A time of day has passed within the last day, a day of the week within the last seven.
+        let isRelative = ["today", "tomorrow", "yesterday"].contains { text.trimmed().lowercased().hasPrefix($0) }
+        for days: Int64 in isRelative ? [0] : [0, 1, 8] {
+            let start = now.advanced(by: .seconds(-days * 86_400))
+            if let time = time(text, now: start), time <= now { return time }
+        }
+        return nil
+    }
+
     /// Returns whether a text that is no time was probably meant as one: it begins with a digit, and holds nothing but
     /// digits, marks of a time and words of a clock, at least one of them.
     public static func resemblesTime(_ text: String) -> Bool {
@@ -52,6 +63,7 @@ public struct LocalTimeReader: Sendable {
         switch text {
         case "today": return today
         case "tomorrow": return today.advanced(by: .seconds(86_400))
+        case "yesterday": return today.advanced(by: .seconds(-86_400))
         default: break
         }
         if text.count >= 3, let weekday = LocalTimeReader.weekdays.firstIndex(where: { $0.hasPrefix(text) }) {

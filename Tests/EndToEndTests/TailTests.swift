@@ -58,7 +58,7 @@ struct TailTests {
         return home
     }
 
-    @Test("tail takes -n, --since, --source, --rule, --no-follow and --template")
+    @Test("tail takes -n, times, --source, --rule, --item, --type, --sent, --no-follow and --template")
     func options() async throws {
         let home = try await history()
         func tail(_ options: String...) async throws -> [Int] {
@@ -74,11 +74,22 @@ struct TailTests {
         #expect(try await tail("--source", "a", "-n", "1") == [3])
         #expect(try await tail("--rule", "ends") == [1, 3, 4])
         #expect(try await tail("--rule", "ends", "--source", "b", "--since", "1h") == [4])
+        #expect(try await tail("--since", "1h", "-n", "1") == [5])
+        #expect(try await tail("--until", "1h") == [])
+        #expect(try await tail("--since", "yesterday", "--until", "0s") == [1, 2, 3, 4, 5])
+        #expect(try await tail("--type", "appeared", "--sent") == [1, 3, 4])
+        #expect(try await tail("--type", "failing", "--type", "changed") == [])
+        #expect(try await tail("--item", "b1") == [5])
+        #expect(try await tail("--source", "a", "--item", "item 1") == [2])
         let template = try await home.vedette("tail", "--no-follow", "--template", "{{source.name}}/{{item.title}}")
         #expect(template.lines == ["a/item 0", "a/item 1", "a/item 2", "b/item 0", "b/item 1"])
         let human = try await home.vedette("tail", "--no-follow", "-n", "1")
         #expect(human.lines.count == 1)
         #expect(human.out.contains("item 1") && human.out.contains("appeared") && !human.out.contains("\u{1B}"))
+        let marked = try await home.vedette("tail", "--no-follow", "-n", "2")
+        #expect(marked.lines.map { $0.contains(" * b") } == [true, false], "\(marked.out)")
+        let explained = try await home.vedette("explain", "5")
+        #expect(explained.code == 0 && explained.out.contains("item 1"))
     }
 
     @Test("tail refuses what it cannot do with a clear error of usage")
@@ -86,11 +97,27 @@ struct TailTests {
         let home = try await history()
         for options in [
             ["--since", "yesterday"], ["-n", "-1"], ["--json", "--template", "x"], ["--template", "{{item.}}"],
-            ["--template", "{{unknown.name}}"],
+            ["--template", "{{unknown.name}}"], ["--since", "tomorrow"], ["--since", "1h", "--until", "2h"],
         ] {
             let result = try await Program.run(["tail", "--no-follow"] + options + home.places)
             #expect(result.code == 64, "\(options): \(result.code) \(result.err)")
             #expect(!result.err.isEmpty && result.out.isEmpty)
+        }
+    }
+
+    @Test("tail refuses a name that is unknown, with the nearest one")
+    func names() async throws {
+        let home = try await history()
+        for (options, guess) in [
+            (["--source", "bb"], "there is no source 'bb'; did you mean 'b'?"),
+            (["--rule", "end"], "there is no rule 'end'; did you mean 'ends'?"),
+            (["--type", "apeared"], "no event is of the type 'apeared'; did you mean 'appeared'?"),
+            (["--item", "b3"], "no source has an item 'b3'; did you mean 'b0'?"),
+            (["--item", "item 4", "--source", "a"], "a has no item 'item 4'; did you mean 'item 0'?"),
+            (["--item", "item 1"], "2 sources have an item 'item 1': a, b; name one with --source"),
+        ] {
+            let result = try await Program.run(["tail"] + options + home.places)
+            #expect(result.code == 64 && result.err.contains(guess), "\(options): \(result.err)")
         }
     }
 

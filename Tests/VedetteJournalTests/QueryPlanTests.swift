@@ -45,6 +45,9 @@ struct QueryPlanTests {
             (EventRows.sql(.init(source: "source1", since: stamp(0)), .newestFirst), "event_source"),
             (EventRows.sql(.init(rule: "rule1"), .oldestFirst), "delivery_rule"),
             (EventRows.sql(.init(source: "source1", rule: "rule1", since: stamp(0)), .newestFirst), "delivery_rule"),
+            (EventRows.sql(.init(source: "source1", key: "k1"), .newestFirst), "event_item"),
+            (EventRows.sql(.init(source: "source1", isSent: true), .newestFirst), "delivery_event"),
+            (EventRows.sql(.init(rule: "rule1", kinds: [.changed], isSent: true), .newestFirst), "delivery_rule"),
             (EventRows.historySQL, "event_item"),
             (EventRows.lastOfWatcherSQL, "event_source"),
             (Pruning.oldEvents, "event_time"),
@@ -82,8 +85,10 @@ struct QueryPlanTests {
         }
     }
 
-    /// Tables of a few rows: they are read whole.
-    private static let small = ["source", "memory", "silence", "request", "cookie", "queue_total", "sqlite_sequence"]
+    /// Tables of a few rows, and an argument that is a list: they are read whole.
+    private static let small = [
+        "json_each", "source", "memory", "silence", "request", "cookie", "queue_total", "sqlite_sequence",
+    ]
 
     @Test("no statement of the ports reads a large table whole, with 500,000 ended deliveries")
     func statements() async throws {
@@ -172,10 +177,13 @@ struct QueryPlanTests {
         for filter in [
             EventFilter(), .init(source: "source1"), .init(rule: "rule1"), .init(since: Timestamp(milliseconds: 5)),
             .init(source: "source1", rule: "rule1", since: Timestamp(milliseconds: 5)),
+            .init(source: "source1", key: "k1", kinds: [.changed], isSent: true, until: Timestamp(milliseconds: 5)),
         ] {
+            _ = try await reader.seq(before: 9, filter)
             _ = try await reader.events(after: 0, filter, limit: 9)
             _ = try await reader.lastEvents(9, filter)
         }
+        _ = try await reader.deliveryStates(of: [7, 8])
         _ = try await reader.events(matching: "7")
         _ = try await reader.events(matching: "id7")
         _ = try await reader.history(source: "source1", key: "k1", limit: 9)

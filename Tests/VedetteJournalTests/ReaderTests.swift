@@ -40,8 +40,44 @@ struct ReaderTests {
         #expect(try await reader.lastEvents(2).map(\.seq) == [3, 4])
         #expect(try await reader.lastEvents(2, .init(source: "lab")).map(\.seq) == [3, 4])
         #expect(try await reader.lastEvents(9, .init(rule: "ready")).map(\.seq) == [1])
+        #expect(try await seqs(.init(source: "lab", key: "60")) == [3])
+        #expect(try await seqs(.init(kinds: [.failing])) == [4])
+        #expect(try await seqs(.init(source: "lab", since: stamp(100), until: stamp(300))) == [1, 3])
+        #expect(try await seqs(.init(until: stamp(50))) == [])
+        #expect(try await seqs(.init(isSent: true)) == [1])
+        #expect(try await seqs(.init(rule: "ready", kinds: [.failing], isSent: true)) == [])
         #expect(try await reader.lastSeq() == 4)
         try await journal.close()
+    }
+
+    @Test("the newest events begin after a seq, whatever the filter", arguments: Backend.allCases)
+    func start(_ backend: Backend) async throws {
+        let store = try await filled(backend)
+        let reader = try await store.reader()
+        #expect(try await reader.seq(before: 2, .init()) == 2)
+        #expect(try await reader.seq(before: 2, .init(source: "lab")) == 2)
+        #expect(try await reader.seq(before: 3, .init(source: "lab")) == 0)
+        #expect(try await reader.seq(before: 9, .init()) == 0)
+        #expect(try await reader.seq(before: 0, .init()) == 4)
+        #expect(try await reader.seq(before: 9, .init(rule: "unknown")) == 4)
+        var seqs: [Int64] = []
+        for try await page in reader.allEvents(after: 1, page: 2) { seqs += page.map(\.seq) }
+        #expect(seqs == [2, 3, 4])
+        try await store.journal.close()
+    }
+
+    @Test("the states of the deliveries of events are read by seq", arguments: Backend.allCases)
+    func deliveryStates(_ backend: Backend) async throws {
+        let store = try await filled(backend)
+        let reader = try await store.reader()
+        #expect(try await reader.deliveryStates(of: [1, 2, 9]) == [1: [.pending]])
+        let died = Attempt(
+            delivery: 1, state: .dead, attempts: 1, due: stamp(0), at: stamp(1), reason: "404")
+        try await store.journal.record([died])
+        #expect(try await reader.deliveryStates(of: [1]) == [1: [.pending, .dead]])
+        #expect(try await reader.events(after: 0, .init(isSent: true), limit: 9).map(\.seq) == [1])
+        #expect(try await reader.deliveryStates(of: []).isEmpty)
+        try await store.journal.close()
     }
 
     @Test("an event is found by its id, by a beginning of it, and by its seq", arguments: Backend.allCases)

@@ -9,6 +9,8 @@ import VedetteCore
 struct EventLineTests {
     let line = EventLine { _ in "10:42:07" }
 
+    private func happening(_ event: Event) -> String { EventLine.happening(of: event).map(\.text).joined() }
+
     @Test("a change of state is a readable line")
     func state() {
         #expect(line.text(.changed()) == "10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)")
@@ -33,9 +35,9 @@ struct EventLineTests {
     func fields() {
         var event = Event.changed(from: nil, to: "", lasted: nil)
         event.changes.append(FieldChange(field: "owner", from: "ann", to: .list(["bob", "eve"])))
-        #expect(EventLine.happening(of: event) == "(none) → (empty)")
+        #expect(happening(event) == "(none) → (empty)")
         event.changes.removeFirst()
-        #expect(EventLine.happening(of: event) == "owner: ann → bob, eve")
+        #expect(happening(event) == "owner: ann → bob, eve")
     }
 
     @Test(
@@ -68,10 +70,11 @@ struct EventLineTests {
         let event = Event.changed(title: "\u{1B}[31mred")
         #expect(line.text(event).contains(#"\x1b[31mred"#))
         #expect(!line.text(event).contains("\u{1B}"))
-        let painted = EventLine(paint: { text, part in "<\(part) \(text)>" }, time: { _ in "10:42:07" }).text(event)
-        #expect(painted.hasPrefix("<time 10:42:07>  <source lab-systems>  "))
-        let coloured = painted
-        #expect(coloured.contains(#"\x1b[31mred"#))
+        let pieces = line.pieces(of: event)
+        #expect(pieces.map(\.text).joined() == line.text(event))
+        #expect(pieces.contains { $0.role == .source && $0.text == "lab-systems" })
+        #expect(pieces.contains { $0.role == .state("Ready for use") && $0.text == "Ready for use" })
+        #expect(pieces.allSatisfy { !$0.text.contains("\u{1B}") })
     }
 
     @Test(

@@ -31,6 +31,18 @@ struct LocalTimeReaderTests {
         arguments: ["Ready", "", "25:00", "2026-13-01", "mo", "Started 7:00", "tomorrow at 7"])
     func none(text: String) { #expect(reader.time(text, now: now) == nil) }
 
+    @Test(
+        "a time of the past is the last one, and one in the future is none",
+        arguments: [
+            ("12:00", "2026-11-20T11:00:00.000Z"), ("7:30", "2026-11-21T06:30:00.000Z"),
+            ("today", "2026-11-20T23:00:00.000Z"), ("yesterday 18:00", "2026-11-20T17:00:00.000Z"),
+            ("monday", "2026-11-15T23:00:00.000Z"), ("sat", "2026-11-20T23:00:00.000Z"),
+            ("2026-11-20", "2026-11-19T23:00:00.000Z"), ("2026-11-20T07:00:00Z", "2026-11-20T07:00:00.000Z"),
+            ("2026-11-22", nil), ("2026-11-22T07:00:00Z", nil), ("soon", nil), ("tomorrow", nil),
+            ("today 18:00", nil),
+        ] as [(String, String?)])
+    func past(text: String, expected: String?) { #expect(reader.past(text, now: now)?.rfc3339 == expected) }
+
     @Test("a text that was meant as a time is told from a state")
     func resemblance() {
         for text in ["25:00", "7am", "2026-13-01", "2h", "30m", "22.11.2026", "+2h", "8 pm"] {

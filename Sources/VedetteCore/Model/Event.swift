@@ -49,6 +49,14 @@ public struct Event: Sendable, Hashable {
             }
         }
 
+        /// Whether a rule or a command makes it for a message, so that no event of the journal has it.
+        public var isMadeForMessage: Bool {
+            switch self {
+            case .elapsed, .digest, .reminder, .resolved, .ruleFailed, .test: true
+            default: false
+            }
+        }
+
         /// Whether the event is about the watcher itself, so that it names no configured source.
         public var isAboutWatcher: Bool { self == .offline || self == .online }
 

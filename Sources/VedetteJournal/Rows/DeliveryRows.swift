@@ -32,6 +32,21 @@ enum DeliveryRows {
         return lanes
     }
 
+    /// Reads the states of the deliveries of events, by seq.
+    static func states(of events: [Int64], _ db: Database) throws -> [Int64: Set<DeliveryState>] {
+        let list = "[\(events.map(String.init).joined(separator: ","))]"
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: statesOfEvents), arguments: [list])
+        var states: [Int64: Set<DeliveryState>] = [:]
+        while let row = try rows.next() {
+            guard let state = DeliveryState(rawValue: row[1]) else { continue }
+            states[row[0], default: []].insert(state)
+        }
+        return states
+    }
+
+    static let statesOfEvents =
+        "select event, state from delivery where event in (select value from json_each(?))"
+
     static let pendingInLane =
         columns + " where d.source = ? and d.sink = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
 

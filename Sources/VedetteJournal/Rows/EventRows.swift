@@ -32,36 +32,73 @@ enum EventRows {
     static func select(
         _ db: Database, after seq: Int64, _ filter: EventFilter, _ order: Order, limit: Int
     ) throws -> [Event] {
-        var (after, since) = (seq, DatabaseValue.null)
-        if let time = filter.since {
-            // Times may go back where seqs do not, so the first seq of the time is only a lower bound; the time itself is
-            // a condition too.
-            let floor = try Int64.fetchOne(
-                db.cachedStatement(sql: "select min(seq) from event indexed by event_time where time >= ?"),
-                arguments: [time.milliseconds])
-            guard let floor else { return [] }
-            (after, since) = (max(seq, floor - 1), time.milliseconds.databaseValue)
-        }
-        var arguments: StatementArguments = []
-        if let rule = filter.rule { arguments += [rule] }
-        arguments += [after]
-        if let source = filter.source { arguments += [source] }
-        if !since.isNull { arguments += [since] }
+        guard let arguments = try arguments(db, after: seq, filter) else { return [] }
         return try events(db, sql: sql(filter, order), arguments + [limit])
     }
 
+    /// Reads the seq after which the newest events begin; 0 when there are no more than `count`.
+    static func seq(before count: Int, _ filter: EventFilter, _ db: Database) throws -> Int64 {
+        guard count > 0, let arguments = try arguments(db, after: 0, filter) else { return try lastSeq(db) }
+        let seqs = sql(filter, .newestFirst, column: "e.seq") + " offset ?"
+        let last = try Int64.fetchOne(db.cachedStatement(sql: seqs), arguments: arguments + [1, count - 1])
+        if let last { return last - 1 }
+        let hasAny = try Int64.fetchOne(db.cachedStatement(sql: seqs), arguments: arguments + [1, 0]) != nil
+        return hasAny ? 0 : try lastSeq(db)
+    }
+
+    /// Returns the arguments of the statement of a filter, without its limit; nil when no event can pass.
+    private static func arguments(
+        _ db: Database, after seq: Int64, _ filter: EventFilter
+    ) throws -> StatementArguments? {
+        var arguments: StatementArguments = []
+        if let rule = filter.rule { arguments += [rule] }
+        var after = seq
+        if let since = filter.since {
+            // Times may go back where seqs do not, so the first seq of the time is only a lower bound; the time itself is
+            // a condition too.
+            guard let first = try Int64.fetchOne(db.cachedStatement(sql: firstSince), arguments: [since.milliseconds])
+            else { return nil }
+            after = max(after, first - 1)
+        }
+        arguments += [after]
+        if let source = filter.source { arguments += [source] }
+        if let key = filter.key { arguments += [key] }
+        arguments += StatementArguments(filter.kinds.map(\.rawValue).sorted())
+        if let since = filter.since { arguments += [since.milliseconds] }
+        if let until = filter.until {
+            guard let last = try Int64.fetchOne(db.cachedStatement(sql: lastUntil), arguments: [until.milliseconds])
+            else { return nil }
+            arguments += [until.milliseconds, last]
+        }
+        return arguments
+    }
+
+    static let firstSince = "select min(seq) from event indexed by event_time where time >= ?"
+    static let lastUntil = "select max(seq) from event indexed by event_time where time < ?"
+
     /// Builds the statement of a filter: it walks one index in the order of seq.
-    static func sql(_ filter: EventFilter, _ order: Order) -> String {
-        let source = filter.source == nil ? "" : " and e.source = ?"
+    static func sql(_ filter: EventFilter, _ order: Order, column: String = "e.body") -> String {
+        var conditions: [String] = []
+        if filter.source != nil { conditions.append("e.source = ?") }
+        if filter.key != nil { conditions.append("e.key = ?") }
+        if !filter.kinds.isEmpty {
+            conditions.append("e.type in (\(filter.kinds.map { _ in "?" }.joined(separator: ", ")))")
+        }
         // The unary plus keeps the time's own index out: its order is another.
-        let since = filter.since == nil ? "" : " and +e.time >= ?"
-        let rest = "\(source)\(since)"
+        if filter.since != nil { conditions.append("+e.time >= ?") }
+        if filter.until != nil { conditions += ["+e.time < ?", "e.seq <= ?"] }
+        let isSent = "d.state in ('pending', 'retry', 'paused', 'sent')"
+        if filter.isSent {
+            conditions.append(
+                filter.rule == nil ? "exists (select 1 from delivery d where d.event = e.seq and \(isSent))" : isSent)
+        }
+        let rest = conditions.map { " and " + $0 }.joined()
         guard filter.rule != nil else {
-            return "select e.body from event e where e.seq > ?\(rest) order by e.seq \(order.rawValue) limit ?"
+            return "select \(column) from event e where e.seq > ?\(rest) order by e.seq \(order.rawValue) limit ?"
         }
         // Grouped, since a rule may have several deliveries of one event.
         return """
-            select e.body from delivery d cross join event e on e.seq = d.event
+            select \(column) from delivery d cross join event e on e.seq = d.event
             where d.rule = ? and d.event > ?\(rest) group by d.event order by d.event \(order.rawValue) limit ?
             """
     }
@@ -103,9 +140,9 @@ enum EventRows {
     }
 
     private static func events(_ db: Database, sql: String, _ arguments: StatementArguments) throws -> [Event] {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        let bodies = try UTF8Column.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var events: [Event] = []
-        while let row = try rows.next() { events.append(try decode(row[0])) }
+        while let body = try bodies.next() { events.append(try decode(body)) }
         return events
     }
 }

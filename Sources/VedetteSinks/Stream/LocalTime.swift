@@ -7,11 +7,34 @@ public import VedetteCore
 public enum LocalTime {
     /// Returns `10:42:07` on the day of `now`, else `2026-11-21 10:42:07`.
     public static func text(_ time: Timestamp, now: Timestamp) -> String {
-        let (then, today) = (parts(time), parts(now))
-        let clock = "\(pad(then.tm_hour)):\(pad(then.tm_min)):\(pad(then.tm_sec))"
-        if then.tm_year == today.tm_year, then.tm_yday == today.tm_yday { return clock }
-        return "\(then.tm_year + 1900)-\(pad(then.tm_mon + 1))-\(pad(then.tm_mday)) \(clock)"
+        let (then, today) = (moment(time), moment(now))
+        return then.date == today.date ? then.clock : "\(then.date) \(then.clock)"
     }
+
+    /// A time on the local clock.
+    public struct Moment: Sendable, Hashable {
+        /// `2026-11-21`.
+        public var date: String
+        /// `10:42:07`.
+        public var clock: String
+        /// `Sat`.
+        public var weekday: String
+
+        /// Creates a moment.
+        public init(date: String, clock: String, weekday: String) {
+            (self.date, self.clock, self.weekday) = (date, clock, weekday)
+        }
+    }
+
+    /// Returns a time on the local clock.
+    public static func moment(_ time: Timestamp) -> Moment {
+        let parts = parts(time)
+        let date = "\(parts.tm_year + 1900)-\(pad(parts.tm_mon + 1))-\(pad(parts.tm_mday))"
+        let clock = "\(pad(parts.tm_hour)):\(pad(parts.tm_min)):\(pad(parts.tm_sec))"
+        return Moment(date: date, clock: clock, weekday: weekdays[Int(parts.tm_wday)])
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
     /// Returns a sentence with its RFC 3339 times on the clock of this machine: reasons and silences have them in UTC.
     public static func localized(_ sentence: String, now: Timestamp) -> String {

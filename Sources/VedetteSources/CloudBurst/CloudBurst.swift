@@ -23,6 +23,8 @@ struct CloudBurst: SourceKind {
             ),
             OptionSpec("api_version", .text, "The version of the REST API to ask for.", default: "the flavour's"),
         ],
+        // Started is not yet ready for use.
+        meanings: ["Started": .busy],
         make: { options throws(OptionProblem) in try CloudBurst(options) })
 
     static let path = "/resources/virtualSystems"

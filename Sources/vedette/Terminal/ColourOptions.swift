@@ -13,8 +13,19 @@ struct ColourOptions: ParsableArguments {
     @Option(help: "Colour: auto, always or never.")
     var color = ColourChoice.auto
 
-    var palette: Palette {
-        Palette(isOn: isColoured(ProcessInfo.processInfo.environment, isTerminal: isatty(STDOUT_FILENO) == 1))
+    var palette: Palette { palette(of: STDOUT_FILENO) }
+
+    /// The colours of what goes to standard error.
+    var diagnosticPalette: Palette { palette(of: STDERR_FILENO) }
+
+    private func palette(of descriptor: Int32) -> Palette {
+        Palette(isOn: isColoured(ProcessInfo.processInfo.environment, isTerminal: isatty(descriptor) == 1))
+    }
+
+    /// Addresses are not colours, but who wants no escape sequence wants none of them either.
+    var links: Hyperlinks {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        return color == .never ? .none : Hyperlinks(ProcessInfo.processInfo.environment, isTerminal: isTerminal)
     }
 
     func isColoured(_ environment: [String: String], isTerminal: Bool) -> Bool {

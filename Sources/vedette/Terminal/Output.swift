@@ -13,6 +13,18 @@ enum Output {
 
     static func print(_ line: StyledText) throws { try print(Array(line.text.utf8)) }
 
+    /// Writes lines at once: a call per line would take most of the time of a long list.
+    static func print(_ lines: [StyledText]) throws {
+        guard !lines.isEmpty else { return }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(lines.count * 120)
+        for line in lines {
+            bytes.append(contentsOf: line.text.utf8)
+            bytes.append(10)
+        }
+        try check(write(bytes, to: STDOUT_FILENO))
+    }
+
     /// - Parameter bytes: a line that is escaped already, such as a JSON object.
     static func print(_ bytes: [UInt8]) throws { try check(write(bytes + [10], to: STDOUT_FILENO)) }
 

@@ -35,12 +35,16 @@ struct Palette: Sendable {
         }
     }
 
-    static func role(of part: EventLine.Part) -> Role {
-        switch part {
+    /// Returns the role of a piece of an event's line; nil for text without a colour.
+    /// - Parameter kind: the kind of the event's source.
+    static func role(of piece: EventLine.Piece, kind: String) -> Role? {
+        switch piece.role {
+        case .plain: nil
         case .time: .faint
         case .source: .name
         case .removed: .bad
         case .added: .good
+        case .state(let state): role(ofState: state, kind: kind) ?? .strong
         case .happening(let kind):
             switch kind {
             case .appeared, .recovered, .online: .good
@@ -50,16 +54,30 @@ struct Palette: Sendable {
             }
         }
     }
-}
 
-extension Palette {
-    /// Returns the line that `tail`, `show`, `explain` and `replay` print for an event.
+    /// Returns the role of an item's state; nil when nobody can tell what it means.
+    /// - Parameter kind: the kind of its source.
+    static func role(ofState state: String, kind: String) -> Role? {
+        let entry = KindRegistry.sourceKinds.first { $0.name == kind }
+        switch entry.map({ $0.meaning(of: state) }) ?? StateMeaning(of: state) {
+        case .good: return .good
+        case .busy: return .doubtful
+        case .bad: return .bad
+        case nil: return nil
+        }
+    }
+
+    /// Returns pieces of an event's line in their colours.
+    func paint(_ pieces: some Sequence<EventLine.Piece>, kind: String) -> StyledText {
+        pieces.reduce(StyledText("")) { line, piece in
+            let role = Palette.role(of: piece, kind: kind)
+            return line + (role.map { paint(piece.text, $0) } ?? StyledText(piece.text))
+        }
+    }
+
+    /// Returns the line that `explain`, `outbox` and `replay` print for an event.
     func line(of event: Event) -> StyledText {
-        let (palette, now) = (self, SystemClock().now().wall)
-        let line = EventLine(
-            paint: { text, part in palette.paint(text, Palette.role(of: part)).text },
-            time: { LocalTime.text($0, now: now) })
-        return StyledText(
-            painted: line.text(event), width: CellWidth.of(EventLine { LocalTime.text($0, now: now) }.text(event)))
+        let now = SystemClock().now().wall
+        return paint(EventLine { LocalTime.text($0, now: now) }.pieces(of: event), kind: event.sourceKind)
     }
 }

@@ -8,6 +8,12 @@ public protocol JournalReader: Sendable {
     /// Reads the oldest events with a seq above `seq`, in order.
     func events(after seq: Int64, _ filter: EventFilter, limit: Int) async throws(JournalError) -> [Event]
 
+    /// Reads the seq after which the newest `count` events begin; the last seq when there is none, 0 when all are wanted.
+    func seq(before count: Int, _ filter: EventFilter) async throws(JournalError) -> Int64
+
+    /// Reads the states of the deliveries that were made of events, by seq; those without one are left out.
+    func deliveryStates(of events: [Int64]) async throws(JournalError) -> [Int64: Set<DeliveryState>]
+
     /// Reads the newest events, oldest first.
     func lastEvents(_ count: Int, _ filter: EventFilter) async throws(JournalError) -> [Event]
 
@@ -50,8 +56,11 @@ public protocol JournalReader: Sendable {
 
 extension JournalReader {
     /// Reads all matching events page by page, in order.
-    public func allEvents(_ filter: EventFilter = .init(), page: Int = 1000) -> JournalPages<Event> {
-        JournalPages(size: page, number: \.seq) { after, limit async throws(JournalError) in
+    /// - Parameter start: the seq after which to begin.
+    public func allEvents(
+        _ filter: EventFilter = .init(), after start: Int64 = 0, page: Int = 1000
+    ) -> JournalPages<Event> {
+        JournalPages(size: page, start: start, number: \.seq) { after, limit async throws(JournalError) in
             try await events(after: after, filter, limit: limit)
         }
     }
@@ -71,21 +80,22 @@ public struct JournalPages<Row: Sendable>: AsyncSequence, Sendable {
     typealias Fetch = @Sendable (_ after: Int64, _ limit: Int) async throws(JournalError) -> [Row]
 
     private let size: Int
+    private let start: Int64
     private let number: @Sendable (Row) -> Int64
     private let fetch: Fetch
 
-    init(size: Int, number: @escaping @Sendable (Row) -> Int64, fetch: @escaping Fetch) {
-        (self.size, self.number, self.fetch) = (size, number, fetch)
+    init(size: Int, start: Int64 = 0, number: @escaping @Sendable (Row) -> Int64, fetch: @escaping Fetch) {
+        (self.size, self.start, self.number, self.fetch) = (size, start, number, fetch)
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let pages: JournalPages
-        private var after: Int64 = 0
+        private let pages: JournalPages
+        private var after: Int64
         private var isAtEnd = false
 
-        fileprivate init(pages: JournalPages) { self.pages = pages }
+        fileprivate init(pages: JournalPages) { (self.pages, after) = (pages, pages.start) }
 
         public mutating func next() async throws(JournalError) -> [Row]? {
             guard !isAtEnd else { return nil }
@@ -107,11 +117,23 @@ public struct EventFilter: Sendable, Hashable {
     public var source: String?
     /// Only events that this rule made a delivery of.
     public var rule: String?
+    /// Only events about the item with this key.
+    public var key: String?
+    /// Only events of these types; empty accepts all.
+    public var kinds: Set<Event.Kind>
+    /// Only events of which a message was sent or will be: the delivery is neither dead nor suppressed.
+    public var isSent: Bool
     /// Not older than this.
     public var since: Timestamp?
+    /// Older than this.
+    public var until: Timestamp?
 
-    public init(source: String? = nil, rule: String? = nil, since: Timestamp? = nil) {
-        (self.source, self.rule, self.since) = (source, rule, since)
+    public init(
+        source: String? = nil, rule: String? = nil, key: String? = nil, kinds: Set<Event.Kind> = [],
+        isSent: Bool = false, since: Timestamp? = nil, until: Timestamp? = nil
+    ) {
+        (self.source, self.rule, self.key, self.kinds) = (source, rule, key, kinds)
+        (self.isSent, self.since, self.until) = (isSent, since, until)
     }
 }
 

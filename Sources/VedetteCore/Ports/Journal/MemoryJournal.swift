@@ -89,6 +89,24 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         read { state in Array(state.events.lazy.filter { $0.seq > seq && state.accepts($0, filter) }.prefix(limit)) }
     }
 
+    public func seq(before count: Int, _ filter: EventFilter) -> Int64 {
+        read { state in
+            let wanted = state.events.filter { state.accepts($0, filter) }
+            if count == 0 || wanted.isEmpty { return state.lastSeq }
+            return wanted.count <= count ? 0 : wanted[wanted.count - count].seq - 1
+        }
+    }
+
+    public func deliveryStates(of events: [Int64]) -> [Int64: Set<DeliveryState>] {
+        read { state in
+            var states: [Int64: Set<DeliveryState>] = [:]
+            for status in state.deliveries where events.contains(status.delivery.message.event.seq) {
+                states[status.delivery.message.event.seq, default: []].insert(status.state)
+            }
+            return states
+        }
+    }
+
     public func lastEvents(_ count: Int, _ filter: EventFilter) -> [Event] {
         read { state in state.events.filter { state.accepts($0, filter) }.suffix(count) }
     }
@@ -392,9 +410,16 @@ private struct MemoryJournalState: Sendable {
 
     func accepts(_ event: Event, _ filter: EventFilter) -> Bool {
         if let source = filter.source, source != event.source { return false }
+        if let key = filter.key, key != event.item?.key { return false }
+        if !filter.kinds.isEmpty, !filter.kinds.contains(event.kind) { return false }
         if let since = filter.since, event.time < since { return false }
-        guard let rule = filter.rule else { return true }
-        return deliveries.contains { $0.delivery.message.rule == rule && $0.delivery.message.event.seq == event.seq }
+        if let until = filter.until, event.time >= until { return false }
+        guard filter.rule != nil || filter.isSent else { return true }
+        return deliveries.contains { status in
+            status.delivery.message.event.seq == event.seq
+                && filter.rule.map { $0 == status.delivery.message.rule } != false
+                && (!filter.isSent || status.state.isPending || status.state == .sent)
+        }
     }
 
     /// Returns deliveries of this transaction as they are now.

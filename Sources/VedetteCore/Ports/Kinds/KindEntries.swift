@@ -10,16 +10,23 @@ public struct SourceKindEntry: Sendable {
     public var options: [OptionSpec]
     /// The default of `every`.
     public var every: Duration
+    /// What states of the kind mean, where their words alone tell nothing or something else.
+    public var meanings: [String: StateMeaning]
     /// Validates the options and makes the kind.
     public var make: @Sendable (Options) throws(OptionProblem) -> any SourceKind
 
     /// Creates a row.
     public init(
         name: String, summary: String, options: [OptionSpec], every: Duration = .seconds(60),
+        meanings: [String: StateMeaning] = [:],
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any SourceKind
     ) {
         (self.name, self.summary, self.options, self.every, self.make) = (name, summary, options, every, make)
+        self.meanings = meanings
     }
+
+    /// Returns what a state of this kind means; nil for nothing.
+    public func meaning(of state: String) -> StateMeaning? { meanings[state] ?? StateMeaning(of: state) }
 }
 
 /// The ports that a sink can use.

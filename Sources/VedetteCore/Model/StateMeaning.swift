@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a state means to a person who looks at a list: a terminal colours states by it.
+public enum StateMeaning: Sendable, Hashable {
+    /// It works, or is done.
+    case good
+    /// It is on its way, or works in part.
+    case busy
+    /// It failed.
+    case bad
+
+    /// Recognises the words of common states, in English: `Ready for use`, `in_progress`, `FAILED`. Of several the worst
+    /// counts. Returns nil for any other state: a stopped system may be as it should.
+    public init?(of state: String) {
+        let words = state.lowercased().split { !$0.isLetter }.map(String.init)
+        guard !words.contains(where: { StateMeaning.negations.contains($0) }) else { return nil }
+        if words.contains(where: { StateMeaning.badWords.contains($0) }) {
+            self = .bad
+        } else if words.contains(where: { StateMeaning.busyWords.contains($0) }) {
+            self = .busy
+        } else if words.contains(where: { StateMeaning.goodWords.contains($0) }) {
+            self = .good
+        } else {
+            return nil
+        }
+    }
+
+    private static let negations: Set<String> = ["no", "not", "non", "without"]
+
+    private static let badWords: Set<String> = [
+        "aborted", "alarm", "alert", "broken", "crashed", "crashloopbackoff", "crit", "critical", "dead", "denied",
+        "down",
+        "emergency", "err", "error", "errored", "expired", "fail", "failed", "failing", "failure", "fatal", "firing",
+        "lost", "offline", "outage", "red", "refused", "rejected", "timeout", "unhealthy", "unreachable",
+    ]
+
+    private static let busyWords: Set<String> = [
+        "acknowledged", "amber", "building", "configuring", "creating", "degraded", "deleting", "deploying", "draining",
+        "identified", "initializing", "installing", "investigating", "launching", "loading", "maintenance", "migrating",
+        "monitoring", "orange", "pending", "preparing", "processing", "progress", "provisioning", "queued", "rebooting",
+        "restarting", "resuming", "retrying", "rolling", "scheduled", "shutting", "starting", "stopping", "storing",
+        "suspending", "syncing", "transferring", "unstable", "updating", "upgrading", "waiting", "warn", "warning",
+        "yellow",
+    ]
+
+    private static let goodWords: Set<String> = [
+        "active", "alive", "available", "complete", "completed", "connected", "deployed", "done", "fixed", "green",
+        "healthy", "normal", "ok", "online", "operational", "pass", "passed", "passing", "ready", "resolved", "started",
+        "succeeded", "success", "successful", "synced", "up",
+    ]
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteSinks
+
+/// Lays out the lines of `tail`: time, number, mark, source, item and what happened. In a terminal each event is one line
+/// of its width, and each day has a line; a pipe gets whole lines with the date in each.
+struct EventLayout {
+    private let palette: Palette
+    private let links: Hyperlinks
+    private let moment: @Sendable (Timestamp) -> LocalTime.Moment
+    /// The day of the line before, or today.
+    private var date: String
+    private var numberWidth: Int
+    private var sourceWidth = 0
+
+    /// - Parameters:
+    ///   - numbers: the largest number that is expected, for the width of its column.
+    ///   - moment: the local clock.
+    init(
+        _ palette: Palette, links: Hyperlinks = .none, numbers: Int64 = 0, now: Timestamp,
+        moment: @escaping @Sendable (Timestamp) -> LocalTime.Moment = LocalTime.moment
+    ) {
+        (self.palette, self.links, self.moment) = (palette, links, moment)
+        date = moment(now).date
+        numberWidth = String(numbers).utf8.count
+    }
+
+    /// Returns the event's line, after that of its day where another day begins.
+    /// - Parameter width: the columns of the terminal; nil for a pipe.
+    mutating func lines(of event: Event, _ mark: DeliveryMark, width: Int?) -> [StyledText] {
+        let moment = moment(event.time)
+        let number = String(event.seq)
+        numberWidth = max(numberWidth, number.utf8.count)
+        let time = width == nil ? "\(moment.date) \(moment.clock)" : moment.clock
+        let spaces = String(repeating: " ", count: 1 + numberWidth - number.utf8.count)
+        var line = palette.paint(time, .faint) + StyledText("\(spaces)\(number) ")
+        line = line + (mark == .none ? StyledText(" ") : palette.paint(mark.rawValue, mark.role)) + StyledText(" ")
+        // A name may take a fifth of the line; the column grows with the names that are seen.
+        let source = palette.paint(event.source, .name).truncated(to: width.map { max(8, $0 / 5) } ?? .max)
+        sourceWidth = max(sourceWidth, source.width)
+        line = line + source.padded(to: sourceWidth) + StyledText("  ")
+        line = line + subject(of: event, within: width.map { max(20, $0 - line.width) })
+        guard width != nil, moment.date != date else { return [line] }
+        date = moment.date
+        return [palette.paint("\(moment.weekday) \(moment.date)", .faint), line]
+    }
+
+    /// Returns the item and what happened. Where both are too long, what happened may take three fifths.
+    private func subject(of event: Event, within width: Int?) -> StyledText {
+        let happening = palette.paint(EventLine.happening(of: event), kind: event.sourceKind)
+        guard let item = event.item else { return happening.truncated(to: width ?? .max) }
+        let title = StyledText(item.title ?? item.key, limit: 500)
+        guard let width, title.width + 2 + happening.width > width else {
+            return links.link(title, to: item.url) + StyledText("  ") + happening
+        }
+        let share = max(width * 3 / 5, width - 2 - title.width)
+        let end = happening.truncated(to: share)
+        let start = title.truncated(to: width - 2 - end.width)
+        return links.link(start, to: item.url) + StyledText("  ") + end
+    }
+}
