@@ -67,7 +67,8 @@ struct WaitCommand: AsyncParsableCommand {
                 .usage, "\(source.name) is a window: an entry that leaves it is not gone, so --gone would never end")
         }
         let limit = timeout.flatMap { Duration(configured: $0) }
-        let progress = Progress(isShown: isatty(STDERR_FILENO) == 1)
+        let progress = Progress(
+            WaitProgress(goal: appears ? "there" : gone ? "gone" : to.joined(separator: " or "), limit: timeout))
         let end = try await withThrowingTaskGroup(of: End.self) { group in
             group.addTask { .decided(try await wait(for: source, progress)) }
             if let limit {
@@ -77,6 +78,7 @@ struct WaitCommand: AsyncParsableCommand {
                     return .timedOut
                 }
             }
+            group.addTask { try await progress.run() }
             defer { group.cancelAll() }
             return try await group.next() ?? .timedOut
         }
@@ -87,9 +89,7 @@ struct WaitCommand: AsyncParsableCommand {
             Output.diagnose(reason)
             throw ExitCode(1)
         case .decided(.pending), .timedOut:
-            let wanted = appears ? "there" : gone ? "gone" : to.joined(separator: " or ")
-            Output.diagnose("not \(wanted) within \(timeout ?? "")")
-            for line in await progress.lines { Output.diagnose("  \(line)") }
+            for line in await progress.progress.timedOut { Output.diagnose(line) }
             throw ExitCode(124)
         }
     }
@@ -99,23 +99,40 @@ struct WaitCommand: AsyncParsableCommand {
         case timedOut
     }
 
-    /// What the items are now, shown on the last line of a terminal.
+    /// Shows what the items are on the last line of a terminal, and for how long that has lasted.
     private actor Progress {
-        private let isShown: Bool
-        private(set) var lines: [String] = []
+        private(set) var progress: WaitProgress
+        private let clock = SystemClock()
+        private let start = SystemClock().now().boot
 
-        init(isShown: Bool) { self.isShown = isShown }
+        init(_ progress: WaitProgress) { self.progress = progress }
 
-        func show(_ pending: [String]) {
-            guard pending != lines else { return }
-            lines = pending
-            guard isShown, let first = pending.first else { return }
-            let more = pending.count > 1 ? ", and \(pending.count - 1) more" : ""
-            Output.Progress.clear()
-            Output.Progress.show(StyledText("waiting: \(first)\(more)").text)
+        /// Shows the line again each second, until the wait ends.
+        func run() async throws -> End {
+            while true {
+                show()
+                try await clock.sleep(until: clock.now().boot.advanced(by: .seconds(1)))
+            }
         }
 
-        func clear() { if isShown { Output.Progress.clear() } }
+        func show(_ pending: [String], _ problem: Event.Problem? = nil) {
+            progress.pending = pending
+            self.problem(problem.map { "\($0.failure): \($0.detail)" })
+        }
+
+        func problem(_ problem: String?) {
+            progress.problem = problem
+            show()
+        }
+
+        private func show() {
+            guard let size = TerminalSize.of(STDERR_FILENO) else { return }
+            Output.Progress.clear()
+            Output.Progress.show(
+                progress.line(after: clock.now().boot.duration(since: start), width: size.columns).text)
+        }
+
+        func clear() { if isatty(STDERR_FILENO) == 1 { Output.Progress.clear() } }
     }
 
     private var goal: WaitGoal {
@@ -142,7 +159,7 @@ struct WaitCommand: AsyncParsableCommand {
                     return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
                 }
                 guard case .pending(let lines) = verdict else { return verdict }
-                await progress.show(lines)
+                await progress.show(lines, snapshot.record.health.problem)
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }
@@ -155,7 +172,7 @@ struct WaitCommand: AsyncParsableCommand {
         var before: [Item]?
         while true {
             var states: [String: Int] = [:]
-            if let items = try await items(of: source, isFirst: before == nil) {
+            if let items = try await items(of: source, isFirst: before == nil, progress) {
                 // As the watcher does: an item absent from two good polls is gone, and an empty list is suspect.
                 let isSuspect = items.isEmpty && before?.isEmpty == false
                 let present = Set(items.map(\.key))
@@ -172,10 +189,11 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     /// Polls the source; nil when a poll after the first failed: an error is not a state, so the wait continues.
-    private func items(of source: Source, isFirst: Bool) async throws -> [Item]? {
+    private func items(of source: Source, isFirst: Bool, _ progress: Progress) async throws -> [Item]? {
         do {
             return try await ItemLookup.live(source)
         } catch let error as Exit where !isFirst {
+            await progress.clear()
             Output.diagnose("\(error)")
             return nil
         }
