@@ -13,6 +13,10 @@ enum ItemLookup {
         var items: [Item]
         /// Items that the last poll did not show, and that are not gone yet.
         var absent: [Item]
+        /// When each item got its state, by key.
+        var since: [String: Timestamp]
+        /// The source between polls.
+        var record: SourceRecord
         /// When the source was last read.
         var at: Timestamp
     }
@@ -26,11 +30,12 @@ enum ItemLookup {
             if error.reason == .missing { return nil }
             throw error
         }
-        guard let head = try await reader.sourceRecord(of: source)?.snapshot else { return nil }
+        guard let record = try await reader.sourceRecord(of: source), let head = record.snapshot else { return nil }
         let stored = try await reader.items(of: source)
         return Snapshot(
             items: stored.values.filter { $0.absentSince == nil }.compactMap(\.item),
-            absent: stored.values.filter { $0.absentSince != nil }.compactMap(\.item), at: head.goodAt)
+            absent: stored.values.filter { $0.absentSince != nil }.compactMap(\.item),
+            since: stored.mapValues(\.stateSince), record: record, at: head.goodAt)
     }
 
     /// Polls a source now.
@@ -115,15 +120,17 @@ enum ItemLookup {
         return item
     }
 
-    /// Returns the item with that key, or with that title; nil when there is none.
-    /// - Throws: `Exit` with their keys when several items have that title.
+    /// Returns the item with that key, with that title, or with that short key; nil when there is none.
+    /// - Throws: `Exit` with their keys when several items have that title or short key.
     static func find(_ wanted: String, among items: [Item], of source: String) throws -> Item? {
         if let item = items.first(where: { $0.key == wanted }) { return item }
-        let titled = items.filter { $0.title == wanted }
-        guard titled.count > 1 else { return titled.first }
-        let keys = titled.map(\.key).sorted().joined(separator: ", ")
+        var named = items.filter { $0.title == wanted }
+        if named.isEmpty { named = items.filter { ShortKeys.isShort(wanted, of: $0.key) } }
+        guard named.count > 1 else { return named.first }
+        let keys = named.map(\.key).sorted().prefix(5).joined(separator: ", ")
+        let more = named.count > 5 ? ", …" : ""
         throw Exit(
-            .data, "\(titled.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)")
+            .data, "\(named.count) items of \(source) are called '\(wanted)'; use one of their keys: \(keys)\(more)")
     }
 
     /// Returns the error for a name that no item has.

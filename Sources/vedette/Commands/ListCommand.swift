@@ -26,6 +26,12 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "Poll the source now; the journal is not touched.")
     var fresh = false
 
+    @Option(help: "Only items in this state; may be repeated, and be a glob such as 'Fail*'.")
+    var state: [String] = []
+
+    @Flag(help: "Show keys whole; else long ones by the part that tells them apart, which `show` takes too.")
+    var keys = false
+
     @Flag(help: "NDJSON, one item a line.")
     var json = false
 
@@ -52,30 +58,47 @@ struct ListCommand: AsyncParsableCommand {
 
     private func list(_ source: Source) async throws {
         if fresh {
-            try show(try await ItemLookup.live(source))
+            try show(try await ItemLookup.live(source).map { ItemTable.Row(item: $0) }, source)
             return
         }
-        guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
+        let journal = places.journal
+        guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or use --fresh")
         }
-        try show(snapshot.items)
-        if !json { Output.diagnose("read \(snapshot.at.relative(to: SystemClock().now().wall))") }
+        if !json {
+            let isWatched = await journal.watcher() != nil
+            let (text, isBad) = SnapshotHeader.text(
+                snapshot.record, source, isWatched: isWatched, now: SystemClock().now().wall)
+            Output.diagnose(colour.diagnosticPalette.paint(text, isBad ? .doubtful : .faint))
+        }
+        try show(snapshot.items.map { ItemTable.Row(item: $0, since: snapshot.since[$0.key]) }, source)
     }
 
     private func show(_ items: [Item]) throws {
-        let sorted = items.sorted { naturalOrder($0.key, $1.key) }
-        if json {
-            for item in sorted { try Output.print(item.json.bytes) }
-            return
-        }
-        var table = TextTable(["KEY", "STATE", "TITLE"], colour.palette)
-        for item in sorted { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
-        for line in table.lines { try Output.print(line) }
+        let hasTimes = items.contains { $0.time != nil } && items.allSatisfy { $0.state == nil }
+        try show(
+            items.map { ItemTable.Row(item: $0) },
+            ItemTable(
+                palette: colour.palette, links: colour.links, kind: "", mode: hasTimes ? .window : .list,
+                keepsKeys: keys))
     }
-}
 
-/// `9` before `10`.
-func naturalOrder(_ a: String, _ b: String) -> Bool {
-    if let x = Int(a), let y = Int(b) { return x < y }
-    return a < b
+    private func show(_ rows: [ItemTable.Row], _ source: Source) throws {
+        try show(
+            rows,
+            ItemTable(
+                palette: colour.palette, links: colour.links, kind: source.kindName, mode: source.kind.mode,
+                keepsKeys: keys))
+    }
+
+    private func show(_ rows: [ItemTable.Row], _ table: ItemTable) throws {
+        let states = StateSelection(state)
+        let wanted = table.sorted(states.rows(rows))
+        for remark in states.remarks(rows) { Output.diagnose(remark) }
+        if json { return try Output.print(wanted.map { StyledText(painted: $0.item.json.text, width: 0) }) }
+        if rows.isEmpty { Output.diagnose("no items") }
+        guard !wanted.isEmpty else { return }
+        try Output.print(
+            table.lines(wanted, now: SystemClock().now().wall, width: TerminalSize.current?.columns))
+    }
 }

@@ -19,7 +19,9 @@ struct ShowCommand: AsyncParsableCommand {
     @Argument(help: "The source.", completion: Completions.sources)
     var source: String
 
-    @Argument(help: "The item's key, or its title when it is unique.", completion: Completions.items)
+    @Argument(
+        help: "The item's key, also short as `list` shows it, or its title when it is unique.",
+        completion: Completions.items)
     var key: String
 
     @Flag(help: "Show only the journal; no network.")
@@ -38,26 +40,28 @@ struct ShowCommand: AsyncParsableCommand {
         }
         let item = try ItemLookup.item(key, among: snapshot.items, of: source.name)
         let reader = try await places.journal.reader()
-        let history = try await reader.history(source: source.name, key: item.key, limit: 20)
+        var history: [ItemDetail.Past] = []
+        for event in try await reader.history(source: source.name, key: item.key, limit: 20) {
+            let deliveries = try await reader.deliveries(.init(event: event.seq), after: 0, limit: 20)
+            history.append(ItemDetail.Past(event: event, deliveries: deliveries))
+        }
         let details = try await details(of: item, in: source)
+        let since = snapshot.since[item.key]
         if json {
             let object = JSON.members([
-                "item": item.json, "details": details.isEmpty ? nil : details.json,
-                "history": .array(history.map(\.json)),
+                "item": item.json, "since": since.map { .string($0.rfc3339) },
+                "details": details.isEmpty ? nil : details.json,
+                "history": .array(history.map(\.event.json)),
+                "deliveries": .array(history.flatMap(\.deliveries).map(\.json)),
             ])
-            try Output.print(object.bytes)
-            return
+            return try Output.print(object.bytes)
         }
-        var table = TextTable(columns: 2)
-        table.add(["key", item.key])
-        for name in ["title", "state", "url"] { if let value = item[name] { table.add([name, value.description]) } }
-        for field in Array(item.fields) + Array(item.measures) + Array(item.notes) + Array(details) {
-            table.add([field.name, field.value.description])
-        }
-        for line in table.lines { try Output.print(line) }
-        try Output.print("read \(snapshot.at.relative(to: SystemClock().now().wall))")
-        if !history.isEmpty { try Output.print("") }
-        for event in history { try Output.print(colour.palette.line(of: event)) }
+        let detail = ItemDetail(
+            item: item, since: since, details: details, readAt: snapshot.at, history: history, kind: source.kindName)
+        try Output.print(
+            detail.lines(
+                colour.palette, links: colour.links, now: SystemClock().now().wall,
+                width: TerminalSize.current?.columns))
     }
 
     /// Reads what its links add to the stored item.
@@ -80,5 +84,15 @@ extension Fields {
                 case .list(let list): JSON.Member(name: field.name, value: .array(list.map(JSON.string)))
                 }
             })
+    }
+}
+
+extension DeliveryStatus {
+    fileprivate var json: JSON {
+        .members([
+            "event": .number(delivery.message.event.seq), "rule": .string(delivery.message.rule),
+            "sink": .string(delivery.message.sink), "state": .string(state.rawValue),
+            "ended": endedAt.map { .string($0.rfc3339) }, "reason": delivery.reason.map(JSON.string),
+        ])
     }
 }

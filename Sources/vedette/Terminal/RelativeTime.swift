@@ -11,4 +11,10 @@ extension Timestamp {
             ? "\(MessageFormatter.duration(seconds: -seconds)) ago"
             : "in \(MessageFormatter.duration(seconds: seconds))"
     }
+
+    /// The time since then in its largest unit, for a column: `12 s`, `4 min`, `45 d`.
+    func age(at now: Timestamp) -> String {
+        let words = MessageFormatter.duration(seconds: max(0, now.seconds(since: self).rounded(.down)))
+        return words.split(separator: " ").prefix(2).joined(separator: " ")
+    }
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteSinks
+
+/// The line above the items of a source: how old they are, and why when they are older than they should be.
+enum SnapshotHeader {
+    /// Returns the line, and whether something is wrong.
+    static func text(
+        _ record: SourceRecord, _ source: Source, isWatched: Bool, now: Timestamp
+    ) -> (text: String, isBad: Bool) {
+        let read = record.snapshot.map { "read \($0.goodAt.relative(to: now))" } ?? "never read"
+        if let problem = record.health.problem {
+            let since = record.health.failingSince.map { " since \(LocalTime.text($0, now: now))" } ?? ""
+            return ("\(source.name) fails\(since): \(problem.failure): \(problem.detail); \(read)", true)
+        }
+        if let emptiness = record.snapshot?.emptiness {
+            let since = LocalTime.text(emptiness.since, now: now)
+            return (
+                "\(source.name) has answered with an empty list since \(since), which is not believed yet: "
+                    + "`vedette accept \(source.name)` accepts it; \(read)", true
+            )
+        }
+        let limit = source.interval.every * 3 + .seconds(60)
+        guard let good = record.snapshot?.goodAt, good.advanced(by: limit) < now else { return (read, false) }
+        let every = MessageFormatter.duration(seconds: source.interval.every / .seconds(1))
+        return (isWatched ? "\(read), although it is due every \(every)" : "\(read); no watcher runs", true)
+    }
+}

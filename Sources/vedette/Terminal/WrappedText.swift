@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Breaks text into lines of a terminal, at spaces where there are some.
+enum WrappedText {
+    /// - Parameter width: columns of a line; nil breaks only where the text does.
+    static func lines(_ text: String, width: Int?) -> [StyledText] {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).flatMap { line -> [StyledText] in
+            let safe = StyledText(String(line))
+            guard let width, safe.width > width else { return [safe] }
+            return wrapped(safe.text, max(1, width)).map { StyledText($0) }
+        }
+    }
+
+    private static func wrapped(_ text: String, _ width: Int) -> [String] {
+        var (lines, line, filled) = ([String](), "", 0)
+        func end() {
+            lines.append(line)
+            (line, filled) = ("", 0)
+        }
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let cells = CellWidth.of(String(word))
+            if filled > 0, filled + 1 + cells > width { end() }
+            if filled > 0 { (line, filled) = (line + " ", filled + 1) }
+            // A word that is longer than a line is broken.
+            for character in word {
+                let cells = CellWidth.of(character)
+                if filled + cells > width { end() }
+                (line, filled) = (line + String(character), filled + cells)
+            }
+        }
+        end()
+        return lines
+    }
+}
