@@ -9,16 +9,19 @@ public struct ConfigurationLoader: Sendable {
     private let directory: String?
     private let kinds: Kinds
     private let environment: [String: String]
+    private let readsSecrets: Bool
 
     /// Creates a loader.
     /// - Parameters:
     ///   - directory: the value of `--config`, a directory or one file; nil searches `$XDG_CONFIG_HOME/vedette`, then `/etc/vedette`.
     ///   - environment: the variables for `env:` and the search; nil for those of this process.
+    ///   - readsSecrets: whether secrets and the files of `tls` are read. Without them the configuration serves commands that
+    ///     neither poll nor send.
     public init(
         directory: String? = nil, sourceKinds: [SourceKindEntry], sinkKinds: [SinkKindEntry],
-        environment: [String: String]? = nil
+        environment: [String: String]? = nil, readsSecrets: Bool = true
     ) {
-        self.directory = directory
+        (self.directory, self.readsSecrets) = (directory, readsSecrets)
         kinds = Kinds(sources: sourceKinds, sinks: sinkKinds)
         self.environment = environment ?? ProcessInfo.processInfo.environment
     }
@@ -91,8 +94,9 @@ public struct ConfigurationLoader: Sendable {
     func load(
         _ files: [ConfigurationFile], _ findings: Findings = Findings(), _ commands: SecretCommands = SecretCommands()
     ) -> Loaded {
-        let answers = commands.run(programs(in: files))
-        let secrets = SecretReader(environment: environment, findings: findings, answers: answers)
+        let answers = readsSecrets ? commands.run(programs(in: files)) : [:]
+        let secrets = SecretReader(
+            environment: environment, findings: findings, answers: answers, reads: readsSecrets)
         let configuration = build(files, secrets, findings)
         return Loaded(configuration: findings.hasErrors ? nil : configuration, diagnostics: findings.sorted())
     }

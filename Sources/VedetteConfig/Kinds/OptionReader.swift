@@ -62,7 +62,9 @@ struct OptionReader {
         case .template: TemplateReader(findings: findings).template(node, what).map { .template($0) }
         case .body: BodyReader(findings: findings).value(node, what)
         case .headers: headers(node, what)
-        case .tls: .tls(TLSReader(environment: secrets.environment, findings: findings).policy(node))
+        case .tls:
+            .tls(
+                TLSReader(environment: secrets.environment, reads: secrets.reads, findings: findings).policy(node))
         case .json: JSONValueReader(findings: findings).value(node, what).map { .json($0) }
         }
     }

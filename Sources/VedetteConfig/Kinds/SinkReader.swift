@@ -19,7 +19,8 @@ struct SinkReader {
         let policy = policy.policy(map, of: entry.name)
         guard let options = reader.options(kind.options, in: map) else { return nil }
         do throws(OptionProblem) {
-            let factory = try kind.make(options)
+            // A kind may refuse the value of a secret, so without secrets no sink can be made.
+            let factory = secrets.reads ? try kind.make(options) : UnreadSink.make
             return SinkDefinition(
                 name: entry.name, kindName: kind.name, make: factory, policy: policy,
                 isInsecure: options.tls("tls").insecure,
@@ -44,6 +45,16 @@ struct SinkReader {
         if let text = node.text { digest.add(text) }
         for child in node.children { add(child, to: &digest, depth: depth + 1) }
     }
+}
+
+/// The sink of a configuration whose secrets were not read, for commands that send nothing.
+private struct UnreadSink: Sink {
+    static let make: SinkKindEntry.Factory = { _, _ in UnreadSink() }
+
+    func deliver(_ message: Message) async -> Outcome {
+        .retry(reason: "the secrets of the configuration were not read", after: nil)
+    }
+    func close() async {}
 }
 
 /// Reads the `kind` of a source or sink, on which the other keys depend.

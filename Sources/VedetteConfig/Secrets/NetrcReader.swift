@@ -77,6 +77,7 @@ extension AuthenticationReader {
             return nil
         }
         guard let host else { return nil }
+        guard secrets.reads else { return .basic(user: "", password: Secret("")) }
         let path = text == "true" ? nil : FilePath.resolve(text, in: node.source.file.directory, environment)
         let reader = NetrcReader(environment: environment)
         do throws(NetrcReader.Problem) {

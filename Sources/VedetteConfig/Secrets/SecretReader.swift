@@ -5,6 +5,8 @@ import VedetteCore
 /// Reads a secret of the configuration: a literal in a private file, or a map that names the place where it is kept.
 final class SecretReader {
     let environment: [String: String]
+    /// Whether secrets are read; else each has an empty value, and none that cannot be read is an error.
+    let reads: Bool
     private let scalars: ScalarReader
     private let findings: Findings
     /// What the programs of `command:` printed; nil while they are only collected.
@@ -15,8 +17,11 @@ final class SecretReader {
     private var known: [SecretOrigin: Secret?] = [:]
 
     /// - Parameter answers: nil to collect programs; their secrets are then no real ones.
-    init(environment: [String: String], findings: Findings, answers: [[String]: SecretCommands.Answer]? = [:]) {
-        (self.environment, self.findings, self.answers) = (environment, findings, answers)
+    init(
+        environment: [String: String], findings: Findings, answers: [[String]: SecretCommands.Answer]? = [:],
+        reads: Bool = true
+    ) {
+        (self.environment, self.findings, self.answers, self.reads) = (environment, findings, answers, reads)
         scalars = ScalarReader(findings: findings)
     }
 
@@ -39,6 +44,7 @@ final class SecretReader {
     }
 
     private func read(_ origin: SecretOrigin, _ place: Place) -> Secret? {
+        guard reads else { return Secret("") }
         if let secret = known[origin] { return secret }
         var secret: Secret?
         do throws(SecretOrigin.Problem) {

@@ -21,7 +21,9 @@ struct ServerReader {
         server.headers = map["headers"].map(headers.headers) ?? []
         server.credentials = AuthenticationReader(secrets: secrets, environment: environment, findings: findings)
             .credentials(map, host: server.url.flatMap(WebURL.init)?.host)
-        server.tls = map["tls"].map(TLSReader(environment: environment, findings: findings).policy) ?? .init()
+        server.tls =
+            map["tls"].map(TLSReader(environment: environment, reads: secrets.reads, findings: findings).policy)
+            ?? .init()
         server.userAgent = map["user_agent"].flatMap { headers.value($0, "'user_agent'") }
         server.proxy = map["proxy"].flatMap(ProxyReader(secrets: secrets, findings: findings).proxy) ?? .environment
         server.cookies = map["cookies"].flatMap { scalars.choice($0, "'cookies'") } ?? .memory

@@ -14,16 +14,21 @@ enum KindRegistry {
     static let sourceKinds = SourceKinds.all
     static let sinkKinds = SinkKinds.all + [DesktopKind.entry]
 
-    static func loader(_ places: Paths) -> ConfigurationLoader {
-        ConfigurationLoader(directory: places.config, sourceKinds: sourceKinds, sinkKinds: sinkKinds)
+    static func loader(_ places: Paths, readsSecrets: Bool = true) -> ConfigurationLoader {
+        ConfigurationLoader(
+            directory: places.config, sourceKinds: sourceKinds, sinkKinds: sinkKinds, readsSecrets: readsSecrets)
     }
 
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
     /// itself.
-    /// - Parameter warns: whether warnings are printed, too. Those of a configuration without errors hold up no watcher
-    ///   whose standard error is not read.
-    static func configuration(_ places: Paths, warns: Bool = false) throws -> Configuration {
-        let loaded = loader(places).load()
+    /// - Parameters:
+    ///   - warns: whether warnings are printed, too. Those of a configuration without errors hold up no watcher whose
+    ///     standard error is not read.
+    ///   - readsSecrets: whether the command polls or sends. Others work in a shell without the credentials of the service.
+    static func configuration(
+        _ places: Paths, warns: Bool = false, readsSecrets: Bool = true
+    ) throws -> Configuration {
+        let loaded = loader(places, readsSecrets: readsSecrets).load()
         let printed = loaded.diagnostics.filter { warns || $0.severity == .error }
         guard let configuration = loaded.configuration else {
             for diagnostic in printed { Output.diagnose(diagnostic.description) }

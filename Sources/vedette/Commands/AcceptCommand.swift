@@ -21,7 +21,7 @@ struct AcceptCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places, readsSecrets: false))
         let journal = places.journal
         try await journal.accept(source: source.name, at: SystemClock().now().wall)
         if await journal.watcher() == nil {

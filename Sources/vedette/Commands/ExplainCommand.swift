@@ -25,7 +25,7 @@ struct ExplainCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         let reader = try await places.journal.reader()
         let event = try await found(reader)
         try Output.print(colour.palette.line(of: event))

@@ -52,8 +52,12 @@ struct ListCommand: AsyncParsableCommand {
     private func configuredSource() throws -> Source? {
         let isFile = FileManager.default.fileExists(atPath: subject)
         // A file can be listed without a configuration, and beside a broken one.
-        guard isFile else { return try KindRegistry.source(subject, in: try KindRegistry.configuration(places)) }
-        return KindRegistry.loader(places).load().configuration?.sources.first { $0.name == subject }
+        guard isFile else {
+            return try KindRegistry.source(subject, in: try KindRegistry.configuration(places, readsSecrets: fresh))
+        }
+        return KindRegistry.loader(places, readsSecrets: fresh).load().configuration?.sources.first {
+            $0.name == subject
+        }
     }
 
     private func list(_ source: Source) async throws {

@@ -44,7 +44,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let feeds = try KindRegistry.configuration(places).sources.filter { $0.kindName == "feed" }
+        let feeds = try KindRegistry.configuration(places, readsSecrets: false).sources.filter { $0.kindName == "feed" }
         let open = feeds.filter {
             $0.server.credentials == nil && $0.server.headers.isEmpty && !$0.url.hasPrefix("file:")
         }

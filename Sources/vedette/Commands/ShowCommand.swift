@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import VedetteConfig
 import VedetteCore
 import VedetteSinks
 
@@ -34,7 +35,7 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places, readsSecrets: false))
         guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run` first")
         }
@@ -67,6 +68,15 @@ struct ShowCommand: AsyncParsableCommand {
     /// Reads what its links add to the stored item.
     private func details(of item: Item, in source: Source) async throws -> Fields {
         guard !stored, !source.kind.links(of: item, base: source.url, all: true).isEmpty else { return [:] }
+        guard
+            let source = KindRegistry.loader(places).load().configuration?.sources.first(where: {
+                $0.name == source.name
+            })
+        else {
+            Output.diagnose(
+                "vedette: \(source.name): its links are not read, since the secrets of the configuration are not here")
+            return [:]
+        }
         let (notes, warnings) = try await ItemLookup.links(of: item, in: source)
         for warning in warnings { Output.diagnose("vedette: \(source.name): \(warning)") }
         var details: Fields = [:]

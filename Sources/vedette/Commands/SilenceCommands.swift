@@ -105,7 +105,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         var silence = try await subject.silence(configuration, places.journal, at: now)
         silence.drops = drop
         switch (duration, until) {
@@ -184,7 +184,7 @@ struct MuteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         try await subject.silence(configuration, places.journal, at: now).keep(in: places.journal)
     }
 }

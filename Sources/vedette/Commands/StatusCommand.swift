@@ -24,7 +24,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         let journal = places.journal
         var facts = try await StatusFacts.read(journal, configuration)
         try show(facts, configuration)

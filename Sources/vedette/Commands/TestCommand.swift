@@ -28,7 +28,7 @@ struct TestCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let since else { return try playTests(try KindRegistry.checkedConfiguration(places)) }
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         guard let age = Duration(configured: since) else {
             throw Exit(.usage, "'\(since)' is no duration; write it as 7d or 12h")
         }

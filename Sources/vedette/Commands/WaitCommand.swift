@@ -61,7 +61,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places, readsSecrets: false))
         if gone, source.kind.mode == .window {
             throw Exit(
                 .usage, "\(source.name) is a window: an entry that leaves it is not gone, so --gone would never end")
@@ -142,7 +142,7 @@ struct WaitCommand: AsyncParsableCommand {
     private func wait(for source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
         let journal = places.journal
         return await journal.watcher() != nil
-            ? try await follow(source, journal, progress) : try await poll(source, progress)
+            ? try await follow(source, journal, progress) : try await poll(progress)
     }
 
     /// Checks the snapshot of the watcher after each change of the journal: the state, not the events, so nothing can be
@@ -163,10 +163,12 @@ struct WaitCommand: AsyncParsableCommand {
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }
-        return try await poll(source, progress)
+        return try await poll(progress)
     }
 
-    private func poll(_ source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
+    /// Polls the source itself, with its secrets.
+    private func poll(_ progress: Progress) async throws -> WaitGoal.Verdict {
+        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
         let clock = SystemClock()
         var goal = goal
         var before: [Item]?
