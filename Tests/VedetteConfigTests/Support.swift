@@ -12,6 +12,7 @@ struct StandInKind: SourceKind {
     var fingerprints: [String: UInt64] { [:] }
     var fieldNames: [String]?
     var noteNames: Set<String> = []
+    var measureNames: Set<String> = []
     var stateNames: StateNames?
     func request(base: String, context: PollContext) -> RequestTemplate { RequestTemplate(url: base) }
     func read(_ page: inout PageBody) throws(ReadError) -> Page { Page(items: []) }
@@ -46,7 +47,8 @@ struct StandInKind: SourceKind {
         name: "page", summary: "A page that is up or down.", options: [],
         make: { _ throws(OptionProblem) in
             StandInKind(
-                fieldNames: ["reason", "latency"], noteNames: ["reason"], stateNames: StateNames(["down", "up"]))
+                fieldNames: ["reason", "latency"], noteNames: ["reason"], measureNames: ["latency"],
+                stateNames: StateNames(["down", "up"]))
         })
     static let news = SourceKindEntry(
         name: "news", summary: "Entries without a state.", options: [],

@@ -94,6 +94,9 @@ struct KindContractTests {
         #expect(kind.noteNames.isDisjoint(with: one.items.flatMap { $0.fields.map(\.name) }))
         // A note that may be compared as the options say is not among them.
         #expect(Set(one.items.flatMap { $0.notes.map(\.name) }).subtracting(kind.noteNames).isEmpty)
+        #expect(
+            kind.measureNames.isDisjoint(with: one.items.flatMap { [$0.fields, $0.notes].flatMap { $0.map(\.name) } }))
+        #expect(Set(one.items.flatMap { $0.measures.map(\.name) }).subtracting(kind.measureNames).isEmpty)
         guard let states = kind.stateNames else { return }
         #expect(one.items.allSatisfy { $0.state.map(states.contains) ?? states.isNone })
     }

@@ -44,6 +44,7 @@ struct ConditionReader {
             return nil
         }
         guard let map = MapReader(node, "'when'", keys: ConfigurationKeys.when, findings) else { return nil }
+        if map.has("how_many") { checkCount(map, depth: depth) }
         var parts: [Condition] = []
         if let source = map["source"], let (names, text) = sources(source, scope) {
             scope = scope.among(names)
@@ -63,6 +64,19 @@ struct ConditionReader {
             matchesExisting: map.has("stays") || map.has("older") || nested.contains(where: \.matchesExisting))
     }
 
+    /// A count is about no event, so no other condition can be met at once.
+    private func checkCount(_ map: MapReader, depth: Int) {
+        if depth > 0 {
+            findings.error(
+                map.key("how_many"),
+                "'how_many' is about no single event; write it directly under 'when' of its own rule")
+        }
+        for name in ["all", "any", "not"] where map.has(name) {
+            findings.error(
+                map.key(name), "'\(name)' is about one event, but 'how_many' is not; select its items with 'item'")
+        }
+    }
+
     private func nested(_ map: MapReader, _ scope: NameScope, _ depth: Int) -> [Part] {
         var parts: [Part] = []
         for name in ["all", "any"] {
@@ -73,6 +87,9 @@ struct ConditionReader {
                 return self.read(element, &inner, depth: depth + 1)
             }
             let conditions = read.map(\.condition)
+            if name == "any", conditions.contains(where: \.isTimed) {
+                findings.error(map.key(name), "'older' under 'any' has no time of its own; write a rule for it")
+            }
             parts.append(
                 Part(
                     condition: name == "all" ? .all(conditions) : .any(conditions),
@@ -84,7 +101,8 @@ struct ConditionReader {
             var inner = scope
             guard let part = read(node, &inner, depth: depth + 1) else { return parts }
             if part.matchesExisting {
-                findings.error(map.key("not"), "'stays' under 'not' has no meaning; use 'item' under 'not'")
+                let word = part.condition.isTimed ? "older" : "stays"
+                findings.error(map.key("not"), "'\(word)' under 'not' has no meaning; use 'item' under 'not'")
             }
             parts.append(Part(condition: .not(part.condition), selectsEvents: false, matchesExisting: false))
         }
@@ -218,7 +236,8 @@ extension ConditionReader {
         guard let value, let bound = below ?? above else { return nil }
         let items = (map["item"] ?? map["where"])?.entries("'item'", findings) ?? []
         let conditions = items.flatMap { entry in
-            matchers.matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
+            scope.check(field: entry.name, at: entry.key.place, findings)
+            return matchers.matchers(entry.value, "'\(entry.name)'").map { (name: entry.name, matcher: $0) }
         }
         return .howMany(
             ItemCount(SourceCondition(source: source, items: conditions, field: field, matcher: value), bound: bound))

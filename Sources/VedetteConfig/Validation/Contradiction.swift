@@ -5,8 +5,12 @@ import VedetteCore
 /// Finds conditions that no event can meet. It reports only what is certain: a field may be a list, of which different
 /// elements meet different conditions.
 struct Contradiction {
+    /// What to write instead of conditions on two items or sources.
+    private static let remedy = "ask for the other one with 'if' beside 'when'"
+    /// The names that tell items apart.
+    private static let naming: Set<String> = ["key", "title", "name", "url"]
     /// The names whose value is always one text.
-    private static let single: Set<String> = ["state", "key", "title", "url"]
+    private static let single: Set<String> = ["state", "key", "title", "name", "url"]
 
     private var kinds = Set(Event.Kind.allCases)
     private var sources: Set<String>?
@@ -30,7 +34,7 @@ struct Contradiction {
             if !parts.isEmpty, !reasons.contains(nil) { reason = reason ?? reasons.compactMap { $0 }.first }
         case .source(let names, _):
             let both = sources.map { $0.intersection(names) } ?? names
-            if both.isEmpty, !names.isEmpty { reason = reason ?? "no source has both names" }
+            if both.isEmpty, !names.isEmpty { reason = reason ?? "an event is of one source; \(Contradiction.remedy)" }
             sources = both
         case .item(let name, let matcher):
             require([.appeared, .changed, .disappeared], "about an item")
@@ -63,7 +67,9 @@ struct Contradiction {
         for (fields, word) in [(values, "is"), (earlier, "was")] {
             for (name, matchers) in fields.sorted(by: { $0.key < $1.key }) {
                 if let (first, second) = Contradiction.impossible(name, matchers) {
+                    let isOfTwo = Contradiction.naming.contains(name)
                     return "'\(name)' never \(word) \(first) and \(second) at once"
+                        + (isOfTwo ? "; an event is about one item, so \(Contradiction.remedy)" : "")
                 }
             }
         }

@@ -40,6 +40,30 @@ struct RuleValidator {
         }
         let field = when.child("field")?.text ?? "state"
         if field == "state", let until = read.node.child("remind")?.child("until") { check(states: until, in: scope) }
+        for name in ["if", "unless"] {
+            guard let node = read.node.child(name) else { continue }
+            for part in node.isList ? node.children : [node] { validate(asked: part) }
+        }
+    }
+
+    /// Validates what `if` or `unless` asks of a source, or `how_many` of its items.
+    /// - Parameter source: the source; nil where the map names it.
+    private func validate(asked node: YAMLNode, of source: String? = nil) {
+        guard let source = source ?? node.child("source")?.text, names.contains(source) else { return }
+        let fields = NameScope(fields: [source: kinds[source].flatMap(\.fieldNames)])
+        for pair in pairs(node.child("item")) {
+            if let name = pair.key.text { fields.check(field: name, at: pair.key.place, findings) }
+            if pair.key.text == "state" { check(states: pair.value, in: [source]) }
+        }
+        let (field, value) = (node.child("field"), node.child("is") ?? node.child("state"))
+        if let field, let name = field.text { fields.check(field: name, at: field.place, findings) }
+        guard let value else { return }
+        if (field?.text ?? "state") == "state" {
+            check(stateAt: value.place, in: [source])
+            check(states: value, in: [source])
+        } else if let field, let name = field.text, !isBound(value) {
+            check(measure: name, at: field.place, in: [source])
+        }
     }
 
     /// Validates one map of conditions. Returns the sources that it can match.
@@ -49,6 +73,9 @@ struct RuleValidator {
         let scope = node.child("source").map { narrowed(outer, to: $0) } ?? outer
         let isNarrowed = isNarrowed || node.child("source") != nil
         validateFields(node, in: scope)
+        if let count = node.child("how_many"), let source = scope.first, scope.count == 1 {
+            validate(asked: count, of: source)
+        }
         for name in ["item", "where"] {
             for pair in pairs(node.child(name)) where pair.key.text == "state" {
                 check(stateAt: pair.key.place, in: scope)
@@ -86,6 +113,10 @@ struct RuleValidator {
             let name = node.child("field")?.text ?? "state"
             let needsOldValue = node.child("from") != nil || node.child("by") != nil
             check(compared: name, at: field.place, needsOldValue: needsOldValue || isStays, in: scope)
+            let values = ["from", "to", "stays"].compactMap { node.child($0) }
+            if node.child("by") != nil || !values.contains(where: isBound) {
+                check(measure: name, at: field.place, in: scope)
+            }
             if name == "state" {
                 check(stateAt: field.place, in: scope)
                 for side in ["from", "to", "stays"].compactMap({ node.child($0) }) { check(states: side, in: scope) }
@@ -93,9 +124,13 @@ struct RuleValidator {
         }
         for (name, place) in texts(node.child("changes")) {
             check(compared: name, at: place, needsOldValue: false, in: scope)
+            check(measure: name, at: place, in: scope)
             if name == "state" { check(stateAt: place, in: scope) }
         }
-        if let from = node.child("from"), let to = node.child("to"), let value = from.text, value == to.text {
+        let sides = ["from", "to"].map { texts(node.child($0)) }
+        if let value = sides[0].first?.text, let to = sides[1].first, sides.allSatisfy({ $0.count == 1 }),
+            value == to.text
+        {
             findings.error(
                 to.place, "'from' and 'to' are both '\(value)', which is no change; write another value, or 'stays'")
         }
@@ -120,6 +155,24 @@ struct RuleValidator {
         } else {
             findings.warn(place, "\(start), so that only new items match; write 'appears: true' with 'item' to say so")
         }
+    }
+
+    /// Reports a number that is never compared but with bounds.
+    private func check(measure name: String, at place: Place, in scope: Set<String>) {
+        let kinds = kinds(of: scope)
+        guard !kinds.isEmpty, kinds.count == scope.count, kinds.allSatisfy({ $0.measureNames.contains(name) }) else {
+            return
+        }
+        findings.error(
+            place,
+            "'\(name)' is a measure of \(list(scope)): it is other at each poll, and only bounds are compared; write 'field: \(name)' with a bound, as 'to: {above: 5}'"
+        )
+    }
+
+    /// Whether a matcher is a bound, also under `not`.
+    private func isBound(_ node: YAMLNode) -> Bool {
+        guard node.isMap else { return false }
+        return node.child("above") != nil || node.child("below") != nil || node.child("not").map(isBound) ?? false
     }
 
     // MARK: States

@@ -94,6 +94,7 @@ struct HTTPResource: ObservingKind {
     }
 
     var noteNames: Set<String> { ["status_class", "reason", "type", "size", "certificate_expires"] }
+    var measureNames: Set<String> { ["latency", "certificate_days"] }
     var stateNames: StateNames? { StateNames(["down", "up"]) }
 
     func request(base: String, context: PollContext) -> RequestTemplate {

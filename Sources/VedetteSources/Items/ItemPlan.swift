@@ -44,6 +44,8 @@ struct ItemPlan: Sendable {
     let names: [String]
     /// The names that are never compared.
     let noteNames: Set<String>
+    /// The names of which only bounds are compared.
+    let measureNames: Set<String>
     /// The states; nil when only the server knows.
     let stateNames: StateNames?
     let fingerprints: [String: UInt64]
@@ -84,7 +86,7 @@ struct ItemPlan: Sendable {
         fields = try ItemPlan.named("fields", options, &columns, &taken)
         notes = try ItemPlan.named("notes", options, &columns, &taken)
         measures = try ItemPlan.named("measures", options, &columns, &taken)
-        noteNames = Set(notes.map(\.name))
+        (noteNames, measureNames) = (Set(notes.map(\.name)), Set(measures.map(\.name)))
         stateNames = state.isEmpty ? StateNames() : nil
         names = ["fields", "notes", "measures"].flatMap { options.map($0).map(\.name) }
         states = options.map("states").map { (Glob($0.name), $0.value) }

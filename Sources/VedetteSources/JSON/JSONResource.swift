@@ -96,6 +96,7 @@ struct JSONResource: SourceKind {
 
     var fieldNames: [String]? { plan.names }
     var noteNames: Set<String> { plan.noteNames }
+    var measureNames: Set<String> { plan.measureNames }
     var stateNames: StateNames? { plan.stateNames }
     var fingerprints: [String: UInt64] { plan.fingerprints }
 

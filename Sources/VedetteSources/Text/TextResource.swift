@@ -47,6 +47,8 @@ struct TextResource: SourceKind {
 
     var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }
     var fingerprints: [String: UInt64] { plan.fingerprints }
+    var noteNames: Set<String> { plan.noteNames }
+    var measureNames: Set<String> { plan.measureNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
         RequestTemplate(url: base, headers: [Header("Accept", "text/plain, */*;q=0.5")])

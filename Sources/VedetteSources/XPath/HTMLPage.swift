@@ -62,6 +62,7 @@ struct HTMLPage: SourceKind {
     var identity: UInt64 { rows.identity }
     var fieldNames: [String]? { rows.plan.names + (rows.items == nil ? ["text"] : []) }
     var noteNames: Set<String> { rows.plan.noteNames }
+    var measureNames: Set<String> { rows.plan.measureNames }
     var stateNames: StateNames? { rows.plan.stateNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }

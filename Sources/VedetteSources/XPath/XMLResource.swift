@@ -33,6 +33,7 @@ struct XMLResource: SourceKind {
     var fingerprints: [String: UInt64] { rows.plan.fingerprints }
     var fieldNames: [String]? { rows.plan.names }
     var noteNames: Set<String> { rows.plan.noteNames }
+    var measureNames: Set<String> { rows.plan.measureNames }
     var stateNames: StateNames? { rows.plan.stateNames }
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }

@@ -15,6 +15,8 @@ public protocol SourceKind: Sendable {
     var fieldNames: [String]? { get }
     /// The names among `fieldNames` that are stored and shown but never compared.
     var noteNames: Set<String> { get }
+    /// The names among `fieldNames` that are numbers of which only bounds are compared.
+    var measureNames: Set<String> { get }
     /// The states that its items can have; nil when only the server knows.
     var stateNames: StateNames? { get }
     /// Builds the request for the first page.
@@ -54,6 +56,8 @@ public struct StateNames: Sendable {
 extension SourceKind {
     /// No notes.
     public var noteNames: Set<String> { [] }
+    /// No measures.
+    public var measureNames: Set<String> { [] }
     /// Only the server knows.
     public var stateNames: StateNames? { nil }
     /// No program.
