@@ -29,6 +29,18 @@ public struct MustacheTemplate: Template {
         parts = try TemplateParser.parse(text, names: names)
     }
 
+    public var names: Set<String> { MustacheTemplate.names(in: parts) }
+
+    private static func names(in parts: [Part]) -> Set<String> {
+        parts.reduce(into: []) { names, part in
+            switch part {
+            case .text, .element: break
+            case .value(let name): names.insert(name)
+            case .section(let name, _, let inner): names.formUnion(MustacheTemplate.names(in: inner).union([name]))
+            }
+        }
+    }
+
     public func render(_ context: TemplateContext) -> String {
         var renderer = Renderer(context: context)
         renderer.render(parts, element: nil)

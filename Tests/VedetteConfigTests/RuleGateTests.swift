@@ -187,7 +187,10 @@ struct RuleGateTests {
                 ])
         #expect(
             problems("- {name: r, when: {appears: true}, notify: desk, digest: {every: 1m}, remind: {every: 1m}}")
-                == ["9:71: 'remind' is about one event, but 'digest' joins several; keep one"])
+                .isEmpty)
+        #expect(
+            problems("- {name: r, when: {appears: true}, notify: desk, digest: {every: 1m}, resolved: true}")
+                == ["9:71: 'resolved' is about one event, but 'digest' joins several; keep one"])
         #expect(
             problems("- {name: r, when: {appears: true}, notify: desk, escalate: [{after: 1m, notify: tem}]}")
                 == ["9:81: unknown sink 'tem'; did you mean 'team'?"])
@@ -259,12 +262,12 @@ struct RuleGateTests {
                 == ["9:35: 'stays' under 'not' has no meaning; use 'item' under 'not'"])
     }
 
-    @Test("`remind` and `escalate` beside a digest are an error")
+    @Test("`escalate` and `resolved` beside a digest are an error")
     func nightDigest() {
         #expect(
             problems(
-                "- {name: r, when: {appears: true}, quiet: {during: night, then: digest}, remind: {every: 1m}, notify: desk}"
-            ) == ["9:74: 'remind' is about one event, but 'digest' joins several; keep one"])
+                "- {name: r, when: {appears: true}, quiet: {during: night, then: digest}, escalate: [{after: 1m, notify: desk}], notify: desk}"
+            ) == ["9:74: 'escalate' is about one event, but 'digest' joins several; keep one"])
     }
 
     @Test("the order of the sinks in a test does not matter")

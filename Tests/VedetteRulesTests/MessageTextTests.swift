@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteText
 
 @testable import VedetteCore
 
@@ -43,6 +44,29 @@ struct MessageTextTests {
             .field("owner", from: nil, to: .oneOf(["eve"])), .field("price", from: nil, to: .above(11)),
         ])
         #expect(message(.all([.source(["lab"], text: "'lab'"), any]), event()).title == "web: price 10 → 12")
+    }
+
+    @Test("a message about several has no text that only one event can fill, and a template of a digest is kept")
+    func templatesOfSeveral() throws {
+        func message(_ text: String, of kind: Event.Kind) throws -> Message {
+            let names = TemplateVocabulary(TemplateNames.item + TemplateNames.fixed)
+            let template = try MustacheTemplate(text, names: names)
+            let rule = Rule.when(.appears)
+            let about = event().message(
+                about: [event(), event(.appeared)], of: rule, id: Identifier("d"), at: .init(milliseconds: 0))
+            return rule.delivery(
+                of: kind == .digest ? about : event(),
+                to: Rule.NotificationTarget(sink: "out", title: template, text: template),
+                at: Timestamp(milliseconds: 0), Identifier("m")
+            ).message
+        }
+        for text in ["{{item.name}} is up", "{{#change.to}}{{change.to}}{{/change.to}} {{rule.name}}", "{{link}}"] {
+            #expect(try message(text, of: .digest).title == "web: up → slow, web: slow", "\(text)")
+            #expect(try message(text, of: .digest).text == "web: up → slow\nweb: slow", "\(text)")
+        }
+        #expect(try message("{{digest.count}} of {{item.name}}", of: .digest).title == "2 of ")
+        #expect(try message("news of {{source.name}}", of: .digest).text == "news of lab")
+        #expect(try message("{{item.name}} is up", of: .changed).text == "web is up")
     }
 
     @Test("an item that appears shows the value of the rule's field")

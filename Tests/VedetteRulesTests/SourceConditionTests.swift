@@ -51,6 +51,20 @@ struct SourceConditionTests {
         #expect(harness.sent.count == 2)
     }
 
+    @Test("a bound of 'if' and 'how_many' makes an event when a measure crosses it, so that none is stale")
+    func measures() {
+        let slow = SourceCondition(
+            source: "site", items: [(name: "days", matcher: .below(9))], field: "latency", matcher: .not(.above(500)))
+        let counted = SourceCondition(source: "hosts", field: "load", matcher: .above(2))
+        let index = ThresholdIndex([
+            Rule.when(.source(["lab"], text: "lab")) { $0.conditions = [slow] },
+            Rule.when(.howMany(ItemCount(counted, bound: .above(3)))),
+        ])
+        #expect(index.thresholds(for: "site") == ["latency": [.above(500)], "days": [.below(9)]])
+        #expect(index.thresholds(for: "hosts") == ["load": [.above(2)]])
+        #expect(index.thresholds(for: "lab").isEmpty)
+    }
+
     @Test("if is asked when the message is due, not when 'for' began")
     func atRelease() {
         var rule = rule()

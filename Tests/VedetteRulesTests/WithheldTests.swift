@@ -59,14 +59,33 @@ struct WithheldTests {
         #expect(harness.sent.last == "out: a: up → down, c: up → down (+1)")
     }
 
-    @Test("reminders follow for each item that the last message named")
+    @Test("the items that the last message named are reminded of in one message, as far as they are still so")
     func reminders() {
         var rule = Self.limited
         rule.gates.remind = Reminder(every: .seconds(1800))
         var harness = RuleHarness(rule)
+        for key in ["x", "a", "b", "c"] { harness.item(key, "down", was: "up") }
+        harness.pass(.seconds(1200))
+        harness.item("b", "up", was: "down")
+        harness.restart()
+        harness.pass(.seconds(1200))
+        #expect(harness.sent.suffix(2) == ["out: x: still down", "out: a: still down, c: still down"])
+        #expect(harness.last?.kind == .reminder && harness.last?.summary?.parts.compactMap(\.key) == ["a", "c"])
+        harness.item("c", "up", was: "down")
+        harness.pass(.seconds(1800))
+        #expect(harness.sent.suffix(2) == ["out: x: still down", "out: a: still down"])
+    }
+
+    @Test("what one message told is escalated in one message")
+    func escalations() {
+        var rule = Self.limited
+        rule.gates.escalate = [Escalation(after: .seconds(900), notify: [.init(sink: "boss")])]
+        var harness = RuleHarness(rule)
         for key in ["x", "a", "b"] { harness.item(key, "down", was: "up") }
-        harness.pass(.seconds(2400))
-        #expect(harness.sent.suffix(3) == ["out: x: still down", "out: a: still down", "out: b: still down"])
+        harness.pass(.seconds(1500))
+        #expect(harness.sent.suffix(2) == ["boss: x: up → down", "boss: a: up → down, b: up → down"])
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.count == 4)
     }
 
     // MARK: silences

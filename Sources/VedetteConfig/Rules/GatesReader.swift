@@ -31,9 +31,8 @@ struct GatesReader {
         gates.remind = map["remind"].flatMap(remind)
         gates.escalate = map["escalate"].map(escalate) ?? []
         gates.resolved = map["resolved"].flatMap { scalars.flag($0, "'resolved'") } ?? false
-        let isAboutOne = gates.remind != nil || !gates.escalate.isEmpty || gates.resolved
-        if gates.digest != nil || gates.quiet?.action == .digest, isAboutOne {
-            let other = map.has("remind") ? "remind" : map.has("escalate") ? "escalate" : "resolved"
+        if gates.digest != nil || gates.quiet?.action == .digest, !gates.escalate.isEmpty || gates.resolved {
+            let other = map.has("escalate") ? "escalate" : "resolved"
             findings.error(
                 map.key(other), "'\(other)' is about one event, but 'digest' joins several; keep one")
         }

@@ -4,6 +4,8 @@
 public protocol Template: Sendable {
     /// Returns the text for these values.
     func render(_ context: TemplateContext) -> String
+    /// The names that it uses.
+    var names: Set<String> { get }
 }
 
 /// The values of dotted template names. An unknown name is refused at compile time; a known one without a value renders as

@@ -50,6 +50,9 @@ public struct Rule: Sendable {
         toldFields = when.toldFields
     }
 
+    /// What the rule asks of the items of a source, event or not: those of `if` and `unless`, then that of `how_many`.
+    var sourceConditions: [SourceCondition] { gates.conditions + (when.count.map { [$0.condition] } ?? []) }
+
     /// The field that `when` is about; templates call its change `change`.
     var field: String? { when.field }
 

@@ -62,7 +62,7 @@ struct SourceFacts: Sendable {
 
     init(_ set: RuleSet) {
         for rule in set.rules {
-            let conditions = rule.gates.conditions + (rule.when.count.map { [$0.condition] } ?? [])
+            let conditions = rule.sourceConditions
             guard !conditions.isEmpty else { continue }
             facts[rule.name] = conditions.map { Fact(condition: $0) }
             for condition in conditions { rules[condition.source, default: []].insert(rule.name) }

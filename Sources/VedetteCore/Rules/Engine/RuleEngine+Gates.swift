@@ -83,7 +83,7 @@ extension RuleEngine {
     }
 
     /// Forgets what a silence or `depends` held of the same subject, since this message is later. Returns the number.
-    private mutating func takeEarlier(_ rule: Rule, _ event: Event) -> Int {
+    mutating func takeEarlier(_ rule: Rule, _ event: Event) -> Int {
         var earlier = 0
         for slot in [RuleMemory.Slot.silenced, .blocked] {
             let key = RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(event).text)
@@ -94,7 +94,7 @@ extension RuleEngine {
     }
 
     /// `stays`: remembers a released item, so that a restart does not release it again. Returns false without room.
-    private mutating func rememberRelease(_ rule: Rule, _ event: Event, at now: RuleTime) -> Bool {
+    mutating func rememberRelease(_ rule: Rule, _ event: Event, at now: RuleTime) -> Bool {
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         guard rule.matchesExisting, memories[key] == nil else { return true }
         return put(RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady))
@@ -114,7 +114,7 @@ extension RuleEngine {
     }
 
     mutating func applyQuiet(
-        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, count: Int,
+        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, step: Int = 0, count: Int,
         at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let reason = "quiet \(name) until \(end.rfc3339)"
@@ -128,7 +128,7 @@ extension RuleEngine {
                 memory.count += 1
                 suppress(rule, earlier, "\(reason); a later one follows", at: now, identifier)
             }
-            (memory.event, memory.due, memory.isCivil) = (event, end, true)
+            (memory.event, memory.step, memory.due, memory.isCivil) = (event, step, end, true)
             if !put(memory) { suppressForRoom(rule, event, .deferred, at: now, identifier) }
         case .digest: addToDigest(rule, event, group: "quiet", due: end, isCivil: true, at: now, identifier)
         }
@@ -139,9 +139,7 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard passesOncePer(rule, event, at: now) else {
-            let field = rule.gates.oncePer ?? ""
-            let value = event.item?[field]?.description ?? ""
-            return suppress(rule, event, "already sent for \(field) '\(value)'", at: now, identifier)
+            return suppressRepetition(rule, event, at: now, identifier)
         }
         guard let digest = rule.gates.digest else { return applyLimit(rule, event, count: count, at: now, identifier) }
         let group = digest.by.value(of: event)
@@ -161,6 +159,14 @@ extension RuleEngine {
         guard memories[key] == nil else { return false }
         rememberValue(RuleMemory(key: key, identity: rule.identity, since: now.steady))
         return true
+    }
+
+    mutating func suppressRepetition(
+        _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        let field = rule.gates.oncePer ?? ""
+        let value = event.item?[field]?.description ?? ""
+        suppress(rule, event, "already sent for \(field) '\(value)'", at: now, identifier)
     }
 
     /// Remembers a value of `once_per` or `by`. When there is no room, the oldest tenth of the values is evicted.
@@ -186,6 +192,7 @@ extension RuleEngine {
         memory.count += 1
         memory.event = event
         guard put(memory) else { return suppressForRoom(rule, event, .digest, at: now, identifier) }
+        prepareReminder(rule, event, in: memory.key.reminderGroup, at: now)
         let time = memory.isCivil ? memory.due?.rfc3339 : nil
         suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: now, identifier)
     }
@@ -194,13 +201,15 @@ extension RuleEngine {
     mutating func applyLimit(
         _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard let limit = rule.gates.limit else { return send(rule, event, withheld: count, at: now, identifier) }
+        guard let limit = rule.gates.limit, event.kind != .resolved else {
+            return send(rule, event, withheld: count, at: now, identifier)
+        }
         let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
-        let group = WithheldGroup(rule: rule.name, slot: .limited, name: key.name)
+        let group = RowGroup(rule: rule.name, slot: .limited, name: key.name)
         let hasRoom = memory.times.count < limit.count
-        if hasRoom, withheld[group] == nil {
+        if hasRoom, groups[group] == nil {
             memory.times.append(now.steady)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             guard put(memory) else { return suppressForRoom(rule, event, .limit, at: now, identifier) }
@@ -226,8 +235,8 @@ extension RuleEngine {
         guard let limit = rule.gates.limit else { return forget(memory.key) }
         var memory = memory
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
-        let group = WithheldGroup(rule: rule.name, slot: .limited, name: memory.key.name)
-        if memory.times.count < limit.count, withheld[group] != nil {
+        let group = RowGroup(rule: rule.name, slot: .limited, name: memory.key.name)
+        if memory.times.count < limit.count, groups[group] != nil {
             guard !deferInQuietTime(memory, rule, at: now) else { return }
             if tell(rule, takeWithheld(group), at: now, identifier) { memory.times.append(now.steady) }
         }

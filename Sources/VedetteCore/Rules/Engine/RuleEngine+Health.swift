@@ -100,7 +100,7 @@ extension RuleEngine {
             if memories[lead] == nil { put(memory) }
             return false
         }
-        let group = WithheldGroup(rule: rule.name, slot: .grouped, name: name)
+        let group = RowGroup(rule: rule.name, slot: .grouped, name: name)
         guard keepWithheld(rule, event, in: group, count: 0, at: now) else { return false }
         let source = first.lines.first ?? ""
         let reason = "'\(source)' of \(server) was reported less than a minute before; the others follow together"
@@ -113,8 +113,8 @@ extension RuleEngine {
     private mutating func leaveOtherGroups(_ rule: Rule, _ server: String, _ change: HealthChange) {
         for other in [HealthChange.failing, .stale, .recovered] where other.contradicts(change) {
             let name = server + "\u{1F}" + other.rawValue
-            let group = WithheldGroup(rule: rule.name, slot: .grouped, name: name)
-            if withheld[group] == nil { forget(RuleMemory.Key(rule: rule.name, slot: .outage, name: name)) }
+            let group = RowGroup(rule: rule.name, slot: .grouped, name: name)
+            if groups[group] == nil { forget(RuleMemory.Key(rule: rule.name, slot: .outage, name: name)) }
         }
     }
 
@@ -122,8 +122,8 @@ extension RuleEngine {
     mutating func sendGroup(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        let group = WithheldGroup(rule: rule.name, slot: .grouped, name: memory.key.name)
-        guard withheld[group] == nil || !deferInQuietTime(memory, rule, at: now) else { return }
+        let group = RowGroup(rule: rule.name, slot: .grouped, name: memory.key.name)
+        guard groups[group] == nil || !deferInQuietTime(memory, rule, at: now) else { return }
         let rows = takeWithheld(group)
         // Forgotten afterwards only, so that a single message starts no group of its own.
         _ = tell(rule, rows, at: now, identifier)

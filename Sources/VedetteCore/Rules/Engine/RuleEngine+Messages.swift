@@ -13,7 +13,7 @@ extension RuleEngine {
         guard !joinsGroup(rule, event, at: now, identifier) else { return }
         let targets = sink.map(rule.targets) ?? rule.notify
         // Before the delivery, which changes the value that `by` compares with.
-        activate(rule, event, at: now)
+        if event.kind == .digest { activateDigest(rule, event, at: now) } else { activate(rule, event, at: now) }
         deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
     }
 
@@ -22,24 +22,6 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         deliver(rule, event, to: rule.notify, suppressedBy: reason, at: now, identifier)
-    }
-
-    /// `remind`, `escalate` and `resolved`: remembers a match for which a message was sent.
-    mutating func activate(_ rule: Rule, _ event: Event, at now: RuleTime) {
-        let hasFollowUps = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
-        // The last message of a limit may be about an event that ended the match.
-        guard hasFollowUps || rule.gates.resolved, event.kind != .digest, event.kind != .resolved,
-            rule.when.matches(toldValues(in: event, rule))
-        else { return }
-        let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
-        var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        if let old = memories[key], old.due != nil || old.isTold, !rule.when.restartsWait {
-            // A further message about a match that is active already.
-            (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
-        }
-        memory.isTold = true
-        memory.due = rule.endsReminders(event) ? nil : rule.nextFollowUp(memory)
-        if memory.due != nil || rule.gates.resolved { put(memory) }
     }
 
     /// Updates what is remembered of the event's subject.
@@ -79,13 +61,6 @@ extension RuleEngine {
         case .grouped: if isOver, !rule.when.matches(event) { forget(memory.key) }
         case .limit, .digest, .outage, .tally, .absence, .counted, .told, .once, .failed: return
         }
-    }
-
-    private mutating func endReminders(_ memory: RuleMemory, _ rule: Rule) {
-        guard rule.gates.resolved || rule.matchesExisting else { return forget(memory.key) }
-        var memory = memory
-        memory.due = nil
-        put(memory)
     }
 
     /// A limit of one item ends in the latest state, also when the rule does not match that: the message before the limit
@@ -148,16 +123,26 @@ extension RuleEngine {
         _ identifier: () -> Identifier
     ) {
         let resolved = event.resolved(by: ending, id: identifier(), at: now.wall, after: memory.seconds(at: now))
+        releaseEnd(rule, resolved, step: memory.step, count: 0, at: now, identifier)
+    }
+
+    /// Passes the end of a match to `depends`, silences and `quiet`; no other gate holds it.
+    /// - Parameters:
+    ///   - step: escalation steps of the match that were done.
+    ///   - count: earlier messages that were withheld.
+    mutating func releaseEnd(
+        _ rule: Rule, _ resolved: Event, step: Int, count: Int, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
         if let obstacle = obstacle(rule, resolved, at: now) {
-            return withhold(rule, resolved, by: obstacle, count: 0, at: now, identifier)
+            return withhold(rule, resolved, by: obstacle, step: step, count: count, at: now, identifier)
         }
         if let (quiet, name, end) = quietTime(of: rule, at: now) {
-            return applyQuiet(rule, resolved, quiet, name, until: end, count: 0, at: now, identifier)
+            return applyQuiet(rule, resolved, quiet, name, until: end, step: step, count: count, at: now, identifier)
         }
         guard !joinsGroup(rule, resolved, at: now, identifier) else { return }
-        let escalated = rule.gates.escalate.prefix(memory.step).flatMap(\.notify)
+        let escalated = rule.gates.escalate.prefix(step).flatMap(\.notify)
         let targets = rule.notify + escalated.filter { target in !rule.notify.contains { $0.sink == target.sink } }
-        deliver(rule, resolved, to: targets, suppressedBy: nil, at: now, identifier)
+        deliver(rule, resolved, to: targets, suppressedBy: nil, withheld: count, at: now, identifier)
     }
 
     /// Does what a row that is due waits for.
@@ -166,14 +151,11 @@ extension RuleEngine {
         case .pending:
             forget(memory.key)
             if let event = memory.event { count(rule, event, at: now, identifier) }
-        case .deferred:
-            forget(memory.key)
-            // It passes the gates again: a silence or another quiet time may have begun.
-            if let event = memory.event { release(rule, event, count: memory.count, at: now, identifier) }
+        case .deferred: releaseDeferred(rule, at: now, identifier)
         case .digest: sendDigest(memory, rule, at: now, identifier)
         case .limit: slideWindow(memory, rule, at: now, identifier)
         case .active: sendFollowUps(memory, rule, at: now, identifier)
-        case .silenced, .blocked: open(WithheldGroup(memory), rule, at: now, identifier)
+        case .silenced, .blocked: open(RowGroup(memory), rule, at: now, identifier)
         case .outage: sendGroup(memory, rule, at: now, identifier)
         case .tally: slideTally(memory, rule, at: now)
         case .absence: sendAbsence(memory, rule, at: now, identifier)
@@ -187,7 +169,10 @@ extension RuleEngine {
         guard !deferInQuietTime(memory, rule, at: now) else { return }
         forget(memory.key)
         guard var event = memory.event else { return }
-        if memory.count > 1 { event = event.digest(of: memory, id: identifier(), at: now.wall) }
+        if memory.count > 1 {
+            event = event.digest(of: memory, id: identifier(), at: now.wall)
+            moveReminders(of: rule, from: memory.key.reminderGroup, to: event.id.description)
+        }
         if let obstacle = obstacle(rule, event, at: now) {
             return withhold(rule, event, by: obstacle, count: 0, at: now, identifier)
         }
@@ -201,36 +186,6 @@ extension RuleEngine {
         (memory.due, memory.isCivil) = (end, true)
         put(memory)
         return true
-    }
-
-    /// Sends the escalations and the reminder that are due.
-    private mutating func sendFollowUps(
-        _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
-    ) {
-        guard let event = memory.event else { return forget(memory.key) }
-        guard !deferInQuietTime(memory, rule, at: now) else { return }
-        var memory = memory
-        let reason = obstacle(rule, event, at: now)?.reason
-        while memory.step < rule.gates.escalate.count,
-            memory.since.advanced(by: rule.gates.escalate[memory.step].after) <= now.steady
-        {
-            let targets = rule.gates.escalate[memory.step].notify
-            memory.step += 1
-            deliver(rule, event, to: targets, suppressedBy: reason, at: now, identifier)
-        }
-        if let remind = rule.gates.remind, memory.nextReminder(remind) <= now.steady {
-            // One message, however many reminders were missed.
-            memory.times = [now.steady]
-            let reminder = event.reminder(id: identifier(), at: now.wall, after: memory.seconds(at: now))
-            deliver(
-                rule, reason == nil ? reminder : event, to: rule.notify, suppressedBy: reason, at: now, identifier)
-        }
-        (memory.due, memory.isCivil) = (rule.nextFollowUp(memory), false)
-        if memory.due == nil, !rule.matchesExisting, !rule.gates.resolved {
-            forget(memory.key)
-        } else {
-            put(memory)
-        }
     }
 
     /// - Parameter reason: why the messages are suppressed; nil when they are sent.
@@ -252,7 +207,7 @@ extension RuleEngine {
             } else if let silence = silence(of: rule, event, sink: target.sink, at: now) {
                 (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
                 if event.kind != .reminder, !silence.drops {
-                    let group = WithheldGroup(rule: rule.name, slot: .silenced, name: target.sink)
+                    let group = RowGroup(rule: rule.name, slot: .silenced, name: target.sink)
                     let end = silenceEnd(of: rule, event, sink: target.sink, at: now)
                     keepWithheld(
                         rule, event, in: group, sink: target.sink, count: withheld, due: end, isCivil: true, at: now)
@@ -285,26 +240,9 @@ extension RuleMemory {
         case .limit, .outage, .tally, .absence, .counted, .told, .once, .active, .failed: false
         }
     }
-
-    func nextReminder(_ remind: Reminder) -> Timestamp { (times.last ?? since).advanced(by: remind.every) }
 }
 
 extension Rule {
-    /// Returns when the next escalation or reminder of an active match is due.
-    func nextFollowUp(_ memory: RuleMemory) -> Timestamp? {
-        let escalation =
-            memory.step < gates.escalate.count ? memory.since.advanced(by: gates.escalate[memory.step].after) : nil
-        return [escalation, gates.remind.map(memory.nextReminder)].compactMap { $0 }.min()
-    }
-
-    /// Returns whether the event brings a value that ends the reminders.
-    func endsReminders(_ event: Event) -> Bool {
-        guard let remind = gates.remind, !remind.until.isEmpty, let value = event.item?[field ?? "state"] else {
-            return false
-        }
-        return remind.until.contains(value.description)
-    }
-
     /// Returns whether an event of the same subject changes what the rule is about.
     func isRelevant(_ event: Event) -> Bool {
         event.kind != .changed || field.map { event.change(of: $0) != nil } ?? false
@@ -333,15 +271,6 @@ extension Rule {
 }
 
 extension Event {
-    /// Returns a reminder of this event.
-    /// - Parameter seconds: how long the match has been true.
-    func reminder(id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
-        var copy = self
-        (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .reminder, now)
-        copy.summary = Summary(events: [self.id.description], stood: seconds, cause: kind)
-        return copy
-    }
-
     /// Returns the event that tells the end of the match that this event made.
     /// - Parameters:
     ///   - ending: the event that ended it; nil when no event tells that.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The withheld messages of one rule that are told together when their gate opens.
-struct WithheldGroup: Hashable, Sendable {
+/// The rows of one rule that are told in one message: what a gate withheld, or what one message told and reminds of.
+struct RowGroup: Hashable, Sendable {
     var rule: String
     var slot: RuleMemory.Slot
-    /// `limited`: the value that the limit counts under; `silenced`: the only sink, or empty; `grouped`: the server.
+    /// `limited`: the value that the limit counts under; `silenced`: the only sink, or empty; `grouped`: the server;
+    /// `active`: the message.
     var name: String
 
     init(rule: String, slot: RuleMemory.Slot, name: String = "") {
@@ -69,14 +70,17 @@ extension RuleEngine {
     // MARK: Withholding
 
     /// Suppresses a message, and keeps it to tell what is still so when the obstacle ends.
+    /// - Parameters:
+    ///   - step: escalation steps of the match that the event ends.
+    ///   - count: earlier messages that were withheld.
     mutating func withhold(
-        _ rule: Rule, _ event: Event, by obstacle: Obstacle, count: Int, at now: RuleTime,
+        _ rule: Rule, _ event: Event, by obstacle: Obstacle, step: Int = 0, count: Int, at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
         suppress(rule, event, obstacle.reason, at: now, identifier)
-        guard !obstacle.drops else { return }
-        let group = WithheldGroup(rule: rule.name, slot: obstacle.slot)
-        keepWithheld(rule, event, in: group, count: count, due: obstacle.end, isCivil: true, at: now)
+        guard !obstacle.drops else { return forgetReminders(of: rule, event) }
+        let group = RowGroup(rule: rule.name, slot: obstacle.slot)
+        keepWithheld(rule, event, in: group, step: step, count: count, due: obstacle.end, isCivil: true, at: now)
     }
 
     /// Keeps a withheld message in the place of an earlier one about the same subject. Returns false without room.
@@ -85,8 +89,8 @@ extension RuleEngine {
     ///   - due: when it may be told; nil when something else tells that.
     @discardableResult
     mutating func keepWithheld(
-        _ rule: Rule, _ event: Event, in group: WithheldGroup, sink: String? = nil, count: Int, due: Timestamp? = nil,
-        isCivil: Bool = false, at now: RuleTime
+        _ rule: Rule, _ event: Event, in group: RowGroup, sink: String? = nil, step: Int = 0, count: Int,
+        due: Timestamp? = nil, isCivil: Bool = false, at now: RuleTime
     ) -> Bool {
         // Digests have no subject of their own, so each has a row.
         let subject = event.kind == .digest ? event.id.description : Subject(event).text
@@ -95,13 +99,13 @@ extension RuleEngine {
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.count += 1 + count
         (memory.event, memory.isAfter, memory.group, memory.sink) = (event, false, group.name, sink)
-        (memory.due, memory.isCivil) = (due, due != nil && isCivil)
+        (memory.step, memory.due, memory.isCivil) = (step, due, due != nil && isCivil)
         return put(memory)
     }
 
     /// Takes all messages of a group, in the order in which they were withheld.
-    mutating func takeWithheld(_ group: WithheldGroup) -> [RuleMemory] {
-        let rows = (withheld[group] ?? []).compactMap { memories[$0] }
+    mutating func takeWithheld(_ group: RowGroup) -> [RuleMemory] {
+        let rows = (groups[group] ?? []).compactMap { memories[$0] }
         for row in rows { forget(row.key) }
         return rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
     }
@@ -110,8 +114,8 @@ extension RuleEngine {
 
     /// Opens the groups of silences.
     mutating func openSilences(at now: RuleTime, _ identifier: () -> Identifier) {
-        let groups = withheld.keys.filter { $0.slot == .silenced }
-        for group in groups.sorted(by: { ($0.rule, $0.name) < ($1.rule, $1.name) }) {
+        let silenced = groups.keys.filter { $0.slot == .silenced }
+        for group in silenced.sorted(by: { ($0.rule, $0.name) < ($1.rule, $1.name) }) {
             if let rule = rules.rule(named: group.rule) { open(group, rule, at: now, identifier) }
         }
     }
@@ -120,7 +124,7 @@ extension RuleEngine {
     /// wait for a good poll of their own source: its items may have looked gone only because of the outage.
     mutating func openDependencies(of rule: Rule, at now: RuleTime) {
         guard !rule.gates.depends.contains(where: isUnavailable) else { return }
-        for key in RuleEngine.ordered(withheld[WithheldGroup(rule: rule.name, slot: .blocked)] ?? []) {
+        for key in RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .blocked)] ?? []) {
             guard var memory = memories[key], memory.due == nil else { continue }
             (memory.due, memory.isCivil) = (now.steady, false)
             put(memory)
@@ -129,19 +133,19 @@ extension RuleEngine {
     }
 
     /// Tells what a silence or `depends` withheld, as far as nothing withholds it any more.
-    mutating func open(_ group: WithheldGroup, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
+    mutating func open(_ group: RowGroup, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
         let quiet = quietTime(of: rule, at: now)
         var ready: [RuleMemory] = []
-        for key in RuleEngine.ordered(withheld[group] ?? []) {
+        for key in RuleEngine.ordered(groups[group] ?? []) {
             guard var memory = memories[key] else { continue }
             guard let event = memory.event else { continue }
             if let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
                 guard obstacle.slot == group.slot else {
                     forget(key)
-                    let other = WithheldGroup(rule: rule.name, slot: obstacle.slot)
+                    let other = RowGroup(rule: rule.name, slot: obstacle.slot)
                     keepWithheld(
-                        rule, event, in: other, sink: memory.sink, count: memory.count - 1, due: obstacle.end,
-                        isCivil: true, at: now)
+                        rule, event, in: other, sink: memory.sink, step: memory.step, count: memory.count - 1,
+                        due: obstacle.end, isCivil: true, at: now)
                     continue
                 }
                 (memory.due, memory.isCivil) = (obstacle.end, obstacle.end != nil)
@@ -152,6 +156,7 @@ extension RuleEngine {
             } else if let (quiet, name, end) = quiet {
                 if quiet.action == .drop {
                     forget(key)
+                    forgetReminders(of: rule, event)
                     suppress(
                         rule, event, "quiet \(name) until \(end.rfc3339)", at: now, identifier)
                 } else {
@@ -166,10 +171,19 @@ extension RuleEngine {
         ready += takeCounts(of: group, areTold: !ready.isEmpty, at: now)
         let told = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
         for memory in told where rule.gates.digest != nil {
-            guard let event = memory.event, event.kind != .digest else { continue }
+            guard let event = memory.event, event.kind != .digest, event.kind != .resolved else { continue }
             passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
         }
-        let direct = told.filter { rule.gates.digest == nil || $0.event?.kind == .digest }
+        // The end of a match stays a message of its own, so that a receiver can tell what has ended.
+        let direct = told.filter { memory in
+            memory.event?.kind != .resolved && (rule.gates.digest == nil || memory.event?.kind == .digest)
+        }
+        var counted = direct.contains { $0.event != nil } ? 0 : direct.reduce(0) { $0 + $1.count }
+        for memory in told {
+            guard let event = memory.event, event.kind == .resolved else { continue }
+            releaseEnd(rule, event, step: memory.step, count: memory.count - 1 + counted, at: now, identifier)
+            counted = 0
+        }
         if tell(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
             for memory in direct { if let event = memory.event { countInLimit(rule, event, at: now) } }
         }
@@ -177,8 +191,8 @@ extension RuleEngine {
 
     /// Takes the rows of a group that only count messages about what is over. While nothing is told, they wait for the
     /// other rows of the group, or for their own time.
-    private mutating func takeCounts(of group: WithheldGroup, areTold: Bool, at now: RuleTime) -> [RuleMemory] {
-        let rows = RuleEngine.ordered(withheld[group] ?? []).compactMap { memories[$0] }
+    private mutating func takeCounts(of group: RowGroup, areTold: Bool, at now: RuleTime) -> [RuleMemory] {
+        let rows = RuleEngine.ordered(groups[group] ?? []).compactMap { memories[$0] }
         let othersWait = rows.contains { $0.event != nil }
         var taken: [RuleMemory] = []
         for var memory in rows where memory.event == nil {
@@ -221,10 +235,79 @@ extension RuleEngine {
         let message = event.message(about: events, of: rule, id: identifier(), at: now.wall)
         deliver(rule, message, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
         for event in events {
-            activate(rule, event, at: now)
+            if event.kind == .digest {
+                activateDigest(rule, event, at: now)
+            } else {
+                activate(rule, event, group: message.id.description, at: now)
+            }
             rememberTold(rule, event, at: now)
         }
         return true
+    }
+
+    // MARK: Quiet times
+
+    /// The quiet time is over: the matches that it deferred pass the gates again, since a silence or another quiet time may
+    /// have begun. Several that would be sent now are told in one message.
+    mutating func releaseDeferred(_ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
+        let keys = RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .deferred)] ?? [])
+        let due = keys.compactMap { memories[$0] }.filter { $0.isDue(at: now) && !isUncertain($0) }
+        for memory in due { forget(memory.key) }
+        let ordered = due.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
+        let together = ordered.filter { $0.event.map { isSentOnRelease(rule, $0, at: now) } ?? false }
+        let keepsApart = together.count < 2
+        for memory in ordered where keepsApart || !together.contains(where: { $0.key == memory.key }) {
+            guard let event = memory.event else { continue }
+            if event.kind == .resolved {
+                releaseEnd(rule, event, step: memory.step, count: memory.count, at: now, identifier)
+            } else {
+                release(rule, event, count: memory.count, at: now, identifier)
+            }
+        }
+        if !keepsApart { sendDeferred(rule, together, at: now, identifier) }
+    }
+
+    /// Returns whether no gate but `once_per` would hold or suppress the message.
+    private func isSentOnRelease(_ rule: Rule, _ event: Event, at now: RuleTime) -> Bool {
+        guard event.kind != .resolved, rule.gates.digest == nil, unmetCondition(of: rule) == nil,
+            obstacle(rule, event, at: now) == nil,
+            quietTime(of: rule, at: now) == nil
+        else { return false }
+        guard let limit = rule.gates.limit else { return true }
+        let name = limit.by.value(of: event)
+        let times = memories[RuleMemory.Key(rule: rule.name, slot: .limit, name: name)]?.times ?? []
+        return groups[RowGroup(rule: rule.name, slot: .limited, name: name)] == nil
+            && times.count { $0.advanced(by: limit.per) > now.steady } < limit.count
+    }
+
+    /// Sends one message about matches that a quiet time deferred.
+    private mutating func sendDeferred(
+        _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        var told: [RuleMemory] = []
+        for var memory in rows {
+            guard let event = memory.event else { continue }
+            guard passesOncePer(rule, event, at: now) else {
+                suppressRepetition(rule, event, at: now, identifier)
+                continue
+            }
+            guard rememberRelease(rule, event, at: now) else {
+                suppressForRoom(rule, event, .active, at: now, identifier)
+                continue
+            }
+            // Like a withheld message it counts itself, too.
+            memory.count += 1 + takeEarlier(rule, event)
+            told.append(memory)
+        }
+        if told.count > 1 {
+            for event in told.compactMap(\.event) {
+                let reason = "told after the quiet time in one message with \(counted(told.count - 1, "other"))"
+                suppress(rule, event, reason, at: now, identifier)
+            }
+        }
+        if tell(rule, told, at: now, identifier) {
+            for event in told.compactMap(\.event) { countInLimit(rule, event, at: now) }
+        }
     }
 
     /// Counts a message that passed `limit` without waiting for room, since it tells what was withheld.

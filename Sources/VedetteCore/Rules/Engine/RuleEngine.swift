@@ -96,8 +96,8 @@ public struct RuleEngine: Sendable {
     var bySource: [String: Set<RuleMemory.Key>] = [:]
     /// What `if` and `unless` ask of other sources.
     var facts = SourceFacts()
-    /// The withheld messages that are told together.
-    var withheld: [WithheldGroup: Set<RuleMemory.Key>] = [:]
+    /// The rows that are told together.
+    var groups: [RowGroup: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
     var failing = Set<String>()
     /// Sources whose response means down, for `depends`.
@@ -356,7 +356,7 @@ public struct RuleEngine: Sendable {
         step.changes[key] = .some(memory)
         if let subject = old?.subject, subject != memory.subject { unlink(subject, key) }
         if let old, old.group != memory.group { leaveGroup(old) }
-        if key.slot.isWithheld { withheld[WithheldGroup(memory), default: []].insert(key) }
+        if memory.isInGroup { groups[RowGroup(memory), default: []].insert(key) }
         if old == nil { counts[Room(rule: key.rule, slot: key.slot), default: 0] += 1 }
         memories[key] = memory
         if let subject = memory.subject {
@@ -396,9 +396,9 @@ public struct RuleEngine: Sendable {
     }
 
     private mutating func leaveGroup(_ memory: RuleMemory) {
-        let group = WithheldGroup(memory)
-        withheld[group]?.remove(memory.key)
-        if withheld[group]?.isEmpty == true { withheld[group] = nil }
+        let group = RowGroup(memory)
+        groups[group]?.remove(memory.key)
+        if groups[group]?.isEmpty == true { groups[group] = nil }
     }
 
     private mutating func unlink(_ subject: Subject, _ key: RuleMemory.Key) {

@@ -124,11 +124,12 @@ public struct RuleMemory: Sendable, Hashable {
     public var lines: [String] = []
     /// `digest`: the ids of the first events.
     public var events: [String] = []
-    /// `active`: escalation steps done.
+    /// Escalation steps done; of the end of a match that waits, those of the match.
     public var step = 0
     /// `limited`: whether `event` came after the withheld ones and is not one of them.
     public var isAfter = false
-    /// The withheld messages that are told together: those of one rule and slot with the same group.
+    /// The rows that are told together: those of one rule and slot with the same group. Of `active` it is the message that
+    /// told them.
     public var group = ""
     /// The only sink that a silence withholds the message from; nil for all sinks of the rule.
     public var sink: String?
@@ -151,6 +152,11 @@ public struct RuleMemory: Sendable, Hashable {
         case .absence: event.map { $0.source != Event.watcher } ?? false
         case .digest, .limit, .grouped, .outage, .tally, .counted, .told, .once, .failed: false
         }
+    }
+
+    /// Whether rows of the same group are told in one message.
+    var isInGroup: Bool {
+        key.slot.isWithheld || key.slot == .deferred || (key.slot == .active && !group.isEmpty)
     }
 
     func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }

@@ -50,6 +50,13 @@ extension Condition {
     }
 }
 
+extension SourceCondition {
+    /// The bounds that the condition names, with their fields.
+    fileprivate var thresholds: [(field: String, threshold: Threshold)] {
+        (items + [(name: field, matcher: matcher)]).compactMap { name, matcher in matcher.bound.map { (name, $0) } }
+    }
+}
+
 /// The bounds that rules name, by field.
 public typealias Thresholds = [String: Set<Threshold>]
 
@@ -61,13 +68,19 @@ public struct ThresholdIndex: Sendable {
     /// Collects the bounds of these rules.
     public init(_ rules: [Rule] = []) {
         for rule in rules {
-            for (field, threshold) in rule.when.thresholds {
-                guard let names = rule.when.sources else {
-                    anySource[field, default: []].insert(threshold)
-                    continue
-                }
-                for name in names { bySource[name, default: [:]][field, default: []].insert(threshold) }
+            add(rule.when.thresholds, of: rule.when.sources)
+            // What `if`, `unless` and `how_many` ask for is updated by events.
+            for condition in rule.sourceConditions { add(condition.thresholds, of: [condition.source]) }
+        }
+    }
+
+    private mutating func add(_ thresholds: [(field: String, threshold: Threshold)], of sources: Set<String>?) {
+        for (field, threshold) in thresholds {
+            guard let sources else {
+                anySource[field, default: []].insert(threshold)
+                continue
             }
+            for source in sources { bySource[source, default: [:]][field, default: []].insert(threshold) }
         }
     }
 
