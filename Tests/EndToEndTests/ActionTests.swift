@@ -14,7 +14,7 @@ struct ActionTests {
             text = text.replacing("https://" + host, with: address)
         }
         text = text.replacing("# tls: {pin: \"sha256//…=\"}", with: "tls: {pin: \"\(lab["pin"])\"}")
-        return text.replacing(try Regex("every: [0-9]+[ms]"), with: "every: 200ms")
+        return text.replacing(try Regex("every: (15s|30s|1m)"), with: "every: 200ms")
     }
 
     private func watcher(_ home: Home) async throws -> Child {
@@ -79,5 +79,34 @@ struct ActionTests {
         let requests = (try await lab.get("control", "/lab/requests") as? [[String: Any]]) ?? []
         let seen = requests.map { "\($0.text("method") ?? "") \($0.text("target") ?? "")" }.sorted()
         #expect(seen == ["PUT /resources/virtualSystems/56", "PUT /resources/virtualSystems/59"])
+    }
+
+    @Test("a site that is down is an alert in Alertmanager, and the same alert ends when the site is up again")
+    func alerts() async throws {
+        let lab = try await Lab("receiver")
+        let site = try await Lab("feeds", "--feeds", "1")
+        let home = try Home(lab)
+        let page = site["feeds"] + "/feed/0.xml"
+        try home.write(
+            preset("alertmanager-post", lab, ["alertmanager.example.com": lab["receiver"], "www.example.com/": page]))
+        let watcher = try await watcher(home)
+        await site.end()
+        let firing = try await lab.received(1, path: "/api/v2/alerts")[0]
+        let port = try #require(URL(string: page)?.port)
+        let back = try await Lab("feeds", "--feeds", "1", "--port", "feeds=\(port)")
+        let resolved = try await lab.received(2, path: "/api/v2/alerts")[1]
+        await back.end()
+        #expect(await watcher.stop() == 0)
+        let alerts = try [firing, resolved].map { post in
+            try #require(
+                try JSONSerialization.jsonObject(with: Data((post.text("body") ?? "").utf8)) as? [[String: Any]])
+        }
+        #expect(alerts.map(\.count) == [1, 1])
+        let labels = alerts.map { $0[0]["labels"] as? [String: String] }
+        #expect(labels[0] == labels[1])
+        #expect(
+            labels[0] == ["alertname": "SiteDown", "severity": "critical", "source": "alerted-site", "instance": page])
+        #expect(alerts[0][0]["endsAt"] == nil)
+        #expect(alerts[1][0].text("endsAt")?.hasPrefix("20") == true)
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Preset {
-    static let all = [
+    static let all = documented + recorded
+
+    /// Presets whose bodies were written after the systems' documentation.
+    static let documented: [Preset] = [
         Preset(
             file: "awx", source: "awx-jobs",
             polls: ["awx-1.json", "awx-2.json+awx-2-p2.json", "awx-3.json"],
@@ -241,5 +244,104 @@ extension Preset {
                 "3 ~ API: state major_outage → operational", "3 ~ Web: state degraded_performance → operational",
             ],
             sent: ["status-hook (status-component-down)"]),
+        Preset(
+            file: "systemd", source: "systemd-services",
+            polls: ["systemd-1.json", "systemd-2.json", "systemd-3.json", "systemd-3.json"],
+            events: [
+                "2 ~ backup.service: state inactive → failed, sub dead → failed",
+                "2 ~ web@1.service: state active → activating, sub running → auto-restart",
+                "3 ~ backup.service: state failed → active, sub failed → running",
+                "4 - web@1.service: activating",
+            ],
+            sent: [
+                "systemd-bubble (systemd-service-failed): backup.service has failed",
+                "systemd-hook (systemd-service-failed): backup.service: inactive → failed",
+                "systemd-bubble (systemd-service-restarts): web@1.service: sub running → auto-restart (suppressed: 1 of 3 within 10 min)",
+                "systemd-bubble (systemd-service-repaired): backup.service: failed → active",
+            ]),
+        Preset(
+            file: "home-assistant", source: "home-entities",
+            polls: [
+                "home-assistant-1.json", "home-assistant-2.json", "home-assistant-3.json", "home-assistant-3.json",
+            ],
+            events: [
+                "2 ~ Front door: state off → on",
+                "2 ~ Anna: state home → not_home",
+                "2 ~ Home Assistant Core Update: state off → on",
+                "3 ~ Front door: state on → unavailable",
+                "3 ~ Garage: state locked → unlocked",
+                "3 ~ Anna: state not_home → home",
+                "4 - Home Assistant Core Update: on",
+            ],
+            sent: [
+                "home-bubble (home-opened): Front door: off → on",
+                "home-log (home-opened): Front door: off → on",
+                "home-log (home-person): Anna: home → not_home",
+                "home-bubble (home-update): Home Assistant Core Update: 2026.11.1 → 2026.11.2",
+                "home-bubble (home-opened): Garage: locked → unlocked",
+                "home-log (home-opened): Garage: locked → unlocked",
+                "home-log (home-person): Anna: not_home → home",
+            ]),
+        Preset(
+            file: "uptime-kuma", source: "kuma-monitors",
+            polls: ["uptime-kuma-1.txt", "uptime-kuma-2.txt", "uptime-kuma-3.txt", "uptime-kuma-3.txt"],
+            events: [
+                "2 ~ Web shop: state 1 → 2",
+                "2 ~ Name \\\"server\\\": state 1 → 0",
+                "3 ~ Web shop: state 2 → 1",
+                "4 - Name \\\"server\\\": 0",
+            ],
+            sent: [
+                "kuma-bubble (kuma-down): Name \\\"server\\\" is down",
+                "kuma-log (kuma-down): Name \\\"server\\\": 1 → 0",
+                "kuma-bubble (kuma-up): Web shop is up after 1 min",
+            ]),
+        Preset(
+            file: "uptime-kuma", source: "kuma-monitors",
+            polls: ["uptime-kuma-1.txt", "uptime-kuma-v2.txt"],
+            events: [
+                "2 ~ Web shop: state 1 → 2",
+                "2 ~ Name \\\"server\\\": state 1 → 0",
+            ],
+            sent: [
+                "kuma-bubble (kuma-down): Name \\\"server\\\" is down",
+                "kuma-log (kuma-down): Name \\\"server\\\": 1 → 0",
+            ]),
+        Preset(
+            file: "gitea", source: "gitea-runs",
+            polls: ["gitea-runs-1.json", "gitea-runs-2.json", "gitea-runs-3.json"],
+            events: [
+                "2 ~ Fix the parser: state running → failure",
+                "2 + Bump a version: waiting",
+                "3 ~ Bump a version: state waiting → success",
+            ],
+            sent: [
+                "gitea-bubble (gitea-run-failed): ci.yml failed on main",
+                "gitea-log (gitea-run-failed): Fix the parser: running → failure",
+            ]),
+        Preset(
+            file: "gitea", source: "gitea-pulls",
+            polls: ["gitea-pulls-1.json", "gitea-pulls-2.json", "gitea-pulls-3.json", "gitea-pulls-3.json"],
+            events: [
+                "2 + WIP: a new page: ",
+                "2 ~ Read the date: head a1b2 → e5f6",
+                "3 ~ A new page: draft true → false, title WIP: a new page → A new page",
+                "4 - Read the date: ",
+            ],
+            sent: [
+                "gitea-bubble (gitea-pull-opened): anna: WIP: a new page",
+                "gitea-log (gitea-pull-pushed): Read the date: head a1b2 → e5f6",
+                "gitea-log (gitea-pull-closed): Read the date is gone",
+            ]),
+        Preset(
+            file: "gitea", source: "gitea-releases",
+            polls: ["gitea-releases-1.json", "gitea-releases-2.json"],
+            events: [
+                "2 + Version 1.3.0-rc.1: ",
+                "2 + Version 1.3.0: ",
+            ],
+            sent: [
+                "gitea-bubble (gitea-release): Version 1.3.0"
+            ]),
     ]
 }

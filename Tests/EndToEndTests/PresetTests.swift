@@ -87,7 +87,9 @@ struct PresetTests {
     @Test("every preset is replayed below")
     func complete() throws {
         let names = Set(try PresetTests.files(in: Preset.directory).map { $0.lastPathComponent })
-        #expect(names == Set(Preset.all.map { $0.file + ".yaml" }))
+        // An http source observes the response itself, which is no body: ActionTests runs that preset.
+        let withoutBodies: Set = ["alertmanager-post.yaml"]
+        #expect(names.subtracting(withoutBodies) == Set(Preset.all.map { $0.file + ".yaml" }))
     }
 
     private func text(_ value: Any?) -> String {
@@ -129,6 +131,12 @@ struct PresetTests {
             ("google-search", "search-results", "../google-search-error.json", "Quota exceeded for this client."),
             ("proxmox", "proxmox-guests", "proxmox-error.json", "leads to null"),
             ("evri", "evri-articles", "../evri-error.xml", "No such entity."),
+            ("ec2", "ec2-instances", "ec2-error.xml", "AWS was not able to validate the provided access credentials"),
+            ("supervisor", "supervisor-programs", "supervisor-error.xml", "SHUTDOWN_STATE"),
+            ("transmission", "transmission-torrents", "transmission-error.json", "method name not recognized"),
+            ("aria2", "aria2-downloads", "aria2-error.json", "Unauthorized"),
+            ("docker-registry", "registry-tags", "docker-registry-error.json", "repository name not known to registry"),
+            ("gitea", "gitea-pulls", "gitea-error.json", "user does not exist"),
         ])
     func errorBodies(file: String, source: String, body: String, words: String) async throws {
         let (home, environment) = try home(Preset.directory.appending(path: file + ".yaml"))
