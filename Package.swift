@@ -46,6 +46,7 @@ let package = Package(
         system("CPCRE2", "libpcre2-8", "libpcre2-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         system("CCrypto", "libcrypto", "libssl-dev"),
+        system("CPQ", "libpq", "libpq-dev"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystem"),
         .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -64,6 +65,7 @@ let package = Package(
                 "VedetteCore", "VedetteSystem", "CLinux", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        module("VedettePostgres", ["VedetteCore", "VedetteSystem", "CPQ"]),
         module(
             "VedetteConfig", ["VedetteCore", "VedetteSystem", "VedetteText", .product(name: "Yams", package: "Yams")]),
         module("VedetteEngine", ["VedetteCore"]),
@@ -71,7 +73,7 @@ let package = Package(
             name: "vedette",
             dependencies: [
                 "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
-                "VedetteSinks", "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine",
+                "VedetteSinks", "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -95,7 +97,9 @@ let package = Package(
         tests(
             "VedetteSinksTests",
             ["VedetteCore", "VedetteSystem", "VedetteSinks", "VedetteDesktop", "VedetteText", "VedetteHTTP"]),
-        tests("VedetteJournalTests", ["VedetteCore", "VedetteJournal", .product(name: "GRDB", package: "GRDB.swift")]),
+        tests(
+            "VedetteJournalTests",
+            ["VedetteCore", "VedetteJournal", "VedettePostgres", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
         tests("FuzzTests", readers, data: ["Regressions"]),

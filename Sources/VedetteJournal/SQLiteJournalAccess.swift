@@ -14,7 +14,7 @@ public struct SQLiteJournalAccess: JournalAccess {
 
     public var location: String { files.directory }
 
-    public func watcher() -> Int32? { StateLock.holder(files) }
+    public func watcher() -> WatcherProcess? { StateLock.holder(files).map { WatcherProcess(pid: $0) } }
 
     public func reader() throws(JournalError) -> any JournalReader { try SQLiteJournalReader(files) }
 

@@ -48,6 +48,7 @@ struct WallsTests {
         "VedetteJournal": [
             "VedetteCore", "VedetteSystem", "CLinux", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization",
         ],
+        "VedettePostgres": ["VedetteCore", "VedetteSystem", "CPQ", "Glibc", "Synchronization"],
         "VedetteConfig": [
             "VedetteCore", "VedetteSystem", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization",
         ],
@@ -55,7 +56,8 @@ struct WallsTests {
         "vedette": [
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",
-            "VedetteDesktop", "VedetteJournal", "VedetteConfig", "VedetteEngine", "ArgumentParser", "Logging",
+            "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "ArgumentParser",
+            "Logging",
             "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]

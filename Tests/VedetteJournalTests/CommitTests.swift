@@ -30,7 +30,7 @@ struct CommitTests {
         "a delivery gets its number and its event's seq, and is pending with its whole event after a restart",
         arguments: Backend.allCases)
     func deliveries(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let cause = event(1)
         let committed = try await journal.commit([
@@ -49,7 +49,7 @@ struct CommitTests {
         "a delivery may speak of an event of an earlier commit, or of one that is not journalled",
         arguments: Backend.allCases)
     func otherEvents(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let (old, never) = (event(1), event(2, kind: .test))
         _ = try await journal.commit([poll(events: [old])])
@@ -64,7 +64,7 @@ struct CommitTests {
         "items are inserted, replaced, deleted; a new baseline drops the rest of its own source only",
         arguments: Backend.allCases)
     func items(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit([poll(writes: [item("1"), item("2"), item("3")]), poll("b", writes: [item("1")])])
         var gone = item("2", digest: .max)
@@ -80,7 +80,7 @@ struct CommitTests {
 
     @Test("a source's record comes back as it was, by a commit and by a deferred write", arguments: Backend.allCases)
     func records(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let bare = SourceRecord(name: "bare")
         _ = try await journal.commit([PollRecord(record: fullRecord()), PollRecord(record: bare)])
@@ -97,7 +97,7 @@ struct CommitTests {
 
     @Test("a commit that fails changes nothing and gives no number", arguments: Backend.allCases)
     func failure(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit([poll(writes: [item("1")], events: [event(1)])])
         let twice = event(2)

@@ -22,7 +22,7 @@ struct DeliveryTests {
         "lanes are found once each, and a lane is read in the order of release, page by page",
         arguments: Backend.allCases)
     func lanes(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let blog = event(100, source: "blog")
         _ = try await journal.commit(
@@ -41,7 +41,7 @@ struct DeliveryTests {
         "an outcome is kept: what was retried is pending with its count, time and reason, what ended is not",
         arguments: Backend.allCases)
     func outcomes(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...5))
         try await journal.record([
@@ -64,7 +64,7 @@ struct DeliveryTests {
 
     @Test("a message keeps its tags, its count and the field that its rule is about", arguments: Backend.allCases)
     func details(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         var kept = delivery(1, of: event(1))
         (kept.message.tags, kept.message.suppressed, kept.message.field) = (["a", "b"], 3, "owner")
         _ = try await store.journal.commit([poll(events: [event(1)], deliveries: [kept])])
@@ -75,7 +75,7 @@ struct DeliveryTests {
 
     @Test("an end is an end: an outcome that comes late changes nothing", arguments: Backend.allCases)
     func late(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...1))
         try await journal.record([attempt(1, .suppressed, reason: "dropped")])
@@ -89,7 +89,7 @@ struct DeliveryTests {
 
     @Test("failed attempts are remembered, the newest of them only", arguments: Backend.allCases)
     func attempts(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...1))
         for number in 1...40 {
@@ -102,7 +102,7 @@ struct DeliveryTests {
 
     @Test("a message id is refused a second time", arguments: Backend.allCases)
     func messageID(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...1))
         let other = event(2)
@@ -114,7 +114,7 @@ struct DeliveryTests {
 
     @Test("deliveries are found by state, sink, rule, event and age", arguments: Backend.allCases)
     func filters(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let cause = event(9)
         _ = try await journal.commit(
@@ -141,7 +141,7 @@ struct DeliveryTests {
         "a dead delivery is committed together with its successor, which has the rest of the chain after a restart",
         arguments: Backend.allCases)
     func successor(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...2))
         let first = try #require(try await journal.pending(in: lane, after: 0, limit: 1).first)
@@ -164,7 +164,7 @@ struct DeliveryTests {
         "a success that comes late makes an evicted or dropped delivery sent; another late outcome changes nothing",
         arguments: Backend.allCases)
     func lateSuccess(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...3))
         #expect(try await store.access.drop(.ids([1, 2]), at: stamp(5)) == 2)
@@ -178,7 +178,7 @@ struct DeliveryTests {
 
     @Test("time in which no watcher ran makes pending deliveries younger, and no others", arguments: Backend.allCases)
     func excludedFromAge(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...3))
         try await journal.record([attempt(1, .sent), attempt(2, .retry, reason: "503")])
@@ -205,7 +205,7 @@ struct EvictionTests {
         "pending deliveries beyond a bound end, by count, bytes and age, the oldest or the newest first",
         arguments: Backend.allCases)
     func bounds(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...8) + polls(9...10, sink: "hook"))
         #expect(try await journal.evict(.none).pending == 10)
@@ -229,7 +229,7 @@ struct EvictionTests {
         "the commit that exceeds a bound keeps it in the same transaction, whatever it adds",
         arguments: Backend.allCases)
     func commits(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let reader = try await store.reader()
         let (oldest, newest) = (limits(["team": bound(50)]), limits(["team": bound(50, .dropNewest)]))
         func pending() async throws -> Int { try await reader.sinkCounts().first?.pending ?? 0 }
@@ -255,7 +255,7 @@ struct EvictionTests {
         "a bound that was lowered far is reached in steps, and a commit never adds to a queue beyond it",
         arguments: Backend.allCases)
     func steps(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let reader = try await store.reader()
         _ = try await store.journal.commit(polls(1...4500))
         let result = try await store.journal.commit(polls(4501...4510), within: limits(["team": bound(100)]))
@@ -271,7 +271,7 @@ struct EvictionTests {
         "what is evicted goes to its fallback in the same transaction, within the bound of that",
         arguments: Backend.allCases)
     func fallbacks(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let bounds = ["team": bound(2), "mail": bound(1)]
         let limits = limits(bounds) { delivery in
             guard delivery.message.sink == "team" else { return nil }
@@ -295,7 +295,7 @@ struct EvictionTests {
 
     @Test("at 10,000 messages a commit the bound holds after each")
     func load() async throws {
-        let store = try Backend.sqlite.open()
+        let store = try await Backend.sqlite.open()
         let reader = try await store.reader()
         let limits = limits(["team": bound(2500)])
         for step in 0..<4 {

@@ -4,11 +4,12 @@ import Foundation
 import GRDB
 import Testing
 import VedetteCore
+import VedettePostgres
 
 @testable import VedetteJournal
 
-/// The same random steps go to a SQLite journal and to `MemoryJournal`; both must give the same answers and hold the same
-/// state. `VEDETTE_MODEL_STEPS` sets the number of steps, `VEDETTE_MODEL_SEED` the seed of the first run.
+/// The same random steps go to a journal and to `MemoryJournal`; both must give the same answers and hold the same state.
+/// `VEDETTE_MODEL_STEPS` sets the number of steps, `VEDETTE_MODEL_SEED` the seed of the first run.
 @Suite("A journal against its model", .timeLimit(.minutes(60)))
 struct ModelTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
@@ -21,7 +22,19 @@ struct ModelTests {
         arguments: seeds)
     func run(seed: UInt64) async throws {
         let steps = (Self.number("VEDETTE_MODEL_STEPS") ?? 2000) / Self.seeds.count
-        var walk = try Walk(seed: seed)
+        try await run(Walk(seed: seed), steps, seed)
+    }
+
+    @Test(
+        "random polls, deliveries, restarts, reloads, pruning and commands leave PostgreSQL in the model's state",
+        arguments: seeds)
+    func postgres(seed: UInt64) async throws {
+        let steps = (Self.number("VEDETTE_MODEL_STEPS") ?? 800) / Self.seeds.count
+        try await run(Walk(postgres: PostgresLab.shared.get().schema(), seed: seed), steps, seed)
+    }
+
+    private func run(_ walk: Walk, _ steps: Int, _ seed: UInt64) async throws {
+        var walk = walk
         for step in 1...steps {
             do {
                 let name = try await walk.step()
@@ -31,7 +44,7 @@ struct ModelTests {
                 break
             }
         }
-        try walk.end()
+        try await walk.end()
     }
 }
 
@@ -61,7 +74,10 @@ private struct Walk {
 
     private var random: SeededGenerator
     private var scratch = Scratch()
-    private var sqlite: SQLiteJournal
+    private var journal: Store.AnyJournal
+    private var access: any JournalAccess
+    /// Nil for SQLite.
+    private var server: PostgresServer?
     private let memory = MemoryJournal()
     private var limits: QueueLimits = .none
     private var lastID = 0
@@ -75,10 +91,16 @@ private struct Walk {
         let version = Int.random(in: 0...Migrations.steps.count, using: &random)
         try queue.writeWithoutTransaction { try Migrations.migrate($0, steps: Array(Migrations.steps.prefix(version))) }
         try queue.close()
-        sqlite = try scratch.open()
+        (journal, access) = (try scratch.open(), scratch.access)
     }
 
-    func end() throws { try sqlite.close() }
+    init(postgres server: PostgresServer, seed: UInt64) async throws {
+        random = SeededGenerator(state: seed)
+        self.server = server
+        (journal, access) = (try await PostgresJournal.open(server), PostgresJournalAccess(server))
+    }
+
+    func end() async throws { try await journal.close() }
 
     /// Does one step with both journals.
     mutating func step() async throws -> String {
@@ -97,8 +119,8 @@ private struct Walk {
         case 85..<88: return try await prune()
         case 88..<92: return try await crash()
         case 92..<96: return try await cut()
-        case 96..<98: return try restart()
-        default: return try upgrade()
+        case 96..<98: return try await restart()
+        default: return try await upgrade()
         }
     }
 
@@ -166,7 +188,7 @@ private struct Walk {
     private mutating func commit() async throws -> String {
         let polls = (0..<Int.random(in: 1...4, using: &random)).map { _ in poll() }
         let (result, expected) = (
-            try await sqlite.commit(polls, within: limits), try memory.commit(polls, within: limits)
+            try await journal.commit(polls, within: limits), try memory.commit(polls, within: limits)
         )
         try same("events", result.polls.map(\.events), expected.polls.map(\.events))
         try same("deliveries", result.polls.map(\.deliveries), expected.polls.map(\.deliveries))
@@ -180,7 +202,7 @@ private struct Walk {
         let cause = polls[0].events.first ?? event(of: "a")
         polls[1].events += [cause, cause]
         let (refused, limits) = (polls, limits)
-        for journal in [sqlite, memory] as [any Journal] {
+        for journal in [journal, memory] as [any Journal] {
             let error = await #expect(throws: JournalError.self) { try await journal.commit(refused, within: limits) }
             try same("refusal", error?.reason, .refused)
         }
@@ -191,19 +213,19 @@ private struct Walk {
         var record = fullRecord()
         (record.name, record.due) = (pick(Self.sources), stamp(now + 5))
         let write = DeferredWrite(record, items: [item("1", digest: random.next())])
-        try await sqlite.write(deferred: [write])
+        try await journal.write(deferred: [write])
         try memory.write(deferred: [write])
         return "touch"
     }
 
     /// Attempts the first deliveries of a lane, and sometimes writes an outcome that comes late.
     private mutating func deliver() async throws -> String {
-        let (lanes, expected) = (try await sqlite.pendingLanes(), memory.pendingLanes())
+        let (lanes, expected) = (try await journal.pendingLanes(), memory.pendingLanes())
         try same("lanes", lanes, expected)
         guard !lanes.isEmpty else { return "deliver" }
         let lane = pick(lanes)
         let limit = Int.random(in: 1...6, using: &random)
-        let pending = try await sqlite.pending(in: lane, after: 0, limit: limit)
+        let pending = try await journal.pending(in: lane, after: 0, limit: limit)
         try same("pending", pending, memory.pending(in: lane, after: 0, limit: limit))
         var attempts: [Attempt] = []
         for delivery in pending {
@@ -225,7 +247,7 @@ private struct Walk {
                 Attempt(delivery: late, state: state, attempts: 2, due: stamp(now), at: stamp(now), reason: nil))
         }
         let (result, expectedResult) = (
-            try await sqlite.record(attempts, within: limits), try memory.record(attempts, within: limits)
+            try await journal.record(attempts, within: limits), try memory.record(attempts, within: limits)
         )
         try same("successors", result.successors, expectedResult.successors)
         try same("eviction by successors", result.eviction, expectedResult.eviction)
@@ -255,7 +277,7 @@ private struct Walk {
     private mutating func evict() async throws -> String {
         var limits = limits
         if chance(40) { limits.oldest = [pick(Self.sinks): stamp(now - 2000)] }
-        try same("check", try await sqlite.evict(limits), try memory.evict(limits))
+        try same("check", try await journal.evict(limits), try memory.evict(limits))
         return "evict"
     }
 
@@ -264,7 +286,7 @@ private struct Walk {
             eventsBefore: stamp(now - Int64.random(in: 0...8000, using: &random)),
             sources: Set(Self.sources.filter { _ in chance(80) }), sourcesBefore: stamp(now - 3000))
         retention.endedDeliveries = pick([20, 200, 500_000])
-        try await sqlite.prune(retention)
+        try await journal.prune(retention)
         memory.prune(retention)
         return "prune"
     }
@@ -284,11 +306,11 @@ private struct Walk {
         let (count, expected): (Int, Int)
         if chance(50) {
             (count, expected) = (
-                try await scratch.access.retry(selection, at: stamp(now)), memory.retry(selection, at: stamp(now))
+                try await access.retry(selection, at: stamp(now)), memory.retry(selection, at: stamp(now))
             )
         } else {
             (count, expected) = (
-                try await scratch.access.drop(selection, at: stamp(now)), memory.drop(selection, at: stamp(now))
+                try await access.drop(selection, at: stamp(now)), memory.drop(selection, at: stamp(now))
             )
         }
         try same("changed \(selection)", count, expected)
@@ -298,16 +320,16 @@ private struct Walk {
     private mutating func silences() async throws -> String {
         var silence = Silence(rule: chance(50) ? "r" : nil, source: pick(Self.sources), created: stamp(now))
         if chance(60) { silence.until = stamp(now + 400) }
-        try same("silence", try await scratch.access.add(silence), memory.add(silence))
+        try same("silence", try await access.add(silence), memory.add(silence))
         let ids = [Int64.random(in: 1...20, using: &random)]
         if chance(50) {
             try same(
-                "ended silences", try await scratch.access.endSilences(ids, at: stamp(now)),
+                "ended silences", try await access.endSilences(ids, at: stamp(now)),
                 memory.endSilences(ids, at: stamp(now)))
         } else {
             var poll = PollRecord(record: nil)
             poll.endedSilences = ids
-            _ = try await sqlite.commit([poll], within: .none)
+            _ = try await journal.commit([poll], within: .none)
             _ = try memory.commit([poll], within: .none)
         }
         return "silences"
@@ -315,14 +337,14 @@ private struct Walk {
 
     private mutating func requests() async throws -> String {
         if chance(40) {
-            try await scratch.access.accept(source: "a", at: stamp(now))
+            try await access.accept(source: "a", at: stamp(now))
             memory.accept(source: "a", at: stamp(now))
         }
-        let queued = try await sqlite.controlRequests()
+        let queued = try await journal.controlRequests()
         // A step of many deliveries writes one request for each sink and transaction in both.
         try same("requests", queued.map(\.request), memory.controlRequests().map(\.request))
         for (request, expected) in zip(queued, memory.controlRequests()) where chance(70) {
-            try await sqlite.finish(request)
+            try await journal.finish(request)
             memory.finish(expected)
         }
         return "requests"
@@ -331,10 +353,10 @@ private struct Walk {
     private mutating func cookies() async throws -> String {
         let session = pick(Self.sources)
         let jar = chance(70) ? Array("[\(random.next())]".utf8) : []
-        await sqlite.keep(jar, of: session)
+        await journal.keep(jar, of: session)
         memory.keep(jar, of: session)
         if chance(20) {
-            try await sqlite.forgetCookies(keeping: ["a"])
+            try await journal.forgetCookies(keeping: ["a"])
             memory.forgetCookies(keeping: ["a"])
         }
         return "cookies"
@@ -344,16 +366,17 @@ private struct Walk {
 
     /// What a kill -9 leaves: the files as they are at this instant.
     private mutating func crash() async throws -> String {
+        guard let sqlite = journal as? SQLiteJournal else { return try await restart() }
         let copy = Scratch()
         try FileManager.default.copyItem(atPath: scratch.path, toPath: copy.path)
         try sqlite.close()
-        scratch = copy
-        sqlite = try copy.open()
+        try reopen(copy)
         return "crash"
     }
 
     /// A crash in the middle of a commit: a part of its bytes is in the log. Nothing of the commit is left.
     private mutating func cut() async throws -> String {
+        guard let sqlite = journal as? SQLiteJournal else { return try await commit() }
         // The log begins anew, so that the commit is written after what is there.
         let log = URL(fileURLWithPath: scratch.database + "-wal")
         func length() throws -> Int { try Data(contentsOf: log).count }
@@ -370,19 +393,24 @@ private struct Walk {
         let cut = Int.random(in: before..<after, using: &random)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: copy.database + "-wal"))
         try bytes.prefix(cut).write(to: URL(fileURLWithPath: copy.database + "-wal"))
-        scratch = copy
-        sqlite = try copy.open()
+        try reopen(copy)
         return "cut"
     }
 
-    private mutating func restart() throws -> String {
-        try sqlite.close()
-        sqlite = try scratch.open()
+    private mutating func reopen(_ files: Scratch) throws {
+        scratch = files
+        (journal, access) = (try files.open(), files.access)
+    }
+
+    private mutating func restart() async throws -> String {
+        try await journal.close()
+        if let server { journal = try await PostgresJournal.open(server) } else { journal = try scratch.open() }
         return "restart"
     }
 
     /// Writes the rows to a file of an earlier version, whose tables have a place for all of them, and upgrades that.
-    private mutating func upgrade() throws -> String {
+    private mutating func upgrade() async throws -> String {
+        guard let sqlite = journal as? SQLiteJournal else { return try await restart() }
         try sqlite.close()
         let old = scratch.database
         let fresh = Scratch()
@@ -391,7 +419,7 @@ private struct Walk {
         configuration.foreignKeysEnabled = false
         let queue = try DatabaseQueue(path: fresh.database, configuration: configuration)
         let version = Int.random(in: 4...Migrations.steps.count, using: &random)
-        try queue.writeWithoutTransaction { db in
+        try await queue.writeWithoutTransaction { db in
             try Migrations.migrate(db, steps: Array(Migrations.steps.prefix(version)))
             try db.execute(sql: "attach database ? as old", arguments: [old])
             let tables = "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite_%'"
@@ -411,8 +439,7 @@ private struct Walk {
                     """)
         }
         try queue.close()
-        scratch = fresh
-        sqlite = try fresh.open()
+        try reopen(fresh)
         return "upgrade"
     }
 
@@ -429,13 +456,13 @@ private struct Walk {
 
     /// Compares everything that the ports tell.
     func compare(_ step: String) async throws {
-        let reader = try scratch.reader()
+        let reader = try await access.reader()
         func check<Value: Equatable>(_ what: String, _ value: Value, _ expected: Value) throws {
             try same("\(what) after \(step)", value, expected)
         }
         try check("source records", try await reader.sourceRecords(), memory.sourceRecords())
         for source in Self.sources {
-            let items = try await sqlite.items(of: source).values.sorted { $0.key < $1.key }
+            let items = try await journal.items(of: source).values.sorted { $0.key < $1.key }
             try check("items of \(source)", items, memory.items(of: source).values.sorted { $0.key < $1.key })
         }
         try check("last seq", try await reader.lastSeq(), memory.lastSeq())
@@ -455,7 +482,7 @@ private struct Walk {
         try check("memories", try await reader.ruleMemories(), memory.ruleMemories())
         try check("silences", try await reader.silences(), memory.silences())
         for session in Self.sources {
-            try check("cookies", await sqlite.cookies(of: session), memory.cookies(of: session))
+            try check("cookies", await journal.cookies(of: session), memory.cookies(of: session))
         }
         try check("damages", try await reader.damages(), [])
     }

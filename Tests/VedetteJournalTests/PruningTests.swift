@@ -33,7 +33,7 @@ struct PruningTests {
 
     @Test("of ended deliveries the newest are kept up to a number, whatever their age", arguments: Backend.allCases)
     func count(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         _ = try await store.journal.commit(polls(1...10))
         for id in 1...8 { try await store.journal.record(end(Int64(id)...Int64(id), at: Int64(id))) }
         var retention = Retention(eventsBefore: stamp(0), sources: ["lab"], sourcesBefore: stamp(0))

@@ -10,7 +10,7 @@ struct ReaderTests {
     let scratch = Scratch()
 
     private func filled(_ backend: Backend) async throws -> Store {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let (a, b) = (event(1, at: 100), event(2, source: "blog", key: "x", at: 50))
         _ = try await journal.commit([
@@ -119,7 +119,7 @@ struct ReaderTests {
 
     @Test("every page is read, in order", arguments: Backend.allCases)
     func pages(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         _ = try await store.journal.commit(polls(1...10))
         let reader = try await store.reader()
         var (seqs, ids): ([Int64], [Int64]) = ([], [])
@@ -131,7 +131,7 @@ struct ReaderTests {
 
     @Test("one source's record is read as among all; of an unknown source there is none", arguments: Backend.allCases)
     func record(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         _ = try await store.journal.commit([PollRecord(record: fullRecord())])
         let reader = try await store.reader()
         #expect(try await reader.sourceRecord(of: fullRecord().name) == fullRecord())
@@ -146,7 +146,7 @@ struct AccessTests {
         "a control request wakes the watcher and stays, over a restart, until it is finished",
         arguments: Backend.allCases)
     func requests(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         #expect(try await store.journal.controlRequests().isEmpty)
         var wakes = try store.journal.controlWakes().makeAsyncIterator()
         try await store.access.accept(source: "lab", at: stamp(1))
@@ -166,7 +166,7 @@ struct AccessTests {
 
     @Test("a silence gets an id, is read, ends by its id, and goes when it is over", arguments: Backend.allCases)
     func silences(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         var short = Silence(source: "lab", created: stamp(0))
         short.until = stamp(10)
         #expect(try await store.access.add(short) == 1)
@@ -186,7 +186,7 @@ struct AccessTests {
         "retry revives what is dead or waits, drop ends what is pending, and each tells its sinks",
         arguments: Backend.allCases)
     func outbox(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...3) + polls(4...4, sink: "hook"))
         func attempt(_ id: Int64, _ state: DeliveryState) -> Attempt {
@@ -210,7 +210,7 @@ struct AccessTests {
         "retry and drop change all that a filter accepts, by sink, rule and age, in steps with a request each",
         arguments: Backend.allCases)
     func selections(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         let count = DeliveryChange.step + 200
         _ = try await journal.commit(polls(1...count) + polls(count + 1...count + 5, sink: "hook"))
@@ -245,7 +245,7 @@ struct AccessTests {
 
     @Test("what rules remember is replaced, deleted and read", arguments: Backend.allCases)
     func memories(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         func memory(_ name: String, _ identity: UInt64) -> RuleMemory {
             RuleMemory(key: .init(rule: "r", slot: .pending, name: name), identity: identity, since: stamp(1))
         }

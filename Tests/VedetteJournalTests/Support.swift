@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Testing
 import VedetteCore
+import VedettePostgres
 
 @testable import VedetteJournal
 
@@ -29,25 +30,35 @@ final class Scratch: Sendable {
 
 /// The journals that obey the ports. A test with a `Backend` is a part of their contract and runs over each of them.
 enum Backend: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case sqlite, memory
+    case sqlite, memory, postgres
 
     var testDescription: String { rawValue }
 
-    func open() throws -> Store { try Store(self) }
+    func open() async throws -> Store { try await Store(self) }
 }
 
 /// One journal of a backend.
 final class Store {
-    private let scratch = Scratch()
-    private(set) var journal: any Journal & JournalMaintenance & CookieStore
-    let access: any JournalAccess
+    typealias AnyJournal = any Journal & JournalMaintenance & CookieStore
 
-    init(_ backend: Backend) throws {
+    private(set) var journal: AnyJournal
+    let access: any JournalAccess
+    private let reopen: () async throws -> AnyJournal?
+
+    init(_ backend: Backend) async throws {
         switch backend {
-        case .sqlite: (journal, access) = (try scratch.open(), scratch.access)
+        case .sqlite:
+            let scratch = Scratch()
+            (journal, access) = (try scratch.open(), scratch.access)
+            reopen = { try scratch.open() }
         case .memory:
             let memory = MemoryJournal()
             (journal, access) = (memory, memory)
+            reopen = { nil }
+        case .postgres:
+            let server = try PostgresLab.shared.get().schema()
+            (journal, access) = (try await PostgresJournal.open(server), PostgresJournalAccess(server))
+            reopen = { try await PostgresJournal.open(server) }
         }
     }
 
@@ -55,9 +66,9 @@ final class Store {
 
     /// Closes the journal and opens it again, where that means something.
     func restart() async throws {
-        guard let old = journal as? SQLiteJournal else { return }
-        try old.close()
-        journal = try scratch.open()
+        guard !(journal is MemoryJournal) else { return }
+        try await journal.close()
+        if let again = try await reopen() { journal = again }
     }
 }
 

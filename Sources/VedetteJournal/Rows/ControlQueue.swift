@@ -27,25 +27,3 @@ enum ControlQueue {
         try db.cachedStatement(sql: "delete from request where id = ?").execute(arguments: [id])
     }
 }
-
-extension ControlRequest {
-    fileprivate var columns: (verb: String, argument: String) {
-        switch self {
-        case .accept(let source): ("accept", source)
-        case .reloadSilences: ("silences", "")
-        case .retry(let sink): ("retry", sink)
-        case .reloadQueue(let sink): ("reread", sink)
-        case .unknown(let verb): (verb, "")
-        }
-    }
-
-    fileprivate init(verb: String, argument: String) {
-        switch verb {
-        case "accept": self = .accept(source: argument)
-        case "silences": self = .reloadSilences
-        case "retry": self = .retry(sink: argument)
-        case "reread": self = .reloadQueue(sink: argument)
-        default: self = .unknown(verb: verb)
-        }
-    }
-}

@@ -5,7 +5,7 @@ import VedetteCore
 
 /// The rows of `source` and `item`.
 enum SourceRows {
-    /// Inserts or replaces a source's row.
+    /// Inserts or replaces a source's row. The columns beside `record` repeat what queries ask for; that one is the whole.
     static let upsert = """
         insert into source (name, due, polled_at, good_at, count, failing, record) values (?, ?, ?, ?, ?, ?, ?)
         on conflict (name) do update set due = excluded.due, polled_at = excluded.polled_at,

@@ -88,7 +88,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             return objects.map { StyledText($0) }
         }
-        var report = [StyledText(facts.watcher.map { "a watcher runs (pid \($0))" } ?? "no watcher runs")]
+        var report = [StyledText(facts.watcher.map(Self.text(of:)) ?? "no watcher runs")]
         if let stuck {
             report.append(
                 StyledText("it has stored nothing since \(stuck.rfc3339): is the disk full? Its log tells the cause"))
@@ -98,6 +98,10 @@ struct StatusCommand: AsyncParsableCommand {
         if !facts.unmatched.isEmpty { report.append(StyledText("")) }
         report += facts.unmatched.map { colour.palette.paint("warning", .doubtful) + StyledText(": \($0.text)") }
         return report
+    }
+
+    private static func text(of watcher: WatcherProcess) -> String {
+        "a watcher runs (pid \(watcher.pid)\(watcher.host.map { " on \($0)" } ?? ""))"
     }
 
     private func stallJSON(_ since: Timestamp) -> String {
@@ -161,7 +165,7 @@ struct StatusCommand: AsyncParsableCommand {
 /// The part of the journal that `status` shows.
 private struct StatusFacts: Sendable {
     /// The process that watches.
-    var watcher: Int32?
+    var watcher: WatcherProcess?
     /// How long it has run; nil where none runs.
     var watcherAge: Duration?
     var records: [String: SourceRecord] = [:]
@@ -177,7 +181,7 @@ private struct StatusFacts: Sendable {
     ) async throws(JournalError) -> StatusFacts {
         var facts = StatusFacts()
         facts.watcher = await journal.watcher()
-        facts.watcherAge = facts.watcher.flatMap(ProcessAge.of)
+        facts.watcherAge = facts.watcher.flatMap { $0.host == nil ? ProcessAge.of($0.pid) : nil }
         do throws(JournalError) {
             let reader = try await journal.reader()
             for record in try await reader.sourceRecords() { facts.records[record.name] = record }

@@ -37,7 +37,7 @@ struct DoctorRunner: Sendable {
         let holder = await self.journal.watcher()
         try report(
             WatcherCheck(
-                facts: holder.map(WatcherFacts.read), bus: await server?.bus,
+                facts: holder.map(WatcherFacts.read(_:)), bus: await server?.bus,
                 hasOtherSinks: sinks.count > desktops.count
             ).findings)
         guard let configuration else { return }

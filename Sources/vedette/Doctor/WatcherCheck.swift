@@ -6,6 +6,8 @@ import VedetteCore
 /// The running watcher, as far as /proc shows it to this user.
 struct WatcherFacts: Sendable, Hashable {
     var pid: Int32
+    /// The machine that it runs on; nil for this one. Of another one nothing else is known.
+    var host: String?
     /// The systemd unit that it belongs to, from its path in the cgroup tree; nil outside units.
     var unit: String?
     /// Whether a user's manager runs the unit: it ends with the user's last session unless lingering is enabled.
@@ -26,7 +28,10 @@ struct WatcherCheck {
 
     @Findings var findings: [Finding] {
         if let facts {
-            .ok("watcher", "process \(facts.pid)\(facts.unit.map { " of \($0)" } ?? "") is watching")
+            .ok(
+                "watcher",
+                "\(WatcherProcess(pid: facts.pid, host: facts.host).text)\(facts.unit.map { " of \($0)" } ?? "") is watching"
+            )
             if facts.isUserUnit, !facts.lingers, hasOtherSinks {
                 .warning(
                     "watcher", "it ends when you log out, and delivers nothing until you are back",
@@ -49,8 +54,10 @@ struct WatcherCheck {
 }
 
 extension WatcherFacts {
-    static func read(_ pid: Int32) -> WatcherFacts {
-        var facts = WatcherFacts(pid: pid)
+    static func read(_ watcher: WatcherProcess) -> WatcherFacts {
+        let pid = watcher.pid
+        var facts = WatcherFacts(pid: pid, host: watcher.host)
+        guard watcher.host == nil else { return facts }
         let path = processFile("/proc/\(pid)/cgroup").split(separator: "\n").first { $0.hasPrefix("0::") } ?? ""
         let units = path.split(separator: "/").filter { $0.hasSuffix(".service") }
         facts.unit = path.hasSuffix(".service") ? units.last.map(String.init) : nil

@@ -45,7 +45,7 @@ struct Exit: Error, CustomStringConvertible {
             case .full, .inputOutput: .inputOutput
             case .readOnly: .cannotCreate
             case .corrupt, .newer: .data
-            case .missing, .older: .unavailable
+            case .missing, .older, .unavailable: .unavailable
             case .refused: .software
             }
         self.init(code, error.detail)

@@ -47,7 +47,7 @@ public protocol Journal: Sendable {
 public struct JournalError: Error, Sendable, Hashable {
     /// The classes of failures, by what the caller can do.
     public enum Reason: Sendable, Hashable {
-        /// Another `run` holds the lock.
+        /// Another `run` watches with the journal; `pid` is nil when it is unknown, or of another machine.
         case locked(pid: Int32?)
         /// The disk or the quota is full.
         case full
@@ -65,6 +65,8 @@ public struct JournalError: Error, Sendable, Hashable {
         case busy
         /// The journal refuses this record itself, for example an id that exists; other records may be written.
         case refused
+        /// The server of the database does not answer, or refuses the connection.
+        case unavailable
         /// The system refused an operation for another reason.
         case inputOutput
     }

@@ -7,7 +7,7 @@ public protocol JournalAccess: Sendable {
     var location: String { get }
 
     /// The process that watches with this journal now; nil when none does.
-    func watcher() async -> Int32?
+    func watcher() async -> WatcherProcess?
 
     /// Opens the journal for reading.
     /// - Throws: `.missing` when no watcher ever ran with it; `.older`, `.newer` or `.corrupt`.

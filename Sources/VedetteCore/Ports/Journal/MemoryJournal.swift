@@ -12,7 +12,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     public var location: String { "memory" }
     public var isCurrent: Bool { true }
 
-    public func watcher() -> Int32? { nil }
+    public func watcher() -> WatcherProcess? { nil }
     public func reader() -> any JournalReader { self }
     public func close() {
         // Outside the lock, since the end of a stream comes back here.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
-// The columns `due`, `polled_at`, `good_at`, `count` and `failing` repeat what queries ask for; this is the whole.
 // Digests use all 64 bits and are stored as the signed number of the same bits.
 
 extension SourceRecord {
-    var json: JSON {
+    /// The whole record as a journal stores it.
+    public var json: JSON {
         .members([
             "snapshot": snapshot?.json,
             "health": health.json,
@@ -15,7 +13,8 @@ extension SourceRecord {
         ])
     }
 
-    init(name: String, json: JSON) {
+    /// Reads a stored record; members that are unknown or missing are as in a new one.
+    public init(name: String, json: JSON) {
         self.init(name: name)
         snapshot = json["snapshot"].flatMap(SnapshotHead.init(json:))
         health = Health(json: json["health"])

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef VEDETTE_CPQ_H
+#define VEDETTE_CPQ_H
+
+#include <libpq-fe.h>
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ControlRequest {
+    /// The request as a journal stores it.
+    public var columns: (verb: String, argument: String) {
+        switch self {
+        case .accept(let source): ("accept", source)
+        case .reloadSilences: ("silences", "")
+        case .retry(let sink): ("retry", sink)
+        case .reloadQueue(let sink): ("reread", sink)
+        case .unknown(let verb): (verb, "")
+        }
+    }
+
+    /// Reads a stored request; a verb of another version is kept.
+    public init(verb: String, argument: String) {
+        switch verb {
+        case "accept": self = .accept(source: argument)
+        case "silences": self = .reloadSilences
+        case "retry": self = .retry(sink: argument)
+        case "reread": self = .reloadQueue(sink: argument)
+        default: self = .unknown(verb: verb)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import VedetteCore
+import VedetteSystem
+
+/// Reports changes of a journal through LISTEN, on a connection and a thread of its own. A report is a hint: it also comes
+/// every five seconds, since a notification is lost while the connection is away.
+struct NotificationWatch {
+    /// Which changes are reported.
+    enum Interest {
+        /// Changes by commands only.
+        case requests
+        case all
+    }
+
+    private let server: PostgresServer
+    private let interest: Interest
+    /// The longest time between two reports.
+    private let fallback: Duration
+    /// One end of a pair; the other end is closed when nobody listens any more.
+    private let stop: Int32
+
+    /// Starts a watch, which ends with the consumer of the stream. The first report comes at once.
+    static func start(
+        _ server: PostgresServer, for interest: Interest, fallback: Duration = .seconds(5)
+    ) throws(JournalError) -> AsyncStream<Void> {
+        var ends: [Int32] = [-1, -1]
+        var code = errno
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        if socketpair(AF_UNIX, kind, 0, &ends) == 0 {
+            let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            let watch = NotificationWatch(server: server, interest: interest, fallback: fallback, stop: ends[0])
+            code = SystemThread.start {
+                watch.run { continuation.yield() }
+                continuation.finish()
+                close(watch.stop)
+            }
+            if code == 0 {
+                // The thread ends when this end of its pair is closed.
+                continuation.onTermination = { [end = ends[1]] _ in close(end) }
+                return changes
+            }
+            for end in ends { close(end) }
+        } else {
+            code = errno
+        }
+        throw JournalError(
+            .inputOutput,
+            "failed to watch the journal \(server.connection.location) (\(String(cString: strerror(code)))): "
+                + "raise the limits of open files and threads")
+    }
+
+    private func run(_ report: () -> Void) {
+        var connection: Connection?
+        var schema = ""
+        while true {
+            do throws(PostgresError) {
+                if connection == nil {
+                    let fresh = try Connection(server)
+                    schema = try fresh.run("select current_schema()").first?.optionalText(0) ?? ""
+                    try fresh.run("listen \(JournalChange.channel)")
+                    connection = fresh
+                    // What changed before is found by a reading now.
+                    report()
+                }
+                guard let current = connection, let hasInput = wait(on: current.socket) else { return }
+                let isReported = try hasInput ? current.notifications().contains { concerns($0, schema) } : true
+                if isReported { report() }
+            } catch {
+                connection = nil
+                report()
+                if wait(on: nil) == nil { return }
+            }
+        }
+    }
+
+    private func concerns(_ payload: String, _ schema: String) -> Bool {
+        payload == schema + JournalChange.requests.rawValue
+            || interest == .all && payload == schema + JournalChange.commit.rawValue
+    }
+
+    /// Waits for input, at most for `fallback`.
+    /// - Returns: whether there is input; nil when the watch is to end.
+    private func wait(on socket: Int32?) -> Bool? {
+        var polled = [
+            pollfd(fd: stop, events: 0, revents: 0), pollfd(fd: socket ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&polled, 2, Int32(fallback.wholeMilliseconds))
+        return polled[0].revents != 0 ? nil : polled[1].revents != 0
+    }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The tables, as steps from an empty schema to this version. A released step is never edited: a change is a new step at
+/// the end. `journal.version` counts the steps done.
+///
+/// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
+enum Migrations {
+    /// Each is a list of statements, since the server takes one at a time.
+    static let steps: [[String]] = [version1]
+
+    static let version1 = [
+        // One row. Each transaction that gives numbers locks it, so that they are committed in their order: a reader that
+        // has seen a number misses none below it. `bytes` counts the texts of events and deliveries.
+        """
+        create table journal (
+          one boolean primary key default true check (one),
+          version integer not null,
+          last_seq bigint not null default 0,
+          last_delivery bigint not null default 0,
+          bytes bigint not null default 0
+        ) with (fillfactor = 20)
+        """,
+        "insert into journal (version) values (1)",
+        // Who writes the journal. `commits` counts the transactions of this epoch.
+        """
+        create table lease (
+          name text collate "C" primary key,
+          epoch bigint not null,
+          host text not null,
+          pid integer not null,
+          expires timestamptz not null,
+          commits bigint not null
+        ) with (fillfactor = 20)
+        """,
+        """
+        create table source (
+          name text collate "C" primary key,
+          polled_at bigint,
+          record text not null
+        )
+        """,
+        """
+        create table item (
+          source text collate "C" not null,
+          key text collate "C" not null,
+          digest bigint not null,
+          shown bigint not null,
+          absent_since bigint,
+          state_since bigint not null,
+          body text not null,
+          primary key (source, key)
+        )
+        """,
+        """
+        create table event (
+          seq bigint primary key,
+          id text collate "C" not null unique,
+          source text collate "C" not null,
+          type text collate "C" not null,
+          key text collate "C",
+          time bigint not null,
+          body text not null
+        )
+        """,
+        "create index event_source on event (source, seq)",
+        "create index event_item on event (source, key, seq) where key is not null",
+        "create index event_time on event (time, seq)",
+        // event_body holds an event that was never journalled; else it is null and event tells which.
+        """
+        create table delivery (
+          id bigint primary key,
+          message text collate "C" not null unique,
+          source text collate "C" not null,
+          sink text collate "C" not null,
+          rule text collate "C" not null,
+          event bigint,
+          event_body text,
+          title text not null,
+          text text not null,
+          priority text not null,
+          state text collate "C" not null,
+          created bigint not null,
+          due bigint not null,
+          attempts bigint not null,
+          reason text,
+          ended_at bigint,
+          tags text not null,
+          suppressed bigint not null,
+          chain text,
+          bytes bigint not null,
+          field text
+        )
+        """,
+        "create index delivery_lane on delivery (source, sink, id) where ended_at is null",
+        "create index delivery_queue on delivery (sink, id) include (created, bytes) where ended_at is null",
+        "create index delivery_pending on delivery (id) where ended_at is null",
+        "create index delivery_dead on delivery (sink, id) where state = 'dead'",
+        "create index delivery_ended on delivery (ended_at) where ended_at is not null",
+        "create index delivery_event on delivery (event)",
+        "create index delivery_rule on delivery (rule, event)",
+        // Failed attempts, the newest of each delivery: slot is the number modulo how many are kept.
+        """
+        create table attempt (
+          delivery bigint not null references delivery (id) on delete cascade,
+          slot bigint not null,
+          number bigint not null,
+          at bigint not null,
+          due bigint not null,
+          state text not null,
+          reason text,
+          primary key (delivery, slot)
+        )
+        """,
+        """
+        create table request (
+          id bigint generated always as identity primary key,
+          verb text not null,
+          argument text not null,
+          created bigint not null
+        )
+        """,
+        """
+        create table cookie (
+          session text collate "C" primary key,
+          jar text not null
+        )
+        """,
+        """
+        create table memory (
+          rule text collate "C" not null,
+          slot text collate "C" not null,
+          name text collate "C" not null,
+          body text not null,
+          primary key (rule, slot, name)
+        )
+        """,
+        """
+        create table silence (
+          id bigint generated always as identity primary key,
+          rule text,
+          source text,
+          item text,
+          until bigint,
+          until_state text,
+          created bigint not null,
+          sink text,
+          drops boolean not null
+        )
+        """,
+        // Pending and dead deliveries by sink and state: to count millions of rows takes seconds.
+        """
+        create table queue_total (
+          sink text collate "C" not null,
+          state text collate "C" not null,
+          count bigint not null,
+          bytes bigint not null,
+          primary key (sink, state)
+        ) with (fillfactor = 50)
+        """,
+        """
+        create function count_added() returns trigger language plpgsql set search_path from current as $$ begin
+          insert into queue_total as total
+            select sink, state, count(*), sum(bytes) from added where ended_at is null or state = 'dead'
+            group by sink, state order by sink, state
+            on conflict (sink, state)
+              do update set count = total.count + excluded.count, bytes = total.bytes + excluded.bytes;
+          return null;
+        end $$
+        """,
+        """
+        create function count_changed() returns trigger language plpgsql set search_path from current as $$ begin
+          insert into queue_total as total
+            select sink, state, sum(n), sum(n * bytes) from (
+              select sink, state, bytes, 1 as n from added where ended_at is null or state = 'dead'
+              union all
+              select sink, state, bytes, -1 from removed where ended_at is null or state = 'dead'
+            ) as change group by sink, state having sum(n) <> 0 or sum(n * bytes) <> 0 order by sink, state
+            on conflict (sink, state)
+              do update set count = total.count + excluded.count, bytes = total.bytes + excluded.bytes;
+          return null;
+        end $$
+        """,
+        """
+        create function count_removed() returns trigger language plpgsql set search_path from current as $$ begin
+          insert into queue_total as total
+            select sink, state, -count(*), -sum(bytes) from removed where ended_at is null or state = 'dead'
+            group by sink, state order by sink, state
+            on conflict (sink, state)
+              do update set count = total.count + excluded.count, bytes = total.bytes + excluded.bytes;
+          return null;
+        end $$
+        """,
+        """
+        create trigger delivery_added after insert on delivery
+          referencing new table as added for each statement execute function count_added()
+        """,
+        """
+        create trigger delivery_changed after update on delivery
+          referencing new table as added old table as removed for each statement execute function count_changed()
+        """,
+        """
+        create trigger delivery_removed after delete on delivery
+          referencing old table as removed for each statement execute function count_removed()
+        """,
+    ]
+
+    /// Upgrades the tables of any earlier version in one transaction. Several programs may do so at once: the first one
+    /// does it, and the others find it done.
+    /// - Throws: `.newer` where a later version wrote them.
+    static func migrate(_ connection: Connection, _ location: String, steps: [[String]] = steps) throws {
+        if try version(connection) == steps.count { return }
+        try connection.transaction {
+            // The number marks this program's migrations among the locks of the database; the second is its schema.
+            _ = try connection.run(
+                "select pg_advisory_xact_lock(\(0x5664_7474), current_schema()::regnamespace::oid::int)")
+            let done = try check(connection, location, known: steps.count)
+            for (number, step) in steps.enumerated().dropFirst(done) {
+                _ = try connection.run(
+                    step.map { SQLCommand($0, isPrepared: false) }
+                        + [SQLCommand("update journal set version = \(number + 1)", isPrepared: false)])
+            }
+        }
+    }
+
+    /// Accepts only tables of exactly this version.
+    static func requireCurrent(_ connection: Connection, _ location: String) throws {
+        let version = try check(connection, location)
+        guard version > 0 else {
+            throw JournalError(
+                .missing, "there is no journal in \(location) yet: start 'vedette run' first, or check the address")
+        }
+        guard version == steps.count else {
+            throw JournalError(
+                .older,
+                "the journal \(location) was written by an earlier Vedette: the next 'vedette run' brings it up to date"
+            )
+        }
+    }
+
+    /// Refuses tables of a later version.
+    /// - Returns: the steps done.
+    private static func check(_ connection: Connection, _ location: String, known: Int = steps.count) throws -> Int {
+        let version = try version(connection)
+        guard version <= known else {
+            throw JournalError(
+                .newer,
+                "the journal \(location) was written by a later Vedette (schema \(version), known: \(known)): "
+                    + "use that version, or another database")
+        }
+        return version
+    }
+
+    /// Steps done; 0 for a schema without a journal.
+    private static func version(_ connection: Connection) throws -> Int {
+        // The name alone could be found in another schema of the path.
+        let exists = """
+            select exists (select 1 from pg_class
+              where relname = 'journal' and relnamespace = current_schema()::regnamespace)
+            """
+        guard try connection.run(exists).first?.bool(0) == true else { return 0 }
+        return try connection.run("select version from journal").first?.int(0) ?? 0
+    }
+}

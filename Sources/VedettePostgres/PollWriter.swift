@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Writes the changes of polls inside one transaction (I1).
+struct PollWriter {
+    private let transaction: Transaction
+    private var places: [Identifier: EventRows.Place]
+
+    /// Looks up the events of earlier commits that deliveries name.
+    init(_ transaction: Transaction, _ polls: [PollRecord]) throws {
+        self.transaction = transaction
+        let own = Set(polls.flatMap(\.events).map(\.id))
+        let earlier = Set(polls.flatMap(\.deliveries).map(\.message.event.id)).subtracting(own)
+        places = try EventRows.places(of: Array(earlier), transaction)
+    }
+
+    mutating func write(_ poll: PollRecord) -> Committed {
+        if let record = poll.record { write(poll, record) }
+        RuleMemoryRows.write(poll.memories, transaction)
+        SilenceRows.end(poll.endedSilences, transaction)
+        return Committed(
+            events: poll.events.map { write($0) },
+            deliveries: poll.deliveries.map {
+                DeliveryRows.write($0, event: places[$0.message.event.id], transaction)
+            })
+    }
+
+    private func write(_ poll: PollRecord, _ record: SourceRecord) {
+        SourceRows.write(record, transaction)
+        let source = record.name
+        if poll.isNewBaseline { transaction.enqueue("delete from item where source = $1", [source]) }
+        for key in poll.deletions {
+            transaction.enqueue("delete from item where source = $1 and key = $2", [source, key])
+        }
+        for item in poll.writes { SourceRows.write(item, of: source, transaction) }
+    }
+
+    private mutating func write(_ event: Event) -> Event {
+        var event = event
+        event.seq = transaction.nextSeq()
+        let body = event.json.bytes
+        transaction.enqueue(
+            "insert into event (seq, id, source, type, key, time, body) values ($1, $2, $3, $4, $5, $6, $7)",
+            [
+                event.seq, event.id.description, event.source, event.kind.rawValue, event.item?.key,
+                event.time.milliseconds, UTF8Text(body),
+            ])
+        transaction.count(bytes: Int64(body.count))
+        places[event.id] = EventRows.Place(seq: event.seq, bytes: Int64(body.count))
+        return event
+    }
+}

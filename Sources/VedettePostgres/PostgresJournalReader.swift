@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Reads a journal on PostgreSQL beside the process that watches, or where none does.
+struct PostgresJournalReader: JournalReader {
+    private let worker: ConnectionWorker
+
+    init(_ worker: ConnectionWorker) { self.worker = worker }
+
+    /// A database does not change its place.
+    var isCurrent: Bool { true }
+
+    private func read<T: Sendable>(_ block: @escaping @Sendable (Connection) throws -> T) async throws(JournalError)
+        -> T
+    {
+        try await worker.run(block)
+    }
+
+    func events(after seq: Int64, _ filter: EventFilter, limit: Int) async throws(JournalError) -> [Event] {
+        try await read { try EventRows.select($0, after: seq, filter, .oldestFirst, limit: limit) }
+    }
+
+    func lastEvents(_ count: Int, _ filter: EventFilter) async throws(JournalError) -> [Event] {
+        try await read { try EventRows.select($0, after: 0, filter, .newestFirst, limit: count).reversed() }
+    }
+
+    func events(matching text: String) async throws(JournalError) -> [Event] {
+        try await read { try EventRows.matching($0, text, limit: 10) }
+    }
+
+    func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {
+        try await read { try EventRows.history($0, source: source, key: key, limit: limit).reversed() }
+    }
+
+    func deliveries(
+        _ filter: DeliveryFilter, after: Int64, limit: Int
+    ) async throws(JournalError) -> [DeliveryStatus] {
+        try await read { try DeliveryRows.select($0, filter, after: after, limit: limit) }
+    }
+
+    func attempts(of delivery: Int64) async throws(JournalError) -> [Attempt] {
+        try await read { try AttemptRows.of(delivery, $0) }
+    }
+
+    func sourceRecords() async throws(JournalError) -> [SourceRecord] { try await read(SourceRows.records) }
+
+    func sourceRecord(of source: String) async throws(JournalError) -> SourceRecord? {
+        try await read { try SourceRows.record($0, of: source) }
+    }
+
+    func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
+        try await read { try SourceRows.items($0, of: source) }
+    }
+
+    func sinkCounts() async throws(JournalError) -> [SinkCount] { try await read(QueueTotalRows.counts) }
+
+    func ruleMemories() async throws(JournalError) -> [RuleMemory] { try await read(RuleMemoryRows.all) }
+
+    func silences() async throws(JournalError) -> [Silence] { try await read(SilenceRows.all) }
+
+    func lastSeq() async throws(JournalError) -> Int64 { try await read(EventRows.lastSeq) }
+
+    /// Checks what the tables must have in common. The pages are the server's: `pg_amcheck` checks them.
+    func damages() async throws(JournalError) -> [String] {
+        try await read { connection in
+            let rows = try connection.run([
+                SQLCommand("select count(*) from event where seq > (select last_seq from journal)"),
+                SQLCommand("select count(*) from delivery where id > (select last_delivery from journal)"),
+                SQLCommand(
+                    "select count(*) from delivery d where event is not null and not exists "
+                        + "(select 1 from event where seq = d.event)"),
+                SQLCommand(
+                    """
+                    select count(*) from (
+                      select sink, state, count(*) as count, sum(bytes) as bytes from delivery
+                        where ended_at is null or state = 'dead' group by sink, state) as found
+                      full join (select * from queue_total where count <> 0 or bytes <> 0) as kept
+                        using (sink, state)
+                      where found.count is distinct from kept.count or found.bytes is distinct from kept.bytes
+                    """),
+            ])
+            let names = [
+                "events have a higher number than the last one given", "messages have a higher number than the last",
+                "messages name an event that is missing", "totals of queues differ from their rows",
+            ]
+            return try zip(rows, names).compactMap { rows, name in
+                let count = try rows.first?.int(0) ?? 0
+                return count > 0 ? "\(count) \(name)" : nil
+            }
+        }
+    }
+}

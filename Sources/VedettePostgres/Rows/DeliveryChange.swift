@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// A change of selected deliveries by a person, in steps of few rows.
+struct DeliveryChange: Sendable {
+    /// Rows of one step.
+    static let step = 5000
+
+    enum Action: Sendable {
+        /// Makes dead, paused and retrying deliveries pending again.
+        case retry
+        /// Ends pending deliveries as dead.
+        case drop
+    }
+
+    private let action: Action
+    private let selection: DeliverySelection
+    private let now: Timestamp
+    /// The last delivery of the step before.
+    private var after: Int64 = 0
+    private(set) var isDone = false
+
+    init(_ action: Action, _ selection: DeliverySelection, at now: Timestamp) {
+        (self.action, self.selection, self.now) = (action, selection, now)
+    }
+
+    /// Changes the next deliveries.
+    /// - Returns: the sink of each changed delivery.
+    mutating func run(_ transaction: Transaction) throws -> [String] {
+        var changed: [(id: Int64, sink: String)] = []
+        switch selection {
+        case .ids(let ids):
+            isDone = true
+            let updates = ids.map { SQLCommand(update(where: "id = $2 and \(states)"), [now.milliseconds, $0]) }
+            changed = try transaction.run(updates).flatMap { try Self.changed($0) }
+        case .all(let filter):
+            var values: [(any SQLValue)?] = [now.milliseconds, after, Self.step]
+            let condition = condition(filter, &values)
+            changed = try Self.changed(try transaction.run(update(where: condition), values))
+            after = changed.map(\.id).max() ?? after
+            isDone = changed.count < Self.step
+        }
+        if action == .retry {
+            // Its attempts are counted from one again: those of before would stand between them.
+            for delivery in changed { transaction.enqueue("delete from attempt where delivery = $1", [delivery.id]) }
+        }
+        return changed.map(\.sink)
+    }
+
+    private static func changed(_ rows: SQLRows) throws -> [(id: Int64, sink: String)] {
+        try rows.map { (try $0.int64(0), try $0.text(1)) }
+    }
+
+    /// The states that change, written as the partial indexes have it.
+    private var states: String {
+        action == .retry
+            ? "(state = 'dead' or ended_at is null and state in ('paused', 'retry'))" : "ended_at is null"
+    }
+
+    /// Numbered as in `run`: `$1` is now, `$2` the id before the first, `$3` the number of rows.
+    private func condition(_ filter: DeliveryFilter, _ values: inout [(any SQLValue)?]) -> String {
+        var conditions = ["id > $2", states]
+        func add(_ condition: String, _ value: (any SQLValue)?, _ values: inout [(any SQLValue)?]) {
+            guard let value else { return }
+            values.append(value)
+            conditions.append("\(condition) $\(values.count)")
+        }
+        add("sink =", filter.sink, &values)
+        add("rule =", filter.rule, &values)
+        add("event =", filter.event, &values)
+        add("created <", filter.before?.milliseconds, &values)
+        return "id in (select id from delivery where \(conditions.joined(separator: " and ")) order by id limit $3)"
+    }
+
+    private func update(where condition: String) -> String {
+        let set =
+            switch action {
+            case .retry:
+                "state = 'pending', attempts = 0, due = $1, created = $1, reason = null, ended_at = null"
+            case .drop: "state = 'dead', reason = '\(Delivery.droppedReason)', ended_at = $1"
+            }
+        return "update delivery set \(set) where \(condition) returning id, sink"
+    }
+}

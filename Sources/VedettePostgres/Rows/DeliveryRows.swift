@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows of `delivery`.
+enum DeliveryRows {
+    static let columns = """
+        select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
+        from delivery d left join event e on e.seq = d.event
+        """
+
+    /// The texts of a row that `journal.bytes` counts, beside the event.
+    static let bytes = "octet_length(title) + octet_length(text) + coalesce(octet_length(event_body), 0)"
+
+    /// Moves the time at which pending deliveries were created, from which their age counts.
+    static func excludeFromAge(_ pause: Duration, _ transaction: Transaction) throws {
+        try transaction.run(
+            "update delivery set created = created + $1 where ended_at is null", [pause.wholeMilliseconds])
+    }
+
+    /// Jumps from lane to lane, for a lane may hold 100,000 deliveries.
+    static func lanes(_ connection: Connection) throws -> [DeliveryLane] {
+        try connection.run(
+            """
+            with recursive lane as (
+              (select source, sink from delivery where ended_at is null order by source, sink limit 1)
+              union all
+              select next.source, next.sink from lane cross join lateral (
+                select d.source, d.sink from delivery d
+                where d.ended_at is null and (d.source, d.sink) > (lane.source, lane.sink)
+                order by d.source, d.sink limit 1) as next
+            ) select source, sink from lane
+            """
+        ).map { DeliveryLane(source: try $0.text(0), sink: try $0.text(1)) }
+    }
+
+    static func pending(
+        _ connection: Connection, in lane: DeliveryLane, after: Int64, limit: Int
+    ) throws -> [Delivery] {
+        try connection.run(
+            columns
+                + " where d.source = $1 and d.sink = $2 and d.id > $3 and d.ended_at is null order by d.id limit $4",
+            [lane.source, lane.sink, after, limit]
+        ).map { try decode($0).delivery }
+    }
+
+    /// Reads deliveries in the order of release, from the first id above `after`.
+    static func select(
+        _ connection: Connection, _ filter: DeliveryFilter, after: Int64, limit: Int
+    ) throws -> [DeliveryStatus] {
+        var values: [(any SQLValue)?] = [after, limit]
+        func number(_ value: any SQLValue) -> String {
+            values.append(value)
+            return "$\(values.count)"
+        }
+        var conditions = ["d.id > $1"]
+        if let sink = filter.sink { conditions.append("d.sink = \(number(sink))") }
+        if let rule = filter.rule { conditions.append("d.rule = \(number(rule))") }
+        if let event = filter.event { conditions.append("d.event = \(number(event))") }
+        if let before = filter.before { conditions.append("d.created < \(number(before.milliseconds))") }
+        func part(_ state: String?) -> String {
+            "\(columns) where \((conditions + (state.map { [$0] } ?? [])).joined(separator: " and ")) order by d.id limit $2"
+        }
+        let sql: String
+        switch filter.states {
+        case .unsent:
+            // The pending and the dead rows have an index each in the order of release; no index has both.
+            let parts = ["d.ended_at is null", "d.state = 'dead'"].map { "(\(part($0)))" }
+            sql = "select * from (\(parts.joined(separator: " union all "))) as unsent order by id limit $2"
+        case .only(.dead): sql = part("d.state = 'dead'")
+        case .only(let state):
+            let isPending = state.isPending ? " and d.ended_at is null" : ""
+            sql = part("d.state = \(number(state.rawValue))\(isPending)")
+        case nil: sql = part(nil)
+        }
+        return try connection.run(sql, values).map(decode)
+    }
+
+    static func select(_ ids: [Int64], _ transaction: Transaction) throws -> [Delivery] {
+        let rows = try transaction.run(ids.map { SQLCommand(columns + " where d.id = $1", [$0]) })
+        return try rows.compactMap { try $0.first.map { try decode($0).delivery } }
+    }
+
+    /// Writes a new delivery.
+    /// - Parameter event: the row of its event; nil when that is not in the journal.
+    static func write(_ delivery: Delivery, event: EventRows.Place?, _ transaction: Transaction) -> Delivery {
+        var delivery = delivery
+        delivery.message.event.seq = event?.seq ?? 0
+        delivery.id = transaction.nextDelivery()
+        let message = delivery.message
+        let body = event == nil ? message.event.json.bytes : nil
+        let texts = Int64(message.title.utf8.count + message.text.utf8.count)
+        transaction.enqueue(
+            """
+            insert into delivery (id, message, source, sink, rule, event, event_body, title, text, priority, state,
+              created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)
+            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+            """,
+            [
+                delivery.id, message.id, message.event.source, message.sink, message.rule, event?.seq,
+                body.map(UTF8Text.init), message.title, message.text, message.priority.rawValue,
+                delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
+                delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
+                message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
+                texts + (event?.bytes ?? Int64(body?.count ?? 0)), message.field,
+            ])
+        transaction.count(bytes: texts + Int64(body?.count ?? 0))
+        return delivery
+    }
+
+    private static func decode(_ row: SQLRow) throws -> DeliveryStatus {
+        guard let cause = row.optionalBytes(4), let priority = Priority(rawValue: try row.text(7)),
+            let state = DeliveryState(rawValue: try row.text(12))
+        else { throw PostgresError(.statement(state: "XX001"), "a delivery's row is unreadable") }
+        var message = Message(
+            id: try row.text(1), rule: try row.text(2), sink: try row.text(3), event: try EventRows.decode(cause),
+            title: try row.text(5), text: try row.text(6), priority: priority)
+        message.tags = try row.text(14).split(separator: "\n").map(String.init)
+        message.suppressed = try row.int(15)
+        message.field = row.optionalText(17)
+        var delivery = Delivery(
+            id: try row.int64(0), message: message, created: Timestamp(milliseconds: try row.int64(8)),
+            attempts: try row.int(9), due: Timestamp(milliseconds: try row.int64(10)), reason: row.optionalText(11))
+        delivery.chain = row.optionalText(16)?.split(separator: "\n").map(String.init)
+        return DeliveryStatus(
+            delivery: delivery, state: state,
+            endedAt: try row.optionalInt64(13).map(Timestamp.init(milliseconds:)))
+    }
+}

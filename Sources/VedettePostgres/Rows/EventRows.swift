@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows of `event`.
+enum EventRows {
+    enum Order: String {
+        case oldestFirst = "asc"
+        case newestFirst = "desc"
+    }
+
+    /// The row of an event: its seq, and the length of its body in bytes.
+    struct Place {
+        var seq: Int64
+        var bytes: Int64
+    }
+
+    static func places(of ids: [Identifier], _ transaction: Transaction) throws -> [Identifier: Place] {
+        guard !ids.isEmpty else { return [:] }
+        let place = "select seq, octet_length(body) from event where id = $1"
+        let found = try transaction.run(ids.map { SQLCommand(place, [$0.description]) })
+        var places: [Identifier: Place] = [:]
+        for (id, rows) in zip(ids, found) {
+            places[id] = try rows.first.map { Place(seq: try $0.int64(0), bytes: try $0.int64(1)) }
+        }
+        return places
+    }
+
+    /// Reads the last seq that was ever given, also when its event was pruned.
+    static func lastSeq(_ connection: Connection) throws -> Int64 {
+        try connection.run("select last_seq from journal").first?.int64(0) ?? 0
+    }
+
+    static func select(
+        _ connection: Connection, after seq: Int64, _ filter: EventFilter, _ order: Order, limit: Int
+    ) throws -> [Event] {
+        var values: [(any SQLValue)?] = [seq, limit]
+        var conditions = ["e.seq > $1"]
+        func number(_ value: any SQLValue) -> String {
+            values.append(value)
+            return "$\(values.count)"
+        }
+        var (prefix, table) = ("", "event e")
+        if let time = filter.since?.milliseconds {
+            // Times may go back where seqs do not, so the first seq of the time is only a lower bound; the time itself is a
+            // condition too. `offset 0` keeps the index of the time: the key's would be walked from its beginning.
+            let since = number(time)
+            prefix = """
+                with floor as materialized (
+                  select min(seq) as seq from (select seq from event where time >= \(since) offset 0) as later)
+                """
+            conditions += ["e.seq >= (select seq from floor)", "e.time >= \(since)"]
+        }
+        if let source = filter.source { conditions.append("e.source = \(number(source))") }
+        if let rule = filter.rule {
+            // Distinct, since a rule may have several deliveries of one event.
+            table = """
+                (select distinct event from delivery where rule = \(number(rule)) and event > $1 order by event
+                  \(order.rawValue)) as d join event e on e.seq = d.event
+                """
+        }
+        let sql = """
+            \(prefix) select e.body from \(table) where \(conditions.joined(separator: " and "))
+            order by e.seq \(order.rawValue) limit $2
+            """
+        return try connection.run(sql, values).map(decode)
+    }
+
+    /// Reads the newest events of an item, newest first.
+    static func history(_ connection: Connection, source: String, key: String, limit: Int) throws -> [Event] {
+        try connection.run(
+            "select body from event where source = $1 and key = $2 order by seq desc limit $3", [source, key, limit]
+        ).map(decode)
+    }
+
+    /// Reads the last `offline` or `online` event of the watcher; nil when there is none.
+    static func lastOfWatcher(_ connection: Connection) throws -> Event? {
+        // A source may have the watcher's name, so the type is a condition too.
+        try connection.run(
+            "select body from event where source = $1 and type in ($2, $3) order by seq desc limit 1",
+            [Event.watcher, Event.Kind.offline.rawValue, Event.Kind.online.rawValue]
+        ).first.map(decode)
+    }
+
+    /// Finds events whose id starts with `text`, or whose seq it is. A UUIDv7 starts with 0 until the year 4199; a seq
+    /// never does.
+    static func matching(_ connection: Connection, _ text: String, limit: Int) throws -> [Event] {
+        if let seq = Int64(text), String(seq) == text {
+            return try connection.run("select body from event where seq = $1", [seq]).map(decode)
+        }
+        // '~' sorts after every character of an id.
+        return try connection.run(
+            "select body from event where id >= $1 and id < $2 order by id limit $3", [text, text + "~", limit]
+        ).map(decode)
+    }
+
+    private static func decode(_ row: SQLRow) throws -> Event { try decode(try row.bytes(0)) }
+
+    static func decode(_ body: [UInt8]) throws(PostgresError) -> Event {
+        guard let json = try? JSON(parsing: body), let event = Event(json: json) else {
+            throw PostgresError(.statement(state: "XX001"), "an event's row is unreadable")
+        }
+        return event
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows of `memory`: what rules remember between an event and a message.
+enum RuleMemoryRows {
+    static func write(_ changes: [RuleMemory.Key: RuleMemory?], _ transaction: Transaction) {
+        for (key, memory) in changes {
+            if let memory {
+                transaction.enqueue(
+                    """
+                    insert into memory (rule, slot, name, body) values ($1, $2, $3, $4)
+                    on conflict (rule, slot, name) do update set body = excluded.body
+                    """, [key.rule, key.slot.rawValue, key.name, UTF8Text(memory.json.bytes)])
+            } else {
+                transaction.enqueue(
+                    "delete from memory where rule = $1 and slot = $2 and name = $3",
+                    [key.rule, key.slot.rawValue, key.name])
+            }
+        }
+    }
+
+    /// Reads all in the order of their keys, without rows that this program did not write.
+    static func all(_ connection: Connection) throws -> [RuleMemory] {
+        try connection.run("select rule, slot, name, body from memory order by rule, slot, name").compactMap { row in
+            guard let slot = RuleMemory.Slot(rawValue: try row.text(1)),
+                let json = try? JSON(parsing: try row.bytes(3))
+            else { return nil }
+            return RuleMemory(key: RuleMemory.Key(rule: try row.text(0), slot: slot, name: try row.text(2)), json: json)
+        }
+    }
+}

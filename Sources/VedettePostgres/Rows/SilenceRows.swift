@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows of `silence`.
+enum SilenceRows {
+    static func all(_ connection: Connection) throws -> [Silence] {
+        try connection.run(
+            "select id, rule, source, item, until, until_state, created, sink, drops from silence order by id"
+        ).map { row in
+            Silence(
+                id: try row.int64(0), rule: row.optionalText(1), source: row.optionalText(2),
+                item: row.optionalText(3), until: try row.optionalInt64(4).map(Timestamp.init(milliseconds:)),
+                untilState: row.optionalText(5), sink: row.optionalText(7), drops: try row.bool(8),
+                created: Timestamp(milliseconds: try row.int64(6)))
+        }
+    }
+
+    static func add(_ silence: Silence, _ transaction: Transaction) throws -> Int64 {
+        try transaction.run(
+            """
+            insert into silence (rule, source, item, until, until_state, created, sink, drops)
+            values ($1, $2, $3, $4, $5, $6, $7, $8) returning id
+            """,
+            [
+                silence.rule, silence.source, silence.item, silence.until?.milliseconds, silence.untilState,
+                silence.created.milliseconds, silence.sink, silence.drops,
+            ]
+        ).first?.int64(0) ?? 0
+    }
+
+    static func end(_ ids: [Int64], _ transaction: Transaction) {
+        for id in ids { transaction.enqueue("delete from silence where id = $1", [id]) }
+    }
+
+    /// - Returns: how many of them existed.
+    static func endNow(_ ids: [Int64], _ transaction: Transaction) throws -> Int {
+        try transaction.run(ids.map { SQLCommand("delete from silence where id = $1", [$0]) })
+            .reduce(0) { $0 + $1.changed }
+    }
+
+    static func endOver(before wall: Timestamp, _ transaction: Transaction) {
+        transaction.enqueue("delete from silence where until <= $1", [wall.milliseconds])
+    }
+}

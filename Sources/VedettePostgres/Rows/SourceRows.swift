@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows of `source` and `item`.
+enum SourceRows {
+    static func write(_ record: SourceRecord, _ transaction: Transaction) {
+        transaction.enqueue(
+            """
+            insert into source (name, polled_at, record) values ($1, $2, $3)
+            on conflict (name) do update set polled_at = excluded.polled_at, record = excluded.record
+            """,
+            [
+                record.name, (record.health.lastPollAt ?? record.due)?.milliseconds, UTF8Text(record.json.bytes),
+            ])
+    }
+
+    static func write(_ item: StoredItem, of source: String, _ transaction: Transaction) {
+        transaction.enqueue(
+            """
+            insert into item (source, key, digest, shown, absent_since, state_since, body)
+            values ($1, $2, $3, $4, $5, $6, $7)
+            on conflict (source, key) do update set digest = excluded.digest, shown = excluded.shown,
+              absent_since = excluded.absent_since, state_since = excluded.state_since, body = excluded.body
+            """,
+            [
+                source, item.key, Int64(bitPattern: item.digest), Int64(bitPattern: item.shown),
+                item.absentSince?.milliseconds, item.stateSince.milliseconds, UTF8Text(item.body),
+            ])
+    }
+
+    static func records(_ connection: Connection) throws -> [SourceRecord] {
+        try connection.run("select name, record from source order by name").map(decode)
+    }
+
+    static func record(_ connection: Connection, of source: String) throws -> SourceRecord? {
+        try connection.run("select name, record from source where name = $1", [source]).first.map(decode)
+    }
+
+    private static func decode(_ row: SQLRow) throws -> SourceRecord {
+        let name = try row.text(0)
+        guard let json = try? JSON(parsing: try row.bytes(1)) else {
+            throw PostgresError(.statement(state: "XX001"), "the row of source '\(name)' is unreadable")
+        }
+        return SourceRecord(name: name, json: json)
+    }
+
+    static func items(_ connection: Connection, of source: String) throws -> [String: StoredItem] {
+        let rows = try connection.run(
+            "select key, digest, shown, absent_since, state_since, body from item where source = $1", [source])
+        var items: [String: StoredItem] = [:]
+        items.reserveCapacity(rows.count)
+        for row in rows {
+            let key = try row.text(0)
+            items[key] = StoredItem(
+                key: key, digest: UInt64(bitPattern: try row.int64(1)), shown: UInt64(bitPattern: try row.int64(2)),
+                absentSince: try row.optionalInt64(3).map(Timestamp.init(milliseconds:)),
+                stateSince: Timestamp(milliseconds: try row.int64(4)), body: try row.bytes(5))
+        }
+        return items
+    }
+}

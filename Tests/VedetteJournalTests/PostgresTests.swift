@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedettePostgres
+
+@Suite("A journal on PostgreSQL", .timeLimit(.minutes(2)))
+struct PostgresTests {
+    private let server: PostgresServer
+
+    init() throws { server = try PostgresLab.shared.get().schema() }
+
+    private func run(_ sql: String) throws { try Connection(server).run(sql) }
+
+    private func number(_ sql: String) throws -> Int64? { try Connection(server).run(sql).first?.int64(0) }
+
+    @Test("U+0000, which PostgreSQL's texts cannot hold, and the character that stands for it come back as they were")
+    func characters() async throws {
+        let journal = try await PostgresJournal.open(server)
+        let hard = "a\0b\u{10FFFF}0\u{10FFFF}"
+        var cause = event(1, key: hard)
+        cause.item?.title = hard
+        var kept = delivery(1, of: cause)
+        (kept.message.title, kept.message.text) = (hard, hard + "\0")
+        _ = try await journal.commit([poll(writes: [item(hard)], events: [cause], deliveries: [kept])])
+        let reader = try await PostgresJournalAccess(server).reader()
+        #expect(try await journal.items(of: "lab") == [hard: item(hard)])
+        #expect(try await reader.history(source: "lab", key: hard, limit: 9).map(\.item?.title) == [hard])
+        let message = try await reader.deliveries(limit: 9).first?.delivery.message
+        #expect(message?.title == hard && message?.text == hard + "\0")
+        try await journal.close()
+    }
+
+    @Test("tables of a later version are refused by the watcher and by commands, and left as they are")
+    func newer() async throws {
+        try await PostgresJournal.open(server).close()
+        try run("update journal set version = 99")
+        let refused = await #expect(throws: JournalError.self) { try await PostgresJournal.open(server) }
+        #expect(refused?.reason == .newer)
+        let unread = await #expect(throws: JournalError.self) { try await PostgresJournalAccess(server).reader() }
+        #expect(unread?.reason == .newer)
+        #expect(try number("select version from journal") == 99)
+    }
+
+    @Test("another program's table is refused, and nothing is created beside it")
+    func foreign() async throws {
+        try run("create table event (name text)")
+        let error = await #expect(throws: JournalError.self) { try await PostgresJournal.open(server) }
+        #expect(error?.reason == .corrupt && error?.detail.contains("a schema of its own") == true)
+        #expect(try number("select count(*) from pg_class where relnamespace = current_schema()::regnamespace") == 1)
+    }
+
+    @Test("where no watcher ever ran, commands tell so and create nothing")
+    func missing() async throws {
+        let access = PostgresJournalAccess(server)
+        let unread = await #expect(throws: JournalError.self) { try await access.reader() }
+        #expect(unread?.reason == .missing)
+        let unchanged = await #expect(throws: JournalError.self) { try await access.accept(source: "a", at: stamp(1)) }
+        #expect(unchanged?.reason == .missing)
+        #expect(try number("select count(*) from pg_class where relnamespace = current_schema()::regnamespace") == 0)
+    }
+
+    @Test("a second watcher is refused while the first one holds the lease, and gets it as soon as that one ends")
+    func exclusive() async throws {
+        let first = try await PostgresJournal.open(server)
+        let access = PostgresJournalAccess(server)
+        #expect(await access.watcher()?.pid == WatcherProcess.current.pid)
+        let refused = await #expect(throws: JournalError.self) { try await PostgresJournal.open(server) }
+        #expect(refused?.reason == .locked(pid: WatcherProcess.current.pid))
+        try await first.close()
+        #expect(await access.watcher() == nil)
+        try await PostgresJournal.open(server).close()
+    }
+
+    @Test("a watcher that was paused while another took over writes nothing any more, and learns why")
+    func fenced() async throws {
+        let paused = try await PostgresJournal.open(server)
+        _ = try await paused.commit(polls(1...1))
+        try run("update lease set expires = '-infinity'")
+        let next = try await PostgresJournal.open(server)
+        let attempt = Attempt(delivery: 1, state: .sent, attempts: 1, due: stamp(0), at: stamp(1), reason: nil)
+        let writes: [@Sendable () async throws -> Void] = [
+            { _ = try await paused.commit(polls(2...2)) }, { _ = try await paused.record([attempt]) },
+            { try await paused.write(deferred: [DeferredWrite(SourceRecord(name: "x"))]) },
+            { try await paused.excludeFromAge(.seconds(5)) },
+            { try await paused.forgetCookies(keeping: []) },
+        ]
+        for write in writes {
+            let error = await #expect(throws: JournalError.self) { try await write() }
+            #expect(error?.reason == .locked(pid: nil))
+        }
+        var losses = paused.losses.makeAsyncIterator()
+        #expect(await losses.next()?.detail.contains("taken over") == true)
+        _ = try await next.commit(polls(3...3))
+        let reader = try await PostgresJournalAccess(server).reader()
+        #expect(try await reader.events(limit: 9).map(\.id) == [event(1).id, event(3).id])
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.pending, .pending])
+        // Its end must not end the lease of the other.
+        try await paused.close()
+        #expect(await PostgresJournalAccess(server).watcher() != nil)
+        try await next.close()
+    }
+
+    @Test("a commit that the server ended before it was done is an error, and nothing of it is left")
+    func brokenCommit() async throws {
+        let journal = try await PostgresJournal.open(server)
+        try run(
+            """
+            create function break_commit() returns trigger language plpgsql as $$ begin
+              perform pg_terminate_backend(pg_backend_pid()); return null; end $$
+            """)
+        try run(
+            """
+            create constraint trigger break_commit after insert on event deferrable initially deferred
+              for each row execute function break_commit()
+            """)
+        let error = await #expect(throws: JournalError.self) { _ = try await journal.commit(polls(1...2)) }
+        #expect(error?.reason == .unavailable)
+        try run("drop trigger break_commit on event")
+        #expect(try await journal.commit(polls(1...2)).flatMap(\.events).map(\.seq) == [1, 2])
+        try await journal.close()
+    }
+
+    @Test("after a lost answer the server tells of each transaction whether it was committed")
+    func doubt() async throws {
+        let connection = try Connection(server)
+        try Migrations.migrate(connection, "x")
+        let lease = try #require(try Lease.take(connection))
+        var numbers: [Int64] = []
+        for isCommitted in [true, true, false] {
+            let transaction = try Transaction(connection, epoch: lease.epoch)
+            numbers.append(transaction.number)
+            guard isCommitted else {
+                transaction.rollback()
+                continue
+            }
+            if case .inDoubt(let error) = try transaction.commit(nil) { throw error }
+        }
+        #expect(numbers == [1, 2, 3])
+        #expect(try numbers.map { try lease.hasCommitted($0, connection) } == [true, true, false])
+        #expect(throws: JournalError.self) { try Lease(epoch: 99).hasCommitted(1, connection) }
+    }
+
+    @Test("connections that the server has closed are made again, and no call fails")
+    func reconnects() async throws {
+        let journal = try await PostgresJournal.open(server)
+        let access = PostgresJournalAccess(server)
+        let reader = try await access.reader()
+        for step in 1...3 {
+            _ = try await journal.commit(polls(step...step))
+            #expect(try await journal.pendingLanes().count == 1)
+            #expect(try await reader.lastSeq() == Int64(step))
+            // Those of this test alone: the name of each connection is that of its schema.
+            try run(
+                """
+                select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
+                  where application_name = current_schema() and pid <> pg_backend_pid()
+                """)
+        }
+        try await journal.close()
+    }
+
+    @Test("a server that is not there is one clear sentence at once, with the place")
+    func away() async throws {
+        let nowhere = PostgresServer(try ConnectionString("host=/nonexistent dbname=vedette"))
+        let error = await #expect(throws: JournalError.self) { try await PostgresJournal.open(nowhere) }
+        #expect(error?.reason == .unavailable)
+        #expect(error?.detail.contains("PostgreSQL database vedette on /nonexistent") == true)
+    }
+
+    @Test("a commit and a command wake their readers by themselves, without the timer")
+    func wakes() async throws {
+        let journal = try await PostgresJournal.open(server)
+        let never = Duration.seconds(3600)
+        var all = try NotificationWatch.start(server, for: .all, fallback: never).makeAsyncIterator()
+        var requests = try NotificationWatch.start(server, for: .requests, fallback: never).makeAsyncIterator()
+        _ = await (all.next(), requests.next())
+        _ = try await journal.commit(polls(1...1))
+        #expect(await all.next() != nil)
+        try await PostgresJournalAccess(server).accept(source: "lab", at: stamp(1))
+        #expect(await requests.next() != nil)
+        #expect(try await journal.controlRequests().count == 1)
+        #expect(await all.next() != nil)
+        try await journal.close()
+    }
+
+    @Test("a notification of another schema of the same database wakes nobody")
+    func otherSchema() async throws {
+        let journal = try await PostgresJournal.open(server)
+        var all = try NotificationWatch.start(server, for: .all, fallback: .seconds(3600)).makeAsyncIterator()
+        _ = await all.next()
+        let other = try await PostgresJournal.open(PostgresLab.shared.get().schema())
+        _ = try await other.commit(polls(1...1))
+        // Behind the other's, on the same channel: the first report is this journal's own.
+        _ = try await journal.commit(polls(1...2))
+        _ = await all.next()
+        #expect(try await PostgresJournalAccess(server).reader().lastSeq() == 2)
+        try await other.close()
+        try await journal.close()
+    }
+
+    @Test("what was pruned is subtracted from the size, and a seq is never given twice")
+    func size() async throws {
+        let journal = try await PostgresJournal.open(server)
+        _ = try await journal.commit(polls(1...1500))
+        try await journal.record(
+            (1...1500).map {
+                Attempt(delivery: $0, state: .sent, attempts: 1, due: stamp(0), at: stamp(9), reason: nil)
+            })
+        #expect(try await journal.size() > 100_000)
+        try await journal.prune(Retention(eventsBefore: stamp(9000), sources: [], sourcesBefore: stamp(0)))
+        #expect(try await journal.size() == 0)
+        #expect(try await journal.commit([poll(events: [event(9000)])])[0].events[0].seq == 1501)
+        try await journal.close()
+    }
+
+    @Test("damage in the counts and numbers of a journal is found")
+    func damages() async throws {
+        let journal = try await PostgresJournal.open(server)
+        _ = try await journal.commit(polls(1...3))
+        let reader = try await PostgresJournalAccess(server).reader()
+        #expect(try await reader.damages() == [])
+        try run("update queue_total set count = 7")
+        try run("update journal set last_seq = 1")
+        #expect(
+            try await reader.damages() == [
+                "2 events have a higher number than the last one given", "1 totals of queues differ from their rows",
+            ])
+        try await journal.close()
+    }
+}
