@@ -6,6 +6,6 @@ public import VedetteCore
 public enum SourceKinds {
     public static let all: [SourceKindEntry] = [
         CloudBurst.entry, Connections.entry, Feed.entry, JSONResource.entry, XMLResource.entry, HTMLPage.entry,
-        TextResource.entry, HTTPResource.entry,
+        TextResource.entry, CalendarResource.entry, HTTPResource.entry,
     ]
 }

@@ -32,9 +32,9 @@ enum Fixture {
             url: "https://appliance.example.org", interval: PollInterval(every: .seconds(60)))
     }
 
-    /// The pipeline over bodies, without rules.
-    static func replay(_ source: Source) -> Replay {
-        Replay(source, civil: Greenwich(), random: Counter(), log: NoLog())
+    /// The pipeline over bodies.
+    static func replay(_ source: Source, rules: RuleSet = RuleSet([])) -> Replay {
+        Replay(source, rules: rules, civil: Greenwich(), random: Counter(), log: NoLog())
     }
 }
 

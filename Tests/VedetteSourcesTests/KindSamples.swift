@@ -134,6 +134,25 @@ struct KindSample: Sendable {
             ],
             takesAnything: "a text has no structure: what is empty, cut or huge is a text, too"),
         KindSample(
+            kind: "calendar",
+            body: .text(
+                """
+                BEGIN:VCALENDAR
+                BEGIN:VEVENT
+                UID:a
+                SUMMARY:Release of the year
+                DTSTART:20261123T090000Z
+                LOCATION:Room 3
+                STATUS:TENTATIVE
+                END:VEVENT
+                BEGIN:VTODO
+                UID:b
+                SUMMARY:Write it down
+                PERCENT-COMPLETE:10
+                END:VTODO
+                END:VCALENDAR
+                """), count: 2, words: "Release of the year", identities: [["ahead": .duration(.seconds(86_400))]]),
+        KindSample(
             kind: "http", body: .text("good morning"), count: 1, words: "good morning",
             options: ["body": .text("compare"), "headers": .map([("version", .text("X-Version"))])],
             takesAnything: "it observes the response: whatever comes is up or down, never a failed poll"),

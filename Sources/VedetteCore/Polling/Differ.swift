@@ -81,7 +81,7 @@ public struct Differ: Sendable {
         // What a window remembers is absent too, but nobody waits for it.
         let confirmed = head.pendingAbsences > 0 ? pending : []
         for stored in confirmed.sorted(by: { $0.key < $1.key }) where stored.absentSince != nil {
-            difference.disappear(stored)
+            disappear(stored, &difference)
         }
         difference.head.pendingAbsences = 0
         difference.head.emptiness = nil
@@ -107,7 +107,7 @@ public struct Differ: Sendable {
         _ old: SnapshotHead, _ stored: [String: StoredItem], _ new: Observation
     ) -> Difference {
         if new.mode == .list, new.items.isEmpty, old.count > 0, source.empty == .suspect,
-            let held = suspectEmptiness(old)
+            !stored.values.allSatisfy(isOver), let held = suspectEmptiness(old)
         {
             return held
         }
@@ -120,6 +120,7 @@ public struct Differ: Sendable {
         }
         let fresh = freshFields(old)
         let reappeared = reappearedInWindow(new, old: old, stored: stored)
+        let entered = source.kind.entered(new.items, known: stored.keys, since: old.goodAt)
         let firstPage = new.firstPageCount ?? new.items.count
         var known = 0
         for (i, item) in new.items.enumerated() {
@@ -129,7 +130,7 @@ public struct Differ: Sendable {
             } else {
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
                 if !reappeared.contains(item.key) {
-                    difference.events.append(DraftEvent(.appeared, item: item))
+                    if !entered.contains(item.key) { difference.events.append(DraftEvent(.appeared, item: item)) }
                 } else if i < firstPage {
                     // A further page goes back behind what the last poll read.
                     difference.unannounced.append(item)
@@ -278,7 +279,8 @@ public struct Differ: Sendable {
             switch absence.mode {
             // A window's document that is whole from now on: what had left the window before is no news.
             case .list where before.absentSince != nil && !absence.wasWhole: difference.deletions.append(before.key)
-            case .list where before.absentSince != nil || absence.isBelieved: difference.disappear(before)
+            case .list where before.absentSince != nil || absence.isBelieved || isOver(before):
+                disappear(before, &difference)
             case .list:
                 difference.head.pendingAbsences += 1
                 difference.writes.append(before.absent(since: now))
@@ -287,6 +289,17 @@ public struct Differ: Sendable {
             }
         }
         forget(remembered, window: max(present.count, 20), in: &difference)
+    }
+
+    private func disappear(_ stored: StoredItem, _ difference: inout Difference) {
+        difference.deletions.append(stored.key)
+        if let item = stored.item, !source.kind.isOver(item, at: now) {
+            difference.events.append(DraftEvent(.disappeared, item: item))
+        }
+    }
+
+    private func isOver(_ stored: StoredItem) -> Bool {
+        stored.item.map { source.kind.isOver($0, at: now) } ?? false
     }
 
     /// Drops what left the window long ago, the longest gone first, beyond what five windows hold; and what is too much.
@@ -362,13 +375,6 @@ extension Item {
         var like = other
         like.measures = measures
         return like == self
-    }
-}
-
-extension Difference {
-    fileprivate mutating func disappear(_ stored: StoredItem) {
-        deletions.append(stored.key)
-        if let item = stored.item { events.append(DraftEvent(.disappeared, item: item)) }
     }
 }
 

@@ -15,6 +15,7 @@ struct RequestBuilder: Sendable {
         digest.add(ask.method)
         digest.add(ask.url)
         digest.add(Digest.of(ask.body ?? []))
+        if ask.period > 0 { digest.add(ask.period) }
         return digest.value
     }
 

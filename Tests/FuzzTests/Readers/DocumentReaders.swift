@@ -151,6 +151,28 @@ extension FuzzReader {
                 }
             }),
         FuzzReader(
+            "calendars",
+            words: [
+                "BEGIN:VEVENT\n", "END:VEVENT\n", "BEGIN:VTIMEZONE\n", "\r\n ", "\n\t", ";TZID=Europe/Vienna:", "FREQ=",
+                "BYDAY=-1MO",
+                "BYSETPOS=-1", "COUNT=9", "INTERVAL=", "UNTIL=20261231", "20261123T090000Z", "99991231", "PT15M", "\\n",
+                "\"",
+                "RECURRENCE-ID:", "EXDATE:", "RDATE:", "DURATION:", "DTEND:", "HOURLY", "YEARLY",
+            ],
+            texts: [
+                "BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:Z\nBEGIN:STANDARD\nDTSTART:19701101T000000\nTZOFFSETFROM:+0300\n"
+                    + "TZOFFSETTO:+0230\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU\nEND:STANDARD\nEND:VTIMEZONE\nBEGIN:VEVENT\nUID:a\n"
+                    + "DTSTART;TZID=Z:20261101T090000\nRRULE:FREQ=WEEKLY;BYDAY=MO,TU\nEXDATE;TZID=Z:20261123T090000\nSUMMARY:A\\, b\n"
+                    + "BEGIN:VALARM\nTRIGGER:-PT15M\nEND:VALARM\nEND:VEVENT\nEND:VCALENDAR\n",
+                "BEGIN:VCALENDAR\r\nBEGIN:VTODO\r\nUID:b\r\nDUE:20261123\r\nRRULE:FREQ=MONTHLY;COUNT=3\r\nEND:VTODO\r\n"
+                    + "BEGIN:VEVENT\r\nUID:c\r\nDTSTART:20261123T090000\r\nDURATION:P1DT2H\r\nRDATE:20261124T090000\r\n"
+                    + "END:VEVENT\r\nEND:VCALENDAR\r\n",
+            ],
+            check: {
+                let kind = try made("calendar", ["ahead": .duration(.seconds(86_400))])
+                return { try check(kind, $0) }
+            }),
+        FuzzReader(
             "dates",
             words: [
                 "0", "99", "-", ":", "+14:00", "Nov", "T", "Z", ".", "月", "am", " ", "\u{0}", "999999999999999999",

@@ -31,6 +31,13 @@ public protocol SourceKind: Sendable {
     func links(of item: Item, base: String, all: Bool) -> [ItemLink]
     /// Reads a linked resource as notes of the item.
     func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields
+    /// Returns whether time alone takes an item out of a list, as an event that is over: its absence is no event.
+    func isOver(_ item: Item, at now: Timestamp) -> Bool
+    /// Returns the keys of items that time alone brings into a list, as the next dates of a recurring event: they make no event.
+    /// - Parameters:
+    ///   - known: the keys of the snapshot.
+    ///   - last: when the last good poll was.
+    func entered(_ items: [Item], known: Dictionary<String, StoredItem>.Keys, since last: Timestamp) -> Set<String>
 }
 
 /// The states that the items of a source can have, for the validation of rules.
@@ -66,6 +73,12 @@ extension SourceKind {
     public func links(of item: Item, base: String, all: Bool) -> [ItemLink] { [] }
     /// No notes.
     public func read(_ link: ItemLink, _ page: inout PageBody) throws(ReadError) -> Fields { [:] }
+    /// No item.
+    public func isOver(_ item: Item, at now: Timestamp) -> Bool { false }
+    /// No item.
+    public func entered(_ items: [Item], known: Dictionary<String, StoredItem>.Keys, since last: Timestamp) -> Set<
+        String
+    > { [] }
 }
 
 /// A kind whose item is the response itself: a refused connection and a status 500 are states, not failures. Its mode is
@@ -149,6 +162,8 @@ public struct RequestTemplate: Sendable {
     public var redirects: Int
     /// See `Request.inspectsConnection`.
     public var inspectsConnection: Bool
+    /// Changes when the same body has to be read anew, for a kind whose items depend on the time of day.
+    public var period: UInt64 = 0
 
     /// Creates a request.
     public init(
