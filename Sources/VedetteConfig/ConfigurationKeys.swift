@@ -52,7 +52,7 @@ public enum ConfigurationKeys {
         KeySpec("query", "map of one secret", "A parameter that is added to the URL of each request."),
         KeySpec("oauth2", "map", "Client credentials for a token, which is fetched, cached and renewed."),
         KeySpec("aws", "map", "Keys that requests are signed with, by AWS Signature Version 4."),
-        KeySpec("session", "map", "A header that a refusal gives and that further requests repeat."),
+        KeySpec("session", "map", "How a session begins: with a login form, or with a header that a refusal gives."),
         KeySpec("tls", "map", "How the server's certificate is verified, and which client certificate is sent."),
         KeySpec(
             "proxy", "none, URL or map", "The proxy for the requests.", default: "the environment's `https_proxy` …"),
@@ -80,7 +80,9 @@ public enum ConfigurationKeys {
 
     /// The keys of `session`.
     public static let session = [
-        KeySpec("header", "text", "The header's name.", required: true),
+        KeySpec("login", "path or URL", "The page of the login form, on the origin of the server."),
+        KeySpec("fields", "map of texts or secrets", "The fields of the form that a person fills in."),
+        KeySpec("header", "text", "A header that a refusal gives and that further requests repeat."),
         KeySpec("from", "number", "The status of the response that gives its value.", default: "409"),
     ]
 

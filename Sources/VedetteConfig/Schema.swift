@@ -49,7 +49,7 @@ public struct ConfigurationSchema: Sendable {
         case "rate": object(ConfigurationKeys.rate)
         case "oauth2": object(ConfigurationKeys.oauth2) { $0 == "client_secret" ? Fragment.secret : nil }
         case "aws": object(ConfigurationKeys.aws) { $0 == "secret_key" ? Fragment.secret : nil }
-        case "session": object(ConfigurationKeys.session)
+        case "session": object(ConfigurationKeys.session) { $0 == "fields" ? map(of: Fragment.secret) : nil }
         case "password", "token": Fragment.secret
         case "headers", "query": map(of: Fragment.secret)
         default: nil

@@ -41,7 +41,20 @@ extension Bad {
         Bad(
             "aws: {region: 'a:b', service: ec2, key_id: k, secret_key: {env: T}}",
             "1:49: 'region' takes letters, digits and '-', not 'a:b'"),
-        Bad("session: {from: 409}", "1:44: 'session' lacks 'header': text"),
+        Bad("session: {from: 409}", "1:44: 'session' needs 'login' with 'fields', or 'header'"),
+        Bad(
+            "session: {header: X-S, login: /login}",
+            "1:63: 'login' and 'header' are two ways to begin a session; keep one"),
+        Bad(
+            "session: {login: /login}",
+            "1:44: 'login' needs 'fields' beside it: the names of the form's inputs and their values"),
+        Bad(
+            "session: {login: 'https://id.example.org/', fields: {u: a}}",
+            "1:52: 'login' is on another origin than the server, which gets no password"),
+        Bad("session: {login: /login, fields: {password: secret}}", "1:78: X"),
+        Bad(
+            "cookies: none, session: {login: /login, fields: {u: a}}",
+            "1:59: 'login' needs cookies; remove 'cookies: none'"),
         Bad("session: {header: 'a b'}", "1:53: 'a b' is not a header name; it takes letters, digits and '-'"),
         Bad("netrc: false", "1:42: 'netrc: false' has no effect; remove it"),
         Bad("netrc: [a]", "1:42: 'netrc' must be a text, not a list; quote a text that begins with '['"),

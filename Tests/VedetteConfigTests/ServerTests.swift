@@ -77,6 +77,11 @@ struct ServerTests {
         let server = read("session: {header: X-Transmission-Session-Id}").server
         #expect(server?.handshake == SessionHandshake(header: "X-Transmission-Session-Id", status: 409))
         #expect(read("session: {header: X-S, from: 401}").server?.handshake?.status == 401)
+        let login = read("session: {login: /login, fields: {user: ann, password: {env: T}}}").server?.login
+        #expect(login?.url.hasSuffix("/login") == true)
+        #expect(
+            login?.fields.map(\.name) == ["user", "password"] && login?.fields.map(\.value) == ["ann", "s3cret-t"])
+        #expect(login?.secrets.map(\.value) == ["s3cret-t"])
     }
 
     @Test("proxy, cookies, rate, concurrency and reach have their defaults and their words")

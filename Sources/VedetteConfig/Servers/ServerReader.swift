@@ -29,19 +29,8 @@ struct ServerReader {
         server.cookies = map["cookies"].flatMap { scalars.choice($0, "'cookies'") } ?? .memory
         server.originLimits = originLimits(map)
         server.allowsPrivate = map["allow_private"].flatMap { scalars.flag($0, "'allow_private'") } ?? false
-        server.handshake = map["session"].flatMap(handshake)
+        if let node = map["session"] { SessionReader(secrets: secrets, findings: findings).read(node, into: &server) }
         return server
-    }
-
-    private func handshake(_ node: YAMLNode) -> SessionHandshake? {
-        guard let map = MapReader(node, "'session'", keys: ConfigurationKeys.session, findings) else { return nil }
-        let status = map["from"].map { scalars.integer($0, "'from'", in: 400...499) } ?? 409
-        guard let node = map["header"], let name = scalars.text(node, "'header'"), let status else { return nil }
-        guard !name.isEmpty, name.utf8.allSatisfy(HeaderReader.isToken) else {
-            findings.error(node.place, "'\(name)' is not a header name; it takes letters, digits and '-'")
-            return nil
-        }
-        return SessionHandshake(header: name, status: status)
     }
 
     /// Reads an absolute http or https URL without credentials.

@@ -24,6 +24,8 @@ public struct Server: Sendable {
     public var allowsPrivate: Bool
     /// How a session begins; nil for servers without one.
     public var handshake: SessionHandshake?
+    /// The form that a session begins with; nil for servers without one.
+    public var login: LoginForm?
 
     /// Creates a server.
     public init(

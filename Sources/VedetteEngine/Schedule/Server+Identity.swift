@@ -23,6 +23,7 @@ extension Server {
             && allowsPrivate == other.allowsPrivate && headers.map(\.name) == other.headers.map(\.name)
             && headers.map(\.value) == other.headers.map(\.value) && proxy.parts == other.proxy.parts
             && credentials?.parts == other.credentials?.parts && handshake == other.handshake
+            && login?.parts == other.login?.parts
     }
 
     /// Nil when the server has no secret that could be found in a text.
@@ -37,8 +38,13 @@ extension Server {
     var secrets: [Secret] {
         let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }
         return headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-            + [credentials?.password, proxySecret].compactMap { $0 }
+            + [credentials?.password, proxySecret].compactMap { $0 } + (login?.secrets ?? [])
     }
+}
+
+extension LoginForm {
+    /// Equal for equal logins; never stored or printed.
+    fileprivate var parts: [String] { [url] + fields.flatMap { [$0.name, $0.value] } }
 }
 
 extension Credentials {

@@ -31,6 +31,9 @@ public actor HTTPClient: Fetcher {
     var tokenRequests: [GrantKey: TokenRequest] = [:]
     /// The headers of sessions that servers gave.
     var handshakes: [HandshakeKey: Secret] = [:]
+    /// The logins of sessions that begin with a form.
+    var logins: [LoginKey: LoginState] = [:]
+    let pages: (any LoginPageReader)?
     /// Loads of stored cookies: once a task has ended, `jars` has them.
     var cookieLoads: [String: Task<Void, Never>] = [:]
     var cookieWrites: [String: Task<Void, Never>] = [:]
@@ -46,10 +49,12 @@ public actor HTTPClient: Fetcher {
     /// deallocated, also after `shutdown`.
     public nonisolated var executor: any SerialExecutor & TaskExecutor { loop }
 
-    /// - Parameter cookies: stores the cookies of `CookiePolicy.journal`; without it they are kept in memory.
+    /// - Parameters:
+    ///   - cookies: stores the cookies of `CookiePolicy.journal`; without it they are kept in memory.
+    ///   - pages: finds what a login form fills in itself; without it, forms are sent without that.
     /// - Throws: `.configuration` when libcurl or a thread cannot be started.
-    public init(cookies: (any CookieStore)? = nil) throws(FetchError) {
-        try self.init(cookies: cookies, environment: .own)
+    public init(cookies: (any CookieStore)? = nil, pages: (any LoginPageReader)? = nil) throws(FetchError) {
+        try self.init(cookies: cookies, pages: pages, environment: .own)
     }
 
     /// - Parameters:
@@ -57,10 +62,11 @@ public actor HTTPClient: Fetcher {
     ///   - memory: bytes for response bodies, over all transfers.
     ///   - isPrivate: which addresses count as private. Tests make public hosts of loopback addresses.
     init(
-        cookies: (any CookieStore)? = nil, environment: ProxyEnvironment = .own, memory: Int = MemoryBudget.standard,
+        cookies: (any CookieStore)? = nil, pages: (any LoginPageReader)? = nil, environment: ProxyEnvironment = .own,
+        memory: Int = MemoryBudget.standard,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool = { $0.isPrivate }
     ) throws(FetchError) {
-        (cookieStore, self.environment, self.isPrivate) = (cookies, environment, isPrivate)
+        (cookieStore, self.pages, self.environment, self.isPrivate) = (cookies, pages, environment, isPrivate)
         self.memory = MemoryBudget(limit: memory)
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
             let share = curl_share_init()
@@ -113,6 +119,7 @@ public actor HTTPClient: Fetcher {
             markUsed(session, now: SystemTime.monotonic())
             if request.cookies == .journal { await loadCookies(of: session) }
         }
+        if let login = request.login { return try await fetch(request, after: login) }
         guard let handshake = request.handshake else { return try await authenticated(request) }
         return try await fetch(request, after: handshake)
     }

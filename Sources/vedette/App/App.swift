@@ -28,7 +28,7 @@ struct App: Sendable {
     init(_ configuration: Configuration, state directory: String, log: StderrLog) async throws {
         let journal = try SQLiteJournal.open(directory: directory)
         self.journal = journal
-        client = try HTTPClient(cookies: journal)
+        client = try HTTPClient(cookies: journal, pages: HTMLLoginPage())
         self.log = log
         actions = NotificationActions()
         services = SinkServices(

@@ -51,7 +51,7 @@ enum ItemLookup {
     private static func reading<Answer: Sendable>(
         of name: String, _ read: (OneShotPoll) async throws(ReadError) -> Answer
     ) async throws -> Answer {
-        let client = try HTTPClient()
+        let client = try HTTPClient(pages: HTMLLoginPage())
         let live = OneShotPoll(
             fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: KindRegistry.userAgent,
             transformer: JQTransformer())
@@ -73,7 +73,7 @@ enum ItemLookup {
     static func items(at url: String, kind: String?) async throws -> [Item] {
         if let kind { try check(kind: kind) }
         let target = try ProbeTarget(url, server: nil, kind: kind, userAgent: nil)
-        let client = try HTTPClient()
+        let client = try HTTPClient(pages: HTMLLoginPage())
         let answer: Result<ProbeTarget.Answer, any Error>
         do { answer = .success(try await target.fetch(FileFetcher(web: client))) } catch { answer = .failure(error) }
         await client.shutdown()

@@ -44,7 +44,7 @@ struct ProbeCommand: AsyncParsableCommand {
     func proposal() async throws -> ProposalText {
         if let kind { try ItemLookup.check(kind: kind) }
         let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent)
-        let client = try HTTPClient()
+        let client = try HTTPClient(pages: HTMLLoginPage())
         let result: Result<ProposalText, any Error>
         do { result = .success(try await probe(target, FileFetcher(web: client))) } catch { result = .failure(error) }
         await client.shutdown()

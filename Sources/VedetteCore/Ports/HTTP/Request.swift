@@ -50,6 +50,8 @@ public struct Request: Sendable {
     public var inspectsConnection: Bool
     /// How a session begins; nil for servers without one.
     public var handshake: SessionHandshake?
+    /// The form that its session begins with; nil for servers without one.
+    public var login: LoginForm?
 
     /// Which addresses a request may lead to: a public server must not make the watcher send requests into the private network
     /// (adversarial case 20).

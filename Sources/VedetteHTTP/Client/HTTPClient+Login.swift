@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Sessions that begin with a login form. One login serves all requests of a session; it is made again when the server asks for it:
+/// by 401 or 403, by a redirect to the form, or by a page with a login where something else was asked for.
+extension HTTPClient {
+    /// Identifies a session: its cookies, and the form.
+    struct LoginKey: Hashable {
+        var session: String
+        var url: String
+    }
+
+    /// What is known of a session.
+    struct LoginState {
+        /// The login that is under way.
+        var task: Task<FetchError?, Never>?
+        /// How many logins there were.
+        var count = 0
+        /// When the server asked for a login right after one, by the clock that never jumps.
+        var refusedAt: Int64?
+    }
+
+    /// A login that was refused is not repeated for this long: servers lock accounts.
+    private static let pause: Int64 = 5 * 60_000
+
+    /// Sends a request in its session, and once more after a login when the server asks for one.
+    func fetch(_ request: Request, after login: LoginForm) async throws(FetchError) -> Response {
+        guard let session = request.session, request.cookies != .none, let form = WebURL(login.url),
+            WebURL(request.url)?.origin == form.origin
+        else { return try await authenticated(request) }
+        let key = LoginKey(session: session, url: login.url)
+        if logins[key] == nil, jars[session]?.cookies.isEmpty ?? true { try await logIn(key, login, request) }
+        let count = logins[key]?.count
+        let response = try await authenticated(request)
+        guard await asksForLogin(response, request, form) else { return response }
+        // Another request of the session may have logged in meanwhile.
+        if count == logins[key]?.count {
+            guard !isPaused(key) else { return try HTTPClient.refused(response, form) }
+            try await logIn(key, login, request)
+        }
+        let again = try await authenticated(request)
+        guard await asksForLogin(again, request, form) else {
+            logins[key]?.refusedAt = nil
+            return again
+        }
+        logins[key]?.refusedAt = SystemTime.monotonic()
+        return try HTTPClient.refused(again, form)
+    }
+
+    /// Returns a 401 or 403 as it is; throws for a page in place of the response.
+    private static func refused(_ response: Response, _ form: WebURL) throws(FetchError) -> Response {
+        guard response.status != 401, response.status != 403 else { return response }
+        throw FetchError(
+            .unauthorized,
+            "\(form.origin) asks for a login again right after one; check the fields of 'session'")
+    }
+
+    private func isPaused(_ key: LoginKey) -> Bool {
+        logins[key]?.refusedAt.map { SystemTime.monotonic() - $0 < HTTPClient.pause } ?? false
+    }
+
+    private func logIn(_ key: LoginKey, _ login: LoginForm, _ request: Request) async throws(FetchError) {
+        guard !isPaused(key) else {
+            throw FetchError(.unauthorized, "the login was refused; it is tried again five minutes after that")
+        }
+        let task = logins[key]?.task ?? Task { await self.postForm(key, login, request) }
+        logins[key, default: LoginState()].task = task
+        if let error = await task.value { throw error }
+    }
+
+    private func postForm(_ key: LoginKey, _ login: LoginForm, _ request: Request) async -> FetchError? {
+        var failure: FetchError?
+        do throws(FetchError) {
+            let response = try await authenticated(try await formRequest(login, request))
+            if response.status >= 400 {
+                failure = FetchError(
+                    response.status < 500 ? .unauthorized : .serverError,
+                    "the login was answered by \(response.status); check 'login' and the fields of 'session'")
+            }
+        } catch {
+            failure = error
+        }
+        var state = logins[key] ?? LoginState()
+        (state.task, state.count) = (nil, state.count + 1)
+        state.refusedAt = failure?.failure == .unauthorized ? SystemTime.monotonic() : nil
+        // Without a login the next request begins with one.
+        logins[key] = failure == nil || state.refusedAt != nil ? state : nil
+        return failure
+    }
+
+    /// Builds the request that sends the form, with what the form's page fills in itself.
+    private func formRequest(_ login: LoginForm, _ request: Request) async throws(FetchError) -> Request {
+        var form = request
+        (form.method, form.url, form.body, form.redirects) = ("GET", login.url, nil, 5)
+        (form.validators, form.knownDigest, form.inspectsConnection) = (Validators(), nil, false)
+        form.headers.removeAll { ["content-type", "accept"].contains($0.name.lowercased()) }
+        form.headers.append(Header("Accept", "text/html, */*;q=0.5"))
+        let origin = WebURL(login.url)?.origin ?? ""
+        var hidden: [LoginPage.HiddenField] = []
+        if let pages {
+            let page = try await authenticated(form)
+            if let found = await HTTPClient.loginPage(in: page, pages) {
+                guard WebURL(page.url)?.origin == origin, WebURL(found.action)?.origin == origin else {
+                    throw FetchError(.redirect, "the login form leads to another origin, which gets no password")
+                }
+                (form.url, hidden) = (found.action, found.hidden)
+            }
+        }
+        let own = Set(login.fields.map(\.name))
+        let pairs =
+            hidden.filter { !own.contains($0.name) }.map { ($0.name, $0.value) }
+            + login.fields.map { ($0.name, $0.value) }
+        let body = pairs.map { "\(WebURL.encoded($0.0))=\(WebURL.encoded($0.1))" }.joined(separator: "&")
+        (form.method, form.body, form.redirects) = ("POST", Array(body.utf8), 0)
+        form.headers.append(Header("Content-Type", "application/x-www-form-urlencoded"))
+        // Servers compare both with their own address before they take a form.
+        form.headers += [Header("Referer", login.url), Header("Origin", origin)]
+        return form
+    }
+
+    private func asksForLogin(_ response: Response, _ request: Request, _ form: WebURL) async -> Bool {
+        guard let url = WebURL(response.url), url.origin == form.origin else { return false }
+        if response.status == 401 || response.status == 403 { return true }
+        let target = (300...399).contains(response.status) ? response.headers["Location"].flatMap(url.resolving) : url
+        if let target, target.place == form.place, WebURL(request.url)?.place != form.place { return true }
+        guard response.status == 200, response.headers.mediaType == "text/html" else { return false }
+        let accept = request.headers.first { $0.name.lowercased() == "accept" }?.value ?? "*/*"
+        if !accept.contains("html"), accept.contains("json") || accept.contains("xml") { return true }
+        guard let pages else { return false }
+        return await HTTPClient.loginPage(in: response, pages) != nil
+    }
+
+    /// Beside the network thread, since a page may be large.
+    @concurrent
+    private static func loginPage(in response: Response, _ reader: any LoginPageReader) async -> LoginPage? {
+        reader.loginPage(in: response)
+    }
+}
+
+extension WebURL {
+    /// The address without its query.
+    fileprivate var place: Substring { text.prefix { $0 != "?" && $0 != "#" } }
+}
