@@ -21,6 +21,14 @@ struct PostgresJournalReader: JournalReader {
         try await read { try EventRows.select($0, after: seq, filter, .oldestFirst, limit: limit) }
     }
 
+    func seq(before count: Int, _ filter: EventFilter) async throws(JournalError) -> Int64 {
+        try await read { try EventRows.seq(before: count, filter, $0) }
+    }
+
+    func deliveryStates(of events: [Int64]) async throws(JournalError) -> [Int64: Set<DeliveryState>] {
+        try await read { try DeliveryRows.states(of: events, $0) }
+    }
+
     func lastEvents(_ count: Int, _ filter: EventFilter) async throws(JournalError) -> [Event] {
         try await read { try EventRows.select($0, after: 0, filter, .newestFirst, limit: count).reversed() }
     }

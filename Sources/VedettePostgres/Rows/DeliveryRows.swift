@@ -77,6 +77,17 @@ enum DeliveryRows {
         return try connection.run(sql, values).map(decode)
     }
 
+    /// Reads the states of the deliveries of events, by seq.
+    static func states(of events: [Int64], _ connection: Connection) throws -> [Int64: Set<DeliveryState>] {
+        let list = "{\(events.map(String.init).joined(separator: ","))}"
+        var states: [Int64: Set<DeliveryState>] = [:]
+        for row in try connection.run("select event, state from delivery where event = any($1::bigint[])", [list]) {
+            guard let state = DeliveryState(rawValue: try row.text(1)) else { continue }
+            states[try row.int64(0), default: []].insert(state)
+        }
+        return states
+    }
+
     static func select(_ ids: [Int64], _ transaction: Transaction) throws -> [Delivery] {
         let rows = try transaction.run(ids.map { SQLCommand(columns + " where d.id = $1", [$0]) })
         return try rows.compactMap { try $0.first.map { try decode($0).delivery } }

@@ -34,7 +34,25 @@ enum EventRows {
     static func select(
         _ connection: Connection, after seq: Int64, _ filter: EventFilter, _ order: Order, limit: Int
     ) throws -> [Event] {
-        var values: [(any SQLValue)?] = [seq, limit]
+        try rows(connection, "e.body", after: seq, filter, order, limit: limit).map(decode)
+    }
+
+    /// Reads the seq after which the newest events begin; 0 when there are no more than `count`.
+    static func seq(before count: Int, _ filter: EventFilter, _ connection: Connection) throws -> Int64 {
+        guard count > 0 else { return try lastSeq(connection) }
+        func newest(_ offset: Int) throws -> Int64? {
+            try rows(connection, "e.seq", after: 0, filter, .newestFirst, limit: 1, offset: offset).first?.int64(0)
+        }
+        if let first = try newest(count - 1) { return first - 1 }
+        return try newest(0) == nil ? try lastSeq(connection) : 0
+    }
+
+    /// Reads one column of the events that a filter accepts.
+    private static func rows(
+        _ connection: Connection, _ column: String, after seq: Int64, _ filter: EventFilter, _ order: Order, limit: Int,
+        offset: Int = 0
+    ) throws -> SQLRows {
+        var values: [(any SQLValue)?] = [seq, limit, offset]
         var conditions = ["e.seq > $1"]
         func number(_ value: any SQLValue) -> String {
             values.append(value)
@@ -51,19 +69,28 @@ enum EventRows {
                 """
             conditions += ["e.seq >= (select seq from floor)", "e.time >= \(since)"]
         }
+        if let until = filter.until { conditions.append("e.time < \(number(until.milliseconds))") }
         if let source = filter.source { conditions.append("e.source = \(number(source))") }
+        if let key = filter.key { conditions.append("e.key = \(number(key))") }
+        if !filter.kinds.isEmpty {
+            let types = filter.kinds.map(\.rawValue).sorted().map { number($0) }
+            conditions.append("e.type in (\(types.joined(separator: ", ")))")
+        }
+        let isSent = filter.isSent ? "state in ('pending', 'retry', 'paused', 'sent')" : "true"
         if let rule = filter.rule {
             // Distinct, since a rule may have several deliveries of one event.
             table = """
-                (select distinct event from delivery where rule = \(number(rule)) and event > $1 order by event
-                  \(order.rawValue)) as d join event e on e.seq = d.event
+                (select distinct event from delivery where rule = \(number(rule)) and event > $1 and \(isSent)
+                  order by event \(order.rawValue)) as d join event e on e.seq = d.event
                 """
+        } else if filter.isSent {
+            conditions.append("exists (select 1 from delivery where event = e.seq and \(isSent))")
         }
         let sql = """
-            \(prefix) select e.body from \(table) where \(conditions.joined(separator: " and "))
-            order by e.seq \(order.rawValue) limit $2
+            \(prefix) select \(column) from \(table) where \(conditions.joined(separator: " and "))
+            order by e.seq \(order.rawValue) limit $2 offset $3
             """
-        return try connection.run(sql, values).map(decode)
+        return try connection.run(sql, values)
     }
 
     /// Reads the newest events of an item, newest first.
