@@ -107,4 +107,39 @@ struct HealthTimerTests {
             try await until { second.fetcher.requests.count == 1 }
         }
     }
+
+    @Test("a source that failed while the clock was ahead is polled at once in the next run")
+    func failedWhileClockAhead() async throws {
+        let (journal, clock) = (FakeJournal(), ManualClock())
+        clock.setWall(by: .seconds(40 * 86_400))
+        let first = World([source("a")], journal: journal, clock: clock)
+        first.fetcher.serve(url("a"), "", status: 500)
+        try await first.watcher.restore()
+        for _ in 0..<4 { _ = await first.watcher.runOnce(force: true) }
+        clock.setWall(by: .seconds(-40 * 86_400))
+        let second = World([source("a")], journal: journal, clock: clock)
+        second.fetcher.serve(url("a"), "1=Ready")
+        try await second.run {
+            // No time passes.
+            try await until { second.fetcher.requests.count == 1 }
+        }
+    }
+
+    @Test("after a restart with another URL neither the Retry-After nor the backoff of the old one holds")
+    func movedWhileStopped() async throws {
+        let first = World([source("a"), source("b")])
+        first.fetcher.serve(url("a"), "", status: 429, [("Retry-After", "86400")])
+        first.fetcher.serve(url("b"), "", status: 429, [("Retry-After", "86400")])
+        try await first.watcher.restore()
+        _ = await first.watcher.runOnce(force: true)
+        let sources = [source("a", host: "other"), source("b")]
+        let second = World(sources, journal: first.journal, clock: first.clock)
+        second.fetcher.serve(url("a", host: "other"), "1=Ready")
+        try await second.run {
+            // No time passes.
+            try await until { second.fetcher.requests.count == 1 }
+            try await until { await second.watcher.isIdle }
+        }
+        #expect(second.fetcher.requests.map(\.url) == [url("a", host: "other")])
+    }
 }

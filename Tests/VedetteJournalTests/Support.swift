@@ -190,6 +190,6 @@ func fullRecord() -> SourceRecord {
     record.health.isFailing = true
     record.health.lastPollAt = stamp(6)
     record.health.problem = Event.Problem(failure: "timeout", detail: "no \"answer\"")
-    (record.due, record.notBefore) = (stamp(7), stamp(8))
+    (record.due, record.notBefore, record.urlDigest) = (stamp(7), stamp(8), .max - 1)
     return record
 }

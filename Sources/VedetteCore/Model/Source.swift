@@ -46,6 +46,13 @@ public struct Source: Sendable {
         (self.interval, self.fails, self.first, self.empty) = (interval, fails, first, empty)
     }
 
+    /// A digest of the URL, which may hold a secret.
+    public var urlDigest: UInt64 {
+        var digest = Digest()
+        digest.add(url)
+        return digest.value
+    }
+
     /// A digest of URL, kind, items and key. Polls with another identity cannot be compared.
     public var identity: UInt64 {
         var digest = Digest()

@@ -13,6 +13,8 @@ public struct SourceRecord: Sendable, Hashable {
     public var due: Timestamp?
     /// The wall time before which the server wants no request (Retry-After).
     public var notBefore: Timestamp?
+    /// The digest of the URL that both times belong to; nil before the first poll and in rows of earlier versions.
+    public var urlDigest: UInt64?
 
     /// The record of a source that was never polled.
     public init(name: String) { self.name = name }

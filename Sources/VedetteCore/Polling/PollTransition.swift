@@ -21,6 +21,7 @@ public struct PollTransition: Sendable {
 
     public init(source: Source, record: SourceRecord, now: Timestamp, random: any RandomGenerator) {
         (self.source, self.record, self.now, self.random) = (source, record, now, random)
+        self.record.urlDigest = source.urlDigest
     }
 
     public mutating func failed(_ failure: Failure, detail: String, retryAfter: Duration?) {

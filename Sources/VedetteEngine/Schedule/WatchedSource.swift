@@ -56,6 +56,8 @@ final class WatchedSource {
             record.wallClockJumped(by: .milliseconds(now.wall.milliseconds - last.milliseconds))
             (record.due, record.health.lastPollAt) = (nil, now.wall)
         }
+        // As after a reload: the delays that another URL asked for do not hold for this one.
+        if let digest = record.urlDigest, digest != source.urlDigest { (record.due, record.notBefore) = (nil, nil) }
         take(record, at: now)
     }
 

@@ -10,6 +10,7 @@ extension SourceRecord {
             "health": health.json,
             "due": due?.json,
             "not_before": notBefore?.json,
+            "url": urlDigest.map(JSON.bits),
         ])
     }
 
@@ -20,6 +21,7 @@ extension SourceRecord {
         health = Health(json: json["health"])
         due = Timestamp(json: json["due"])
         notBefore = Timestamp(json: json["not_before"])
+        urlDigest = json["url"]?.bits
     }
 }
 
