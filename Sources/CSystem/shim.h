@@ -25,5 +25,6 @@ extern int cs_adjtimex(void *timex) __asm__("adjtimex");
 extern int cs_malloc_option(int option, int value) __asm__("mallopt");
 #define CS_MALLOC_TRIM_THRESHOLD (-1)
 #define CS_MALLOC_MMAP_THRESHOLD (-3)
+extern int cs_malloc_trim(unsigned long pad) __asm__("malloc_trim");
 
 #endif

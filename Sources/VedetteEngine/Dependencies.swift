@@ -22,13 +22,16 @@ public struct Dependencies: Sendable {
     public var transformer: (any BodyTransformer)?
     /// Local time, for quiet times and digests.
     public var civil: any CivilTime
+    /// The memory for what polls read.
+    public var memory: PollMemory
 
     public init(
         fetcher: any Fetcher, journal: any Journal, clock: any Clock, random: any RandomGenerator, log: any Log,
-        userAgent: String, transformer: (any BodyTransformer)? = nil, civil: any CivilTime
+        userAgent: String, transformer: (any BodyTransformer)? = nil, civil: any CivilTime,
+        memory: PollMemory = PollMemory()
     ) {
         (self.fetcher, self.journal, self.clock, self.random) = (fetcher, journal, clock, random)
         (self.log, self.userAgent, self.transformer) = (log, userAgent, transformer)
-        self.civil = civil
+        (self.civil, self.memory) = (civil, memory)
     }
 }

@@ -225,6 +225,7 @@ public actor Watcher {
     private func ended(_ source: WatchedSource, _ lane: Lane) {
         let now = dependencies.clock.now()
         slots.release(lane)
+        dependencies.memory.trimWhenIdle()
         schedule.pollEnded(source, now: now)
         for action in network.takeActions() { schedule.advance(for: action, network, at: now) }
         // Polls of slow hosts start as slots come free; a source whose origin answers again goes back to the schedule.

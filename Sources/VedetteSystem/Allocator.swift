@@ -15,4 +15,10 @@ public enum Allocator {
     /// With the standard of 128 KiB each document's memory went back to the kernel when it was read, and came back as pages that
     /// the kernel clears: 38 % of the time of reading a JSON list of 385 KB, and a third of that of an Atom feed of 1 MB.
     public static func keepSmallBuffers() { _ = cs_malloc_option(CS_MALLOC_TRIM_THRESHOLD, 4 << 20) }
+
+    /// Gives all that is free in the heaps back to the kernel, which takes about 10 ms for 100 MB.
+    ///
+    /// glibc gives back only what lies at the end of a heap, and each thread's heap keeps the rest for itself: after lists of
+    /// 16,000 rows, 376 MB of short texts stayed resident of which 4 MB were in use.
+    public static func returnFreeMemory() { _ = cs_malloc_trim(0) }
 }

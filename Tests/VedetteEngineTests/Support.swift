@@ -128,12 +128,13 @@ struct World {
     init(
         _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
         clock: ManualClock = ManualClock(), sinks others: [String: any Sink] = [:],
-        policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
+        policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:],
+        memory: PollMemory = PollMemory()
     ) {
         (self.journal, self.clock) = (journal, clock)
         let dependencies = Dependencies(
             fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: log, userAgent: "test/1",
-            transformer: FakeShaper(), civil: Greenwich())
+            transformer: FakeShaper(), civil: Greenwich(), memory: memory)
         let sinks = others.merging(["k": sink]) { other, _ in other }
         let executor = QueueExecutor()
         dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy, fingerprints: fingerprints)

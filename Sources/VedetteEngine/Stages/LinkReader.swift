@@ -138,7 +138,10 @@ extension PollStages {
             isPublic: isPublic)
         var cache = links
         cache.keepOnly(Set(all))
-        let warnings = await reader.refresh(&cache, all)
+        let warnings =
+            memory?.park() ?? true
+            ? await reader.refresh(&cache, all)
+            : ["linked resources wait for the next poll: the memory for what polls read is used up"]
         for i in items.indices {
             for link in named[i] { items[i].take(cache.notes(of: link)) }
         }

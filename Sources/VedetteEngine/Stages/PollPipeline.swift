@@ -23,7 +23,13 @@ final class PollPipeline {
     /// - Returns: what was committed; nil when nothing was.
     @discardableResult
     func run(_ source: WatchedSource, lane: Lane) async -> Committed? {
-        let poll = begin(source, lane)
+        // Held until the commit, when nothing of what was read is left.
+        let memory = PollMemoryShare(dependencies.memory)
+        defer { memory.release() }
+        return await run(begin(source, lane, memory), of: source)
+    }
+
+    private func run(_ poll: PollStages, of source: WatchedSource) async -> Committed? {
         do throws(JournalError) {
             // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
             let items = try await poll.read(await poll.fetch())
@@ -68,7 +74,7 @@ final class PollPipeline {
 
     // MARK: Begin
 
-    private func begin(_ source: WatchedSource, _ lane: Lane) -> PollStages {
+    private func begin(_ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare) -> PollStages {
         let (journal, name) = (dependencies.journal, source.source.name)
         return PollStages(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,
@@ -76,7 +82,8 @@ final class PollPipeline {
             fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
             transformer: dependencies.transformer, thresholds: rules.interests.thresholds(for: name),
             links: source.links,
-            storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits)
+            storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits,
+            memory: memory)
     }
 
     // MARK: Transition
@@ -137,8 +144,9 @@ final class PollPipeline {
             transition.unconfirmed(retryAfter: result.retryAfter)
             dependencies.log.log(.info, "\(name): \(detail) (\(poll.id))")
         case .unchanged(let validators):
-            let absences = source.record.snapshot?.pendingAbsences ?? 0
-            let stored = absences > 0 ? try await dependencies.journal.items(of: name) : [:]
+            let hasAbsences = source.record.snapshot.map { $0.pendingAbsences > 0 } ?? false
+            if hasAbsences { await poll.reserve(body: 0, items: 0) }
+            let stored = hasAbsences ? try await dependencies.journal.items(of: name) : [:]
             transition.unchanged(validators, stored: stored, freshFor: result.freshFor)
         case .read(let difference):
             transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)

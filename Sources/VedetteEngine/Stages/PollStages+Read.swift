@@ -47,6 +47,9 @@ extension PollStages {
 
     private func readPages(from first: inout FirstResponse) async throws(JournalError) -> ReadSource {
         let isBaseline = snapshot?.identity != source.identity
+        guard await reserve(body: first.response.body.count, items: 0) else {
+            return .ended(PollResult(.cancelled))
+        }
         let stored = isBaseline ? [:] : try await storedItems()
         let paginator = Paginator(
             mode: source.kind.mode, url: first.response.url, known: isBaseline ? nil : stored,
@@ -61,6 +64,10 @@ extension PollStages {
         if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
         var observation = reading.paginator.observation
         let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)
+        // What was read is known by now: many short rows take more than their bytes tell.
+        guard await reserve(body: reading.bytes, items: observation.items.count) else {
+            return .ended(PollResult(.cancelled))
+        }
         // A window's first page stands for the window; a list of several pages has no body of its own.
         if source.kind.mode == .window || (reading.paginator.pages == 1 && !hasUnknownNextPage(first.response)) {
             observation.validators = validators(of: first.response)
@@ -84,6 +91,11 @@ extension PollStages {
         first.response.memory = nil
         var last = first.response
         while case .fetch(let page) = reading.step {
+            guard memory?.park() ?? true else {
+                let pages = counted(reading.paginator.pages, "page")
+                let detail = "the memory for what polls read is used up, after \(pages) of several"
+                return PollResult(.failed(.memory, detail: detail))
+            }
             switch await fetchNext(page, first.template, after: last) {
             case .failure(let error):
                 var result = PollResult(error)
@@ -102,6 +114,9 @@ extension PollStages {
     private func readPage(_ response: inout Response, _ reading: inout PageReading) async -> PollResult? {
         if !response.isFromPrivate { reading.isPublic = true }
         reading.bytes += response.body.count
+        guard await reserve(body: reading.bytes, items: reading.paginator.items.count) else {
+            return PollResult(.cancelled)
+        }
         let body = PageBody(
             bytes: response.takeBody(), headers: response.headers, url: response.url,
             number: reading.paginator.pages + 1, receivedAt: clock.now().wall)

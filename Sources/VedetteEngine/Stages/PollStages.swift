@@ -25,6 +25,8 @@ struct PollStages: Sendable {
     /// The snapshot's items, read only when the body changed.
     let storedItems: @Sendable () async throws(JournalError) -> [String: StoredItem]
     var limits = PollLimits()
+    /// The poll's share of the memory for what polls read; nil for a poll on demand.
+    var memory: PollMemoryShare?
 
     var requests: RequestBuilder { RequestBuilder(source: source, lane: lane, userAgent: userAgent) }
 
@@ -34,6 +36,14 @@ struct PollStages: Sendable {
         guard let snapshot, snapshot.identity == source.identity, snapshot.fingerprints == source.kind.fingerprints
         else { return nil }
         return snapshot
+    }
+
+    /// Waits until the memory suffices for so much of a body and its items, beside the stored ones.
+    /// - Returns: false when the poll was cancelled meanwhile.
+    @discardableResult
+    func reserve(body: Int, items: Int) async -> Bool {
+        let charge = PollMemory.charge(body: body, items: items + (snapshot?.count ?? 0))
+        return await memory?.grow(to: charge) ?? true
     }
 
     /// All three stages, for polls that are not stored.

@@ -8,8 +8,8 @@ import VedetteCore
 ///
 /// `MemoryLedger` decides; this makes it safe to use from any thread, since a share ends where its response ends.
 final class MemoryBudget: Sendable {
-    /// In bytes.
-    static let standard = 256 << 20
+    /// In bytes. What polls make of the bodies may take as much (`PollMemory`).
+    static let standard = 128 << 20
 
     fileprivate let ledger: Mutex<MemoryLedger>
 

@@ -73,7 +73,7 @@ final class Transfer {
     private static let maximumDigestAttempts = 4
 
     /// Bytes of a buffer that is kept for the next hop: there may be hundreds of handles (I8).
-    private static let maximumKept = 256 << 10
+    private static let maximumKept = 64 << 10
     private static let errorBufferSize = Int(CURL_ERROR_SIZE)
 
     init?(

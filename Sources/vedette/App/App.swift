@@ -38,7 +38,7 @@ struct App: Sendable {
             fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
             userAgent: KindRegistry.userAgent, transformer: JQTransformer(),
-            civil: ZoneTime())
+            civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() })
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
         dispatcher = Dispatcher(
             dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,
