@@ -102,6 +102,7 @@ public struct SQLiteJournalAccess: JournalAccess {
         at now: Timestamp, _ change: (Database) throws -> (Answer, [ControlRequest])
     ) throws(JournalError) -> Answer {
         guard files.identity != nil else { throw JournalError.missing(files) }
+        try files.requireReplaced()
         let answer = try JournalStore.result(files) {
             let queue = try DatabaseQueue(
                 path: files.database, configuration: JournalStore.configuration(readonly: false))

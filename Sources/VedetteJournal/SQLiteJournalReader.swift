@@ -14,6 +14,7 @@ final class SQLiteJournalReader: JournalReader {
     /// - Throws: `.missing` when no watcher ever ran here; `.older`, `.newer` or `.corrupt`.
     init(_ files: JournalFiles) throws(JournalError) {
         guard let identity = files.identity, identity.size > 0 else { throw JournalError.missing(files) }
+        try files.requireReplaced()
         store = try JournalStore.result(files) {
             let queue = try DatabaseQueue(
                 path: files.database, configuration: JournalStore.configuration(readonly: true))

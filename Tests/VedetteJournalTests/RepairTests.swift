@@ -40,9 +40,9 @@ struct RepairTests {
     private var file: URL { URL(fileURLWithPath: scratch.database) }
 
     /// The same files elsewhere.
-    private func image() throws -> Scratch {
+    private func image(of original: Scratch? = nil) throws -> Scratch {
         let copy = Scratch()
-        try FileManager.default.copyItem(atPath: scratch.path, toPath: copy.path)
+        try FileManager.default.copyItem(atPath: (original ?? scratch).path, toPath: copy.path)
         return copy
     }
 
@@ -137,6 +137,53 @@ struct RepairTests {
         let report = try #require(try copy.access.repair(at: stamp(0)))
         #expect(try Data(contentsOf: URL(fileURLWithPath: report.kept + "-wal")) == log)
         #expect(try await copy.reader().lastSeq() == 201)
+    }
+
+    @Test(
+        "a repair that a power cut interrupts at any step is finished by the next start, and nothing of the log is lost",
+        arguments: 0...6)
+    func interrupted(steps: Int) async throws {
+        try await fill()
+        let journal = try scratch.open()
+        _ = try await journal.commit([poll(events: [event(500)])])
+        let copy = try image()
+        try journal.close()
+        let log = try Data(contentsOf: URL(fileURLWithPath: copy.database + "-wal"))
+        // Saved whole, and moved by a repair that ends after some steps.
+        let other = try image(of: copy)
+        try other.open().close()
+        let fresh = copy.path + "/journal.repaired-1.db"
+        try FileManager.default.moveItem(atPath: other.database, toPath: fresh)
+        let replacement = try JournalReplacement(of: copy.files, by: fresh, stamp: "1")
+        for step in replacement.steps.prefix(steps) { try step() }
+        let isOver = steps > 4
+        if !isOver {
+            #expect(reason { _ = try copy.reader() } == .corrupt)
+            await #expect(throws: JournalError.self) {
+                try await copy.access.add(Silence(rule: "r", created: stamp(1)))
+            }
+        }
+        try copy.open().close()
+        #expect(try await copy.reader().lastSeq() == 201)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: replacement.kept + "-wal")) == log)
+        #expect(try copy.access.repair(at: stamp(0)) == nil)
+    }
+
+    @Test("an interrupted repair is finished by the next one, which names the file that is kept")
+    func interruptedTwice() async throws {
+        try await fill()
+        let other = try image()
+        let fresh = scratch.path + "/journal.repaired-1.db"
+        try FileManager.default.moveItem(atPath: other.database, toPath: fresh)
+        let replacement = try JournalReplacement(of: scratch.files, by: fresh, stamp: "1")
+        // A log that SQLite makes beside the damaged journal does not take the place of the one that is kept.
+        for step in replacement.steps.prefix(2) { try step() }
+        let log = try? Data(contentsOf: URL(fileURLWithPath: replacement.kept + "-wal"))
+        try Data("new".utf8).write(to: URL(fileURLWithPath: scratch.database + "-wal"))
+        #expect(try scratch.access.repair(at: stamp(0))?.kept == replacement.kept)
+        let keptLog = try? Data(contentsOf: URL(fileURLWithPath: replacement.kept + "-wal"))
+        #expect(keptLog == log)
+        #expect(try await scratch.reader().damages().isEmpty)
     }
 
     @Test("a log that was cut off anywhere leaves the commits before the cut, whole")

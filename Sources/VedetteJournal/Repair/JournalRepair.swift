@@ -26,14 +26,19 @@ struct JournalRepair {
         try files.requireLocal()
         let lock = try StateLock(files)
         defer { lock.release() }
+        if let interrupted = JournalReplacement(interruptedIn: files) {
+            try interrupted.finish()
+            files.notify(.requests)
+            return RepairReport(tables: [], forgottenSources: [], kept: interrupted.kept)
+        }
         let file = Glibc.open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw JournalError.system(errno, "failed to create \(fresh)", "make room beside it") }
         Glibc.close(file)
-        // Once it has taken the journal's place, there is no file of that name.
+        // Once the replacement has begun, there is no file of that name.
         defer { unlink(fresh) }
         let (report, isSound) = try JournalStore.result(files) { try save() }.get()
         guard !isSound else { return nil }
-        try replace()
+        try JournalReplacement(of: files, by: fresh, stamp: stamp).finish()
         files.notify(.requests)
         return report
     }
@@ -85,24 +90,6 @@ struct JournalRepair {
                 "nothing of the journal \(files.database) can be read (\(error.message ?? "it is no database")): "
                     + "restore a backup, or move the file away to begin anew")
         }
-    }
-
-    /// Puts the new file in the place of the damaged one. The log goes first: SQLite would apply it to any file of that name.
-    private func replace() throws(JournalError) {
-        try move("keep \(files.database) as \(kept)") { link(files.database, kept) }
-        for suffix in ["-wal", "-shm"] where access(files.database + suffix, F_OK) == 0 {
-            try move("move \(files.database + suffix)") { rename(files.database + suffix, kept + suffix) }
-        }
-        try move("move \(fresh)") { rename(fresh, files.database) }
-        let directory = Glibc.open(files.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        Glibc.close(directory)
-    }
-
-    private func move(_ what: String, _ call: () -> CInt) throws(JournalError) {
-        guard call() != 0 else { return }
-        throw JournalError.system(errno, "failed to \(what)", "check the owner and mode of \(files.directory)")
     }
 }
 
