@@ -184,16 +184,15 @@ enum Migrations {
         alter table delivery add column field text;
         """
 
-    /// Upgrades a database of any earlier version; each step is a transaction, so a crash between two steps loses
-    /// nothing.
+    /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file
+    /// without tables or whole, never a part of it.
     static func migrate(_ db: Database, steps: [String] = steps) throws {
         let done = try version(db)
-        for (number, step) in steps.enumerated().dropFirst(done) {
-            try db.inTransaction(.immediate) {
-                try db.execute(sql: step)
-                try db.execute(sql: "pragma application_id = \(applicationID); pragma user_version = \(number + 1)")
-                return .commit
-            }
+        guard done < steps.count else { return }
+        try db.inTransaction(.immediate) {
+            for step in steps.dropFirst(done) { try db.execute(sql: step) }
+            try db.execute(sql: "pragma application_id = \(applicationID); pragma user_version = \(steps.count)")
+            return .commit
         }
     }
 
