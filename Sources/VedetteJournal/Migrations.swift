@@ -9,7 +9,7 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7]
+    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7, version8]
 
     static let version1 = """
         create table source (
@@ -182,6 +182,11 @@ enum Migrations {
     /// `field`: the field that the rule of the message is about.
     static let version7 = """
         alter table delivery add column field text;
+        """
+
+    /// For the last and the number of the messages that each sink sent.
+    static let version8 = """
+        create index delivery_sent on delivery (sink, ended_at) where state = 'sent';
         """
 
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file

@@ -39,6 +39,10 @@ public struct SQLiteJournalAccess: JournalAccess {
         try await change(DeliveryChange(.drop, selection, at: now), at: now) { .reloadQueue(sink: $0) }
     }
 
+    public func clear(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
+        try await change(DeliveryChange(.clear, selection, at: now), at: now) { .reloadQueue(sink: $0) }
+    }
+
     private func change(
         _ change: DeliveryChange, at now: Timestamp, _ request: @escaping @Sendable (String) -> ControlRequest
     ) async throws(JournalError) -> Int {

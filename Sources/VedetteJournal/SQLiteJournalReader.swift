@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 import VedetteCore
 
 /// Reads a SQLite journal beside the process that watches, or where none does.
@@ -13,7 +14,10 @@ final class SQLiteJournalReader: JournalReader {
 
     /// - Throws: `.missing` when no watcher ever ran here; `.older`, `.newer` or `.corrupt`.
     init(_ files: JournalFiles) throws(JournalError) {
-        guard let identity = files.identity, identity.size > 0 else { throw JournalError.missing(files) }
+        guard let identity = files.identity else {
+            throw errno == EACCES ? JournalError.denied(files) : JournalError.missing(files)
+        }
+        guard identity.size > 0 else { throw JournalError.missing(files) }
         try files.requireReplaced()
         store = try JournalStore.result(files) {
             let queue = try DatabaseQueue(
@@ -79,6 +83,10 @@ final class SQLiteJournalReader: JournalReader {
 
     func sinkCounts() async throws(JournalError) -> [SinkCount] {
         try await store.read { try QueueTotalRows.counts($0) }
+    }
+
+    func activity(of sinks: [String], since start: Timestamp) async throws(JournalError) -> [SinkActivity] {
+        try await store.read { db in try sinks.map { try DeliveryRows.activity(db, of: $0, since: start) } }
     }
 
     func ruleMemories() async throws(JournalError) -> [RuleMemory] {

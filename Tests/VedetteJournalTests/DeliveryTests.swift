@@ -38,6 +38,24 @@ struct DeliveryTests {
     }
 
     @Test(
+        "clear deletes dead deliveries alone, with their attempts, and the counts go down", arguments: Backend.allCases)
+    func clear(_ backend: Backend) async throws {
+        let store = try backend.open()
+        let journal = store.journal
+        _ = try await journal.commit(polls(1...3))
+        try await journal.record([
+            attempt(1, .sent), attempt(2, .retry, reason: "503"), attempt(3, .dead, reason: "404"),
+        ])
+        #expect(try await store.access.clear(.all(DeliveryFilter(.unsent)), at: stamp(5)) == 1)
+        let reader = try await store.reader()
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.sent, .retry])
+        #expect(try await reader.attempts(of: 3).isEmpty)
+        #expect(try await reader.sinkCounts().map(\.dead) == [0])
+        #expect(try await journal.record([attempt(3, .dead, reason: "late")]).isEmpty)
+        try await journal.close()
+    }
+
+    @Test(
         "an outcome is kept: what was retried is pending with its count, time and reason, what ended is not",
         arguments: Backend.allCases)
     func outcomes(_ backend: Backend) async throws {
@@ -59,6 +77,10 @@ struct DeliveryTests {
         let count = try #require(try await reader.sinkCounts().first)
         #expect((count.pending, count.retrying, count.paused, count.dead) == (2, 1, 1, 1))
         #expect(count.pendingBytes == pending.reduce(0) { $0 + $1.queueBytes })
+        let activity = SinkActivity(
+            sink: "team", sent: 1, lastSentAt: stamp(10), lastDeadAt: stamp(10), lastDeadReason: "404")
+        #expect(try await reader.activity(of: ["team", "none"], since: stamp(10)) == [activity, .init(sink: "none")])
+        #expect(try await reader.activity(of: ["team"], since: stamp(11)).map(\.sent) == [0])
         try await journal.close()
     }
 

@@ -308,6 +308,10 @@ private struct Walk {
             (count, expected) = (
                 try await access.retry(selection, at: stamp(now)), memory.retry(selection, at: stamp(now))
             )
+        } else if chance(30) {
+            (count, expected) = (
+                try await scratch.access.clear(selection, at: stamp(now)), memory.clear(selection, at: stamp(now))
+            )
         } else {
             (count, expected) = (
                 try await access.drop(selection, at: stamp(now)), memory.drop(selection, at: stamp(now))
@@ -479,6 +483,10 @@ private struct Walk {
             try check("attempts of \(id)", try await reader.attempts(of: id), memory.attempts(of: id))
         }
         try check("counts", try await reader.sinkCounts(), memory.sinkCounts())
+        let start = stamp(now - 1000)
+        try check(
+            "activity", try await reader.activity(of: Self.sinks, since: start),
+            memory.activity(of: Self.sinks, since: start))
         try check("memories", try await reader.ruleMemories(), memory.ruleMemories())
         try check("silences", try await reader.silences(), memory.silences())
         for session in Self.sources {

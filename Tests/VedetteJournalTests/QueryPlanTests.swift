@@ -39,6 +39,9 @@ struct QueryPlanTests {
             (DeliveryRows.sql(.init(.unsent, sink: "sink1"), .dead), "delivery_dead"),
             (DeliveryRows.sql(.init(.unsent, sink: "sink1"), .pending), "delivery_queue"),
             (DeliveryRows.sql(.init(.unsent, sink: "sink1", rule: "rule1"), .pending), "delivery_queue"),
+            (DeliveryRows.lastSent, "delivery_sent"),
+            (DeliveryRows.sentSince, "delivery_sent"),
+            (DeliveryRows.lastDead, "delivery_dead"),
             (DeliveryRows.sql(.init(event: 7)), "delivery_event"),
             (EventRows.sql(.init(), .oldestFirst), "INTEGER PRIMARY KEY"),
             (EventRows.sql(.init(source: "source1"), .oldestFirst), "event_source"),
@@ -150,7 +153,7 @@ struct QueryPlanTests {
             _ = try await journal.evict(
                 limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)]))
         }
-        for action in [DeliveryChange.Action.retry, .drop] {
+        for action in [DeliveryChange.Action.retry, .drop, .clear] {
             for selection in [
                 DeliverySelection.ids([7]), .all(.init(.unsent, sink: "sink1")),
                 .all(.init(.unsent, rule: "rule1", event: 7, before: stamp(-1_000_000_000_000))),
@@ -196,6 +199,7 @@ struct QueryPlanTests {
         _ = try await reader.attempts(of: 1)
         _ = try await reader.sourceRecord(of: "source1")
         _ = try await reader.sinkCounts()
+        _ = try await reader.activity(of: ["sink1"], since: stamp(0))
         _ = try await reader.lastSeq()
     }
 

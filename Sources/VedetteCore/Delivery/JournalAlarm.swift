@@ -55,7 +55,8 @@ extension JournalError.Reason {
     /// Whether every other record would fail for the same reason.
     public var concernsWholeJournal: Bool {
         switch self {
-        case .locked, .full, .readOnly, .corrupt, .newer, .older, .missing, .busy, .unavailable, .inputOutput: true
+        case .locked, .full, .readOnly, .corrupt, .newer, .older, .missing, .denied, .busy, .unavailable, .inputOutput:
+            true
         case .refused: false
         }
     }

@@ -21,6 +21,13 @@ extension JournalError {
         JournalError(.missing, "there is no journal \(files.database) yet: start 'vedette run' first, or check --state")
     }
 
+    static func denied(_ files: JournalFiles) -> JournalError {
+        JournalError(
+            .denied,
+            "the journal \(files.database) cannot be read (permission denied): run the command as the user of the watcher, "
+                + "or with sudo")
+    }
+
     static func older(_ files: JournalFiles) -> JournalError {
         JournalError(
             .older,
@@ -62,6 +69,7 @@ extension JournalError {
         case .SQLITE_CANTOPEN where files.identity == nil: return missing(files)
         case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH:
             return JournalError(.refused, "the journal \(path) refused a record (\(message))")
+        case .SQLITE_CANTOPEN where access(path, R_OK) != 0 && errno == EACCES: return denied(files)
         case .SQLITE_CANTOPEN:
             return JournalError(
                 .readOnly, "the journal \(path) cannot be opened (\(message)): check its owner and mode")

@@ -13,6 +13,8 @@ struct DeliveryChange: Sendable {
         case retry
         /// Ends pending deliveries as dead.
         case drop
+        /// Deletes dead deliveries.
+        case clear
     }
 
     private let action: Action
@@ -62,13 +64,22 @@ struct DeliveryChange: Sendable {
 
     private func parts(of filter: DeliveryFilter, _ db: Database) throws -> [Part] {
         let sinks = try filter.sink.map { [$0] } ?? String.fetchAll(db, sql: QueueTotalRows.sinks)
-        let kinds = action == .retry ? [false, true] : [false]
+        let kinds: [Bool] =
+            switch action {
+            case .retry: [false, true]
+            case .drop: [false]
+            case .clear: [true]
+            }
         return sinks.flatMap { sink in kinds.map { Part(sink: sink, isDead: $0) } }
     }
 
     /// The states that change, written as the partial indexes have it.
     private var states: String {
-        action == .retry ? "state in ('dead', 'paused', 'retry')" : "ended_at is null"
+        switch action {
+        case .retry: "state in ('dead', 'paused', 'retry')"
+        case .drop: "ended_at is null"
+        case .clear: "state = 'dead'"
+        }
     }
 
     /// Builds the statement that finds the deliveries of one part.
@@ -95,17 +106,19 @@ struct DeliveryChange: Sendable {
         _ db: Database, where condition: String, _ chosen: StatementArguments
     ) throws -> [(id: Int64, sink: String)] {
         let time = now.milliseconds
-        let (set, values): (String, StatementArguments) =
+        let (change, values): (String, StatementArguments) =
             switch action {
             case .retry:
                 (
-                    "state = 'pending', attempts = 0, due = ?, created = ?, reason = null, ended_at = null",
+                    "update delivery set state = 'pending', attempts = 0, due = ?, created = ?, reason = null, ended_at = null",
                     [time, time]
                 )
-            case .drop: ("state = 'dead', reason = ?, ended_at = ?", [Delivery.droppedReason, time])
+            case .drop:
+                ("update delivery set state = 'dead', reason = ?, ended_at = ?", [Delivery.droppedReason, time])
+            // Its attempts go with it.
+            case .clear: ("delete from delivery", [])
             }
-        let statement = try db.cachedStatement(
-            sql: "update delivery set \(set) where \(condition) returning id, sink")
+        let statement = try db.cachedStatement(sql: "\(change) where \(condition) returning id, sink")
         let changed: [(id: Int64, sink: String)] = try Row.fetchAll(statement, arguments: values + chosen).map {
             ($0[0], $0[1])
         }

@@ -115,6 +115,24 @@ enum DeliveryRows {
         return deliveries
     }
 
+    static let lastSent = "select max(ended_at) from delivery where sink = ? and state = 'sent'"
+
+    static let sentSince = "select count(*) from delivery where sink = ? and state = 'sent' and ended_at >= ?"
+
+    static let lastDead =
+        "select ended_at, reason from delivery where sink = ? and state = 'dead' order by id desc limit 1"
+
+    /// Reads what a sink delivered since a time, and its last dead message.
+    static func activity(_ db: Database, of sink: String, since start: Timestamp) throws -> SinkActivity {
+        let sent = try Int64.fetchOne(db.cachedStatement(sql: lastSent), arguments: [sink])
+        let count = try Int.fetchOne(db.cachedStatement(sql: sentSince), arguments: [sink, start.milliseconds])
+        let dead = try Row.fetchOne(db.cachedStatement(sql: lastDead), arguments: [sink])
+        let died: Int64? = dead?[0]
+        return SinkActivity(
+            sink: sink, sent: count ?? 0, lastSentAt: sent.map(Timestamp.init(milliseconds:)),
+            lastDeadAt: died.map(Timestamp.init(milliseconds:)), lastDeadReason: dead?[1])
+    }
+
     static let insert = """
         insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
           created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)

@@ -44,6 +44,7 @@ struct Exit: Error, CustomStringConvertible {
             case .locked, .busy: .temporary
             case .full, .inputOutput: .inputOutput
             case .readOnly: .cannotCreate
+            case .denied: .permission
             case .corrupt, .newer: .data
             case .missing, .older, .unavailable: .unavailable
             case .refused: .software

@@ -61,6 +61,8 @@ public struct JournalError: Error, Sendable, Hashable {
         case older
         /// There is no journal in that place.
         case missing
+        /// This user may not read the file or its directory.
+        case denied
         /// Another program held the lock of the database for too long.
         case busy
         /// The journal refuses this record itself, for example an id that exists; other records may be written.

@@ -35,6 +35,10 @@ public protocol JournalAccess: Sendable {
     /// - Returns: how many changed.
     func drop(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int
 
+    /// Deletes dead deliveries. A large selection is deleted in several transactions.
+    /// - Returns: how many were deleted.
+    func clear(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int
+
     /// Writes a consistent copy to a new file, and checks it. The watcher may go on.
     /// - Throws: `.readOnly` when the file exists or cannot be created; `.refused` where the store has backups of its own.
     func backup(to path: String) async throws(JournalError)

@@ -41,6 +41,9 @@ public protocol JournalReader: Sendable {
     /// Counts the pending and dead deliveries of each sink that has any, in order of name.
     func sinkCounts() async throws(JournalError) -> [SinkCount]
 
+    /// Reads what each of these sinks delivered since a time, and its last dead message, in the order of the names.
+    func activity(of sinks: [String], since start: Timestamp) async throws(JournalError) -> [SinkActivity]
+
     /// Reads what rules remember between an event and a message.
     func ruleMemories() async throws(JournalError) -> [RuleMemory]
 
@@ -197,5 +200,26 @@ public struct SinkCount: Sendable, Hashable {
             if state == .paused { paused += count }
         case .sent, .suppressed, nil: break
         }
+    }
+}
+
+/// What a sink delivered lately.
+public struct SinkActivity: Sendable, Hashable {
+    public var sink: String
+    /// Messages sent since the time that was asked for.
+    public var sent: Int
+    /// When the last message was sent, whenever that was; nil for none that is kept.
+    public var lastSentAt: Timestamp?
+    /// When the newest of the dead messages died; nil when none is dead.
+    public var lastDeadAt: Timestamp?
+    /// Why that one died.
+    public var lastDeadReason: String?
+
+    public init(
+        sink: String, sent: Int = 0, lastSentAt: Timestamp? = nil, lastDeadAt: Timestamp? = nil,
+        lastDeadReason: String? = nil
+    ) {
+        (self.sink, self.sent, self.lastSentAt) = (sink, sent, lastSentAt)
+        (self.lastDeadAt, self.lastDeadReason) = (lastDeadAt, lastDeadReason)
     }
 }

@@ -144,6 +144,19 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
+    public func activity(of sinks: [String], since start: Timestamp) -> [SinkActivity] {
+        read { state in
+            sinks.map { sink in
+                let all = state.deliveries.filter { $0.delivery.message.sink == sink }
+                let sent = all.filter { $0.state == .sent }.compactMap(\.endedAt)
+                let dead = all.last { $0.state == .dead }
+                return SinkActivity(
+                    sink: sink, sent: sent.count { $0 >= start }, lastSentAt: sent.max(), lastDeadAt: dead?.endedAt,
+                    lastDeadReason: dead?.delivery.reason)
+            }
+        }
+    }
+
     public func lastSeq() -> Int64 { read { $0.lastSeq } }
     public func damages() -> [String] { [] }
 
@@ -191,6 +204,17 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
             }
             for sink in Set(changed.map(\.message.sink)).sorted() { state.ask(.reloadQueue(sink: sink)) }
             return changed.count
+        }
+    }
+
+    public func clear(_ selection: DeliverySelection, at now: Timestamp) -> Int {
+        change { state in
+            let cleared = state.change(selection, in: [.dead]) { _ in }
+            let ids = Set(cleared.map(\.id))
+            state.deliveries.removeAll { ids.contains($0.delivery.id) }
+            for id in ids { state.attempts[id] = nil }
+            for sink in Set(cleared.map(\.message.sink)).sorted() { state.ask(.reloadQueue(sink: sink)) }
+            return cleared.count
         }
     }
 
