@@ -7,7 +7,8 @@ public enum OnceResult: Sendable, Hashable {
     case good(items: Int, isBaseline: Bool, events: Int)
     case failed(source: String, detail: String)
     /// Under Retry-After or backoff: not polled.
-    case held(String)
+    /// - Parameter failure: why its last poll failed; nil when it was good.
+    case held(source: String, failure: String?)
     /// The journal could not be written.
     case unwritten(String)
 }

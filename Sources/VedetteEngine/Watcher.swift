@@ -64,6 +64,8 @@ public actor Watcher {
         network.watch(schedule.all)
         try await rules.restore(records, watched: schedule.byName.mapValues(\.source))
         for source in schedule.all { schedule.scheduleFirst(source, now: now) }
+        let soon = now.boot.advanced(by: .seconds(10))
+        pipeline.pollLog.start(schedule.all.filter { $0.due(now: now) <= soon }.map(\.source.name))
     }
 
     /// Watches until `stop`.
@@ -95,8 +97,12 @@ public actor Watcher {
     public func runOnce(force: Bool) async -> [OnceResult] {
         let now = dependencies.clock.now().wall
         let all = schedule.byName.values.sorted { $0.source.name < $1.source.name }
-        for source in all { source.lastResult = !force && source.isHeld(at: now) ? .held(source.source.name) : nil }
+        for source in all {
+            let held = OnceResult.held(source: source.source.name, failure: source.record.health.problem?.detail)
+            source.lastResult = !force && source.isHeld(at: now) ? held : nil
+        }
         let names = all.filter { $0.lastResult == nil }.map(\.source.name)
+        pipeline.pollLog.start(names)
         await withTaskGroup(of: Void.self) { group in
             for (i, name) in names.enumerated() {
                 if i >= PollSlots.maximum { await group.next() }

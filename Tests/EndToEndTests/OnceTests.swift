@@ -64,6 +64,7 @@ struct OnceTests {
         #expect(result.lines.contains("baseline: 6 items in 1 source"))
         #expect(result.lines.contains { $0.hasPrefix("failed: broken: ") })
         let again = try await home.vedette("run", "--once")
+        #expect(again.code == 69 && again.err.contains("1 source still failing"), "\(again.code) \(again.err)")
         #expect(again.lines.contains { $0.contains("not polled") && $0.contains("broken") }, "\(again.out)")
         let forced = try await home.vedette("run", "--once", "--force")
         #expect(forced.code == 69)

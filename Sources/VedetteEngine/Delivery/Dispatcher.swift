@@ -363,9 +363,13 @@ public actor Dispatcher {
             attempt.passOn(delivery, policy, to: Set(sinks.keys), at: now.wall, dependencies.random)
         }
         unwritten.append(time.stored(attempt, now))
-        guard let reason = attempt.reason else { return }
+        let (sink, message) = (delivery.message.sink, delivery.message)
+        let fields = LogFields(source: message.event.source, sink: sink, message: message.id)
+        guard let reason = attempt.reason else {
+            return dependencies.log.log(.debug, fields, "\(sink): \(attempt.state.rawValue): \(message.title)")
+        }
         let level: LogLevel = attempt.state == .retry ? .info : .warning
-        dependencies.log.log(level, "\(delivery.message.sink): \(attempt.state.rawValue): \(reason)")
+        dependencies.log.log(level, fields, "\(sink): \(attempt.state.rawValue): \(reason)")
     }
 
     func startWriting() {

@@ -23,6 +23,8 @@ final class WatchedSource {
     /// Rows to be written with its record.
     var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
+    /// Of its last good poll.
+    var lastWarnings: [String] = []
     /// What the links of its items answered.
     var links = LinkCache()
     /// Its health is not checked before: the journal refused the last change.

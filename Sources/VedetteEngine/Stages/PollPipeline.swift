@@ -10,6 +10,7 @@ final class PollPipeline {
     private let network: NetworkMonitor
     private let rules: RuleCoordinator
     private let deferredWrites: DeferredWrites
+    var pollLog = PollLog()
     var limits = PollLimits()
 
     init(
@@ -119,7 +120,11 @@ final class PollPipeline {
             dependencies.log.log(.notice, text)
             transition.add(announcement)
         }
-        if transition.isDeferrable, await deferWrite(of: transition, isGood: isGood, source, at: now) { return nil }
+        if transition.isDeferrable,
+            await deferWrite(of: transition, isGood: isGood, poll.id, source, at: now)
+        {
+            return nil
+        }
         let note = PollNote(
             id: poll.id, now: now, isGood: isGood, isFirst: source.record.snapshot == nil,
             announcement: announcement?.kind, hadDeferredWrite: source.hasDeferredWrite)
@@ -132,17 +137,20 @@ final class PollPipeline {
         _ result: PollResult, to transition: inout PollTransition, of source: WatchedSource, _ poll: PollStages
     ) async throws(JournalError) {
         let name = source.source.name
-        for warning in result.warnings { dependencies.log.log(.info, "\(name): \(warning) (\(poll.id))") }
+        let fields = LogFields(source: name, poll: poll.id)
+        // A resource that is read with warnings has the same ones at each poll.
+        let level: LogLevel = source.lastWarnings == result.warnings ? .debug : .info
+        for warning in result.warnings { dependencies.log.log(level, fields, "\(name): \(warning) (\(poll.id))") }
+        if result.isGood { source.lastWarnings = result.warnings }
         logLongWait(result.retryAfter, of: name)
         switch result.outcome {
         case .cancelled: return
         case .failed(let failure, let detail):
             if failure == .unauthorized { refreshSecrets(of: source) }
             transition.failed(failure, detail: detail, retryAfter: result.retryAfter)
-            dependencies.log.log(.warning, "\(name): \(failure.rawValue): \(detail) (\(poll.id))")
         case .unconfirmed(let detail):
             transition.unconfirmed(retryAfter: result.retryAfter)
-            dependencies.log.log(.info, "\(name): \(detail) (\(poll.id))")
+            dependencies.log.log(.info, fields, "\(name): \(detail) (\(poll.id))")
         case .unchanged(let validators):
             let hasAbsences = source.record.snapshot.map { $0.pendingAbsences > 0 } ?? false
             if hasAbsences { await poll.reserve(body: 0, items: 0) }
@@ -173,11 +181,12 @@ final class PollPipeline {
 
     /// Leaves the record to `DeferredWrites`, unless rules wait for this poll.
     private func deferWrite(
-        of transition: PollTransition, isGood: Bool, _ source: WatchedSource, at now: Moment
+        of transition: PollTransition, isGood: Bool, _ poll: String, _ source: WatchedSource, at now: Moment
     ) async -> Bool {
         let name = source.source.name
         if isGood, rules.interests.needsPoll(of: name, at: now) { return false }
         if !isGood, rules.interests.hasMemories(of: name) { await rules.pollFailed(name) }
+        log(transition, poll, isBaseline: false, of: source)
         source.take(transition.record, at: now)
         source.refreshes = transition.refreshes
         source.lastResult = OnceResult(transition, isBaseline: false)
@@ -201,13 +210,23 @@ final class PollPipeline {
         }
         if let announcement = note.announcement { network.announced(announcement) }
         let isBaseline = note.isFirst || transition.isNewBaseline
+        // A health check is no poll.
+        if !note.id.isEmpty { log(transition, note.id, isBaseline: isBaseline, of: source) }
         source.take(transition.record, at: note.now)
         source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
-        if isBaseline, let count = transition.record.snapshot?.count {
-            dependencies.log.log(.notice, "\(source.source.name): baseline of \(counted(count, "item"))")
-        }
         return committed
+    }
+
+    /// Logs a poll before its record replaces the earlier one.
+    private func log(_ transition: PollTransition, _ poll: String, isBaseline: Bool, of source: WatchedSource) {
+        let (name, record) = (source.source.name, transition.record)
+        let end = PollLog.End(
+            source: name, id: poll, before: source.record.health, after: record.health, items: record.snapshot?.count,
+            events: transition.events.count, isBaseline: isBaseline)
+        for line in pollLog.lines(of: end) {
+            dependencies.log.log(line.level, LogFields(source: name, poll: poll), line.text)
+        }
     }
 
     /// Takes back what a transition that is not committed changed beside its record.

@@ -6,25 +6,35 @@ import Logging
 import VedetteCore
 import VedetteSinks
 
-/// Diagnostics on stderr. journald gets priorities and no time, since it adds its own (sd-daemon(3)); a terminal gets the
-/// local time. Control characters are escaped. A reader that does not read never holds up the caller: see `LineWriter`.
+/// Diagnostics on stderr, folded where many are alike. A reader that does not read never holds up the caller: see
+/// `LineWriter`.
 struct StderrLog: Log {
     private let logger: Logger
+    private let output: FoldingOutput
 
-    init(level: LogLevel, environment: [String: String] = ProcessInfo.processInfo.environment) {
-        let format = LineFormatter(forJournald: StderrLog.isJournald(environment["JOURNAL_STREAM"]))
-        let writer = LineWriter.standardError
-        writer.reportDropped {
-            format.line(.warning, "dropped \(counted($0, "log line")): standard error was not read")
+    init(
+        level: LogLevel, style: LogStyle = .text, writer: LineWriter = .standardError,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        let clock = SystemClock()
+        let isForJournald = StderrLog.isJournald(environment["JOURNAL_STREAM"])
+        let format = LogFormat(style: style, isForJournald: isForJournald) {
+            LocalTime.text($0, now: clock.now().wall)
         }
-        var logger = Logger(label: "vedette") { _ in Handler(format: format, writer: writer) }
+        let output = FoldingOutput(format: format, writer: writer, clock: clock)
+        var logger = Logger(label: "vedette") { _ in Handler(output: output) }
         logger.logLevel = StderrLog.level(level)
-        self.logger = logger
+        (self.logger, self.output) = (logger, output)
     }
 
-    func log(_ level: LogLevel, _ message: @autoclosure () -> String) {
-        logger.log(level: StderrLog.level(level), "\(message())")
+    func log(_ level: LogLevel, _ message: @autoclosure () -> String) { log(level, LogFields(), message()) }
+
+    func log(_ level: LogLevel, _ fields: LogFields, _ message: @autoclosure () -> String) {
+        logger.log(level: StderrLog.level(level), "\(message())", metadata: fields.metadata)
     }
+
+    /// Writes what is folded still.
+    func finish() { output.finish() }
 
     private static func level(_ level: LogLevel) -> Logger.Level {
         switch level {
@@ -45,40 +55,48 @@ struct StderrLog: Log {
     }
 }
 
-private struct LineFormatter: Sendable {
-    let forJournald: Bool
-
-    func line(_ level: Logger.Level, _ message: String) -> String {
-        let text = TerminalText.safe(message)
-        if forJournald { return "<\(priority(level))>\(text)\n" }
-        let now = SystemClock().now().wall
-        return "\(LocalTime.text(now, now: now)) \(level >= .warning ? "\(level): " : "")\(text)\n"
-    }
-
-    private func priority(_ level: Logger.Level) -> Int {
-        switch level {
-        case .trace, .debug: 7
-        case .info: 6
-        case .notice: 5
-        case .warning: 4
-        case .error: 3
-        case .critical: 2
-        }
-    }
-}
-
 private struct Handler: LogHandler {
-    let format: LineFormatter
-    let writer: LineWriter
+    let output: FoldingOutput
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
 
-    init(format: LineFormatter, writer: LineWriter) { (self.format, self.writer) = (format, writer) }
+    init(output: FoldingOutput) { self.output = output }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) { writer.write(format.line(event.level, event.message.description)) }
+    func log(event: LogEvent) {
+        output.write(
+            LogFolding.Line(
+                level: LogLevel(event.level), fields: LogFields(event.metadata ?? [:]),
+                text: event.message.description))
+    }
+}
+
+extension LogLevel {
+    fileprivate init(_ level: Logger.Level) {
+        switch level {
+        case .trace, .debug: self = .debug
+        case .info: self = .info
+        case .notice: self = .notice
+        case .warning: self = .warning
+        case .error, .critical: self = .error
+        }
+    }
+}
+
+extension LogFields {
+    fileprivate init(_ metadata: Logger.Metadata) {
+        func text(_ name: String) -> String? { metadata[name]?.description }
+        self.init(source: text("source"), poll: text("poll"), sink: text("sink"), message: text("message"))
+    }
+
+    fileprivate var metadata: Logger.Metadata {
+        let all = [("source", source), ("poll", poll), ("sink", sink), ("message", message)]
+        return all.reduce(into: [:]) { metadata, field in
+            if let value = field.1 { metadata[field.0] = .string(value) }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import VedetteConfig
 import VedetteCore
 import VedetteEngine
@@ -10,12 +11,15 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Watch every source until SIGTERM; SIGHUP or a changed file reloads.",
         discussion: """
+            In a terminal it prints how each source was read first, then failures and recoveries when they happen; stop it with
+            Ctrl-C. In another terminal `vedette tail` shows events, `vedette status` whether all is well.
+
             With --once it polls every source once, attempts each pending delivery once, and prints a summary; exit 69 when \
-            a source failed or a delivery stays pending.
+            a source failed, is backing off, or a delivery stays pending.
 
             Examples:
               vedette run
-              vedette run --once    # for cron: exit 69 when something failed
+              vedette run --once    # for cron: exit 69 while something fails
             """)
 
     @Flag(help: "Poll every source once, deliver, exit.")
@@ -24,8 +28,14 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "With --once: poll sources under Retry-After or backoff too.")
     var force = false
 
-    @Flag(name: .shortAndLong, help: "Log more.")
+    @Flag(name: .shortAndLong, help: "Log every poll and every message.")
     var verbose = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Form of the log: text, or json with one object a line that names source, poll, sink and message.",
+            valueName: "form"))
+    var log = LogStyle.text
 
     @OptionGroup var places: Paths
 
@@ -42,7 +52,8 @@ struct RunCommand: AsyncParsableCommand {
             throw ExitCode(Exit.Code.configuration.rawValue)
         }
         let configuration = try KindRegistry.configuration(places, warns: true)
-        let log = StderrLog(level: verbose ? .debug : .info)
+        let log = StderrLog(level: verbose ? .debug : .info, style: log)
+        defer { log.finish() }
         if once {
             let app = try await App(configuration, state: places.stateDirectory(), log: log)
             return try await runOnce(app, configuration)
@@ -50,6 +61,11 @@ struct RunCommand: AsyncParsableCommand {
         // Before the program is assembled, which delivers pending messages at once.
         let signals = Signals()
         let app = try await App(configuration, state: places.stateDirectory(), log: log)
+        if isatty(STDERR_FILENO) == 1, self.log == .text {
+            for line in StartScreen(configuration, journal: places.stateDirectory()).lines {
+                LineWriter.standardError.write(StyledText(line).text + "\n")
+            }
+        }
         try await Daemon(app: app, loader: loader).run(configuration, signals)
     }
 
@@ -76,6 +92,8 @@ struct OnceSummary {
     private var (items, sources, events) = (0, 0, 0)
     private var failures: [String] = []
     private var held: [String] = []
+    /// Those of `held` whose last poll failed.
+    private var stillFailing: [String] = []
     private var unwritten: [String] = []
 
     init(_ results: [OnceResult]) {
@@ -90,7 +108,9 @@ struct OnceSummary {
                 sources += 1
                 self.events += events
             case .failed(let source, let detail): failures.append("\(source): \(detail)")
-            case .held(let source): held.append(source)
+            case .held(let source, let failure):
+                held.append(source)
+                if let failure { stillFailing.append("\(source): \(failure)") }
             case .unwritten(let detail): unwritten.append(detail)
             }
         }
@@ -110,12 +130,15 @@ struct OnceSummary {
             lines.append(
                 "not polled, under Retry-After or backoff: \(held.joined(separator: ", ")) (--force polls them)")
         }
-        return lines + failures.map { "failed: \($0)" }
+        return lines + failures.map { "failed: \($0)" } + stillFailing.map { "still failing: \($0)" }
     }
 
     var problem: Exit? {
         if let detail = unwritten.first { return Exit(.inputOutput, detail) }
         if !failures.isEmpty { return Exit(.unavailable, "\(counted(failures.count, "source")) failed") }
+        if !stillFailing.isEmpty {
+            return Exit(.unavailable, "\(counted(stillFailing.count, "source")) still failing, and backing off")
+        }
         return unsent > 0 ? Exit(.unavailable, "\(counted(unsent, "message")) not delivered") : nil
     }
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Decides which lines the log gets about polls. A failure and the recovery from it are told once, when they happen; the
+/// first polls of a run one by one for ten sources, then all of them in one line.
+struct PollLog {
+    struct Line: Hashable {
+        var level: LogLevel
+        var text: String
+    }
+
+    /// A poll that ended.
+    struct End {
+        var source: String
+        var id: String
+        var before: Health
+        var after: Health
+        var items: Int?
+        var events: Int
+        var isBaseline: Bool
+
+        var isFailed: Bool { after.problem != nil }
+    }
+
+    /// The first polls of more sources are told in one line.
+    static let mostSources = 10
+
+    /// Sources whose first poll of this run has not ended.
+    private var awaited: Set<String> = []
+    private var (started, shown, read) = (0, 0, 0)
+    private var failed: [String] = []
+
+    /// Begins to tell the first polls of these sources.
+    mutating func start(_ sources: [String]) {
+        (awaited, started, shown, read, failed) = (Set(sources), sources.count, 0, 0, [])
+    }
+
+    /// Returns the lines about a poll.
+    mutating func lines(of poll: End) -> [Line] {
+        let isFirst = awaited.remove(poll.source) != nil
+        let line = poll.isFailed ? PollLog.failure(poll) : good(poll, isFirst: isFirst)
+        guard isFirst else { return [line] }
+        if poll.isFailed { failed.append(poll.source) } else { read += 1 }
+        guard awaited.isEmpty, started > PollLog.mostSources else { return [line] }
+        return [line, Line(level: .notice, text: summary)]
+    }
+
+    private static func failure(_ poll: End) -> Line {
+        let problem = poll.after.problem
+        // The cause of a later failure often differs in nothing but a number.
+        let isKnown = poll.before.problem?.failure == problem?.failure
+        return Line(
+            level: isKnown ? .debug : .warning,
+            text: "\(poll.source): \(problem?.failure ?? ""): \(problem?.detail ?? "") (\(poll.id))")
+    }
+
+    private mutating func good(_ poll: End, isFirst: Bool) -> Line {
+        let count = counted(poll.items ?? 0, "item")
+        if let since = poll.before.failingSince, let now = poll.after.lastPollAt, poll.before.problem != nil {
+            let length = MessageFormatter.duration(seconds: max(0, now.seconds(since: since)))
+            let failures = counted(poll.before.failures, "failed poll")
+            return Line(level: .notice, text: "\(poll.source): answers again after \(length), \(failures); \(count)")
+        }
+        let isShown = isFirst ? shown < PollLog.mostSources : poll.isBaseline
+        if isFirst, isShown { shown += 1 }
+        let level = isShown ? LogLevel.notice : .debug
+        if poll.isBaseline { return Line(level: level, text: "\(poll.source): baseline of \(count)") }
+        let events = poll.events > 0 ? counted(poll.events, "event") : "unchanged"
+        return Line(level: level, text: "\(poll.source): \(count), \(events) (\(poll.id))")
+    }
+
+    private var summary: String {
+        let text = "first poll: \(read) of \(counted(started, "source")) read"
+        guard !failed.isEmpty else { return text }
+        let names = failed.sorted().prefix(3).joined(separator: ", ")
+        let rest = failed.count > 3 ? " and \(failed.count - 3) more" : ""
+        return "\(text), \(failed.count) failing: \(names)\(rest)"
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+@Suite("The log of polls")
+struct PollLogTests {
+    private let start = Timestamp(milliseconds: 1_795_000_000_000)
+
+    private func end(
+        _ source: String, before: Health = Health(), after: Health = Health(), items: Int? = 6, events: Int = 0,
+        isBaseline: Bool = false
+    ) -> PollLog.End {
+        PollLog.End(
+            source: source, id: "p-1", before: before, after: after, items: items, events: events,
+            isBaseline: isBaseline)
+    }
+
+    private func failing(_ count: Int, _ failure: Failure = .timeout) -> Health {
+        var health = Health()
+        for number in 0..<count {
+            _ = health.pollFailed(
+                failure, detail: "no answer in \(number) s", fails: 3, at: start.advanced(by: .seconds(60 * number)))
+        }
+        return health
+    }
+
+    @Test("a failure is told once, another class of failure again, and the recovery once with how long it took")
+    func failures() {
+        var log = PollLog()
+        func shown(_ end: PollLog.End) -> [String] {
+            log.lines(of: end).filter { $0.level > .debug }.map { "\($0.level) \($0.text)" }
+        }
+        #expect(shown(end("a", after: failing(1))) == ["warning a: timeout: no answer in 0 s (p-1)"])
+        #expect(shown(end("a", before: failing(1), after: failing(2))) == [])
+        #expect(
+            shown(end("a", before: failing(2), after: failing(3, .refused))) == [
+                "warning a: refused: no answer in 2 s (p-1)"
+            ])
+        var well = failing(3)
+        _ = well.pollSucceeded(at: start.advanced(by: .seconds(720)))
+        #expect(
+            shown(end("a", before: failing(3), after: well)) == [
+                "notice a: answers again after 12 min, 3 failed polls; 6 items"
+            ])
+        #expect(shown(end("a", before: well, after: well)) == [])
+    }
+
+    @Test("the first polls of a run are told one by one, baselines as such; a later one only when verbose")
+    func first() {
+        var log = PollLog()
+        log.start(["a", "b"])
+        #expect(log.lines(of: end("a", isBaseline: true)) == [.init(level: .notice, text: "a: baseline of 6 items")])
+        #expect(
+            log.lines(of: end("b", events: 2)) == [.init(level: .notice, text: "b: 6 items, 2 events (p-1)")])
+        #expect(log.lines(of: end("b")) == [.init(level: .debug, text: "b: 6 items, unchanged (p-1)")])
+        #expect(
+            log.lines(of: end("new", isBaseline: true)) == [
+                .init(level: .notice, text: "new: baseline of 6 items")
+            ], "a source that a reload added")
+    }
+
+    @Test("of 1,000 sources ten have a line, and one line at the end counts them and names some that fail")
+    func many() {
+        var log = PollLog()
+        let names = (0..<1000).map { "s\($0)" }
+        log.start(names)
+        var shown: [PollLog.Line] = []
+        for (number, name) in names.enumerated() {
+            shown += log.lines(
+                of: end(name, after: number % 50 == 7 ? failing(1) : Health(), isBaseline: true)
+            ).filter { $0.level == .notice }
+        }
+        #expect(shown.count == 11)
+        #expect(
+            shown.last?.text == "first poll: 980 of 1000 sources read, 20 failing: s107, s157, s207 and 17 more")
+    }
+}
