@@ -97,6 +97,8 @@ enum Migrations {
         "create index delivery_queue on delivery (sink, id) include (created, bytes) where ended_at is null",
         "create index delivery_pending on delivery (id) where ended_at is null",
         "create index delivery_dead on delivery (sink, id) where state = 'dead'",
+        // For the last and the number of the messages that each sink sent.
+        "create index delivery_sent on delivery (sink, ended_at) where state = 'sent'",
         "create index delivery_ended on delivery (ended_at) where ended_at is not null",
         "create index delivery_event on delivery (event)",
         "create index delivery_rule on delivery (rule, event)",

@@ -52,6 +52,10 @@ public struct PostgresJournalAccess: JournalAccess {
         try await change(DeliveryChange(.drop, selection, at: now), at: now) { .reloadQueue(sink: $0) }
     }
 
+    public func clear(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
+        try await change(DeliveryChange(.clear, selection, at: now), at: now) { .reloadQueue(sink: $0) }
+    }
+
     public func accept(source: String, at now: Timestamp) async throws(JournalError) {
         try await edit(at: now) { _ in ((), [.accept(source: source)]) }
     }

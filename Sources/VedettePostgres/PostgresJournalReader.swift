@@ -63,6 +63,10 @@ struct PostgresJournalReader: JournalReader {
 
     func sinkCounts() async throws(JournalError) -> [SinkCount] { try await read(QueueTotalRows.counts) }
 
+    func activity(of sinks: [String], since start: Timestamp) async throws(JournalError) -> [SinkActivity] {
+        try await read { connection in try sinks.map { try DeliveryRows.activity(connection, of: $0, since: start) } }
+    }
+
     func ruleMemories() async throws(JournalError) -> [RuleMemory] { try await read(RuleMemoryRows.all) }
 
     func silences() async throws(JournalError) -> [Silence] { try await read(SilenceRows.all) }

@@ -28,9 +28,9 @@ struct CommandTests {
         #expect(status["items"] as? Int == 6)
         #expect(status.at("states", "Ready for use") as? Int == 5)
         let table = try await world.home.vedette("status")
-        #expect(table.out.contains("a watcher runs (pid \(watcher.pid))"))
+        #expect(table.out.contains(", pid \(watcher.pid)\n"))
         #expect(await watcher.stop() == 0)
-        #expect(try await world.home.vedette("status").out.contains("no watcher runs"))
+        #expect(try await world.home.vedette("status").out.contains("not running"))
     }
 
     @Test("list reads a URL, a file, and with --fresh a source, without a journal")

@@ -81,7 +81,7 @@ struct RotationTests {
         let outbox = try await world.home.vedette("outbox").out
         #expect(outbox.contains("dead") && outbox.contains("stdout is closed"), "\(outbox)")
         let status = try await world.home.vedette("status").out
-        let pid = try #require(status.firstMatch(of: /\(pid ([0-9]+)\)/).flatMap { Int32($0.1) })
+        let pid = try #require(status.firstMatch(of: /pid ([0-9]+)/).flatMap { Int32($0.1) })
         kill(pid, SIGTERM)
         #expect(await shell.end(within: 10) == 0)
     }

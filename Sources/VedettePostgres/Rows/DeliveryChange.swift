@@ -12,6 +12,8 @@ struct DeliveryChange: Sendable {
         case retry
         /// Ends pending deliveries as dead.
         case drop
+        /// Deletes dead deliveries.
+        case clear
     }
 
     private let action: Action
@@ -54,8 +56,11 @@ struct DeliveryChange: Sendable {
 
     /// The states that change, written as the partial indexes have it.
     private var states: String {
-        action == .retry
-            ? "(state = 'dead' or ended_at is null and state in ('paused', 'retry'))" : "ended_at is null"
+        switch action {
+        case .retry: "(state = 'dead' or ended_at is null and state in ('paused', 'retry'))"
+        case .drop: "ended_at is null"
+        case .clear: "state = 'dead'"
+        }
     }
 
     /// Numbered as in `run`: `$1` is now, `$2` the id before the first, `$3` the number of rows.
@@ -74,12 +79,13 @@ struct DeliveryChange: Sendable {
     }
 
     private func update(where condition: String) -> String {
-        let set =
-            switch action {
-            case .retry:
-                "state = 'pending', attempts = 0, due = $1, created = $1, reason = null, ended_at = null"
-            case .drop: "state = 'dead', reason = '\(Delivery.droppedReason)', ended_at = $1"
-            }
+        let set: String
+        switch action {
+        case .retry: set = "state = 'pending', attempts = 0, due = $1, created = $1, reason = null, ended_at = null"
+        case .drop: set = "state = 'dead', reason = '\(Delivery.droppedReason)', ended_at = $1"
+        // Its attempts go with it. The server wants a type for a parameter that nothing uses.
+        case .clear: return "delete from delivery where \(condition) and $1::bigint > 0 returning id, sink"
+        }
         return "update delivery set \(set) where \(condition) returning id, sink"
     }
 }

@@ -45,6 +45,25 @@ enum DeliveryRows {
         ).map { try decode($0).delivery }
     }
 
+    /// Reads what a sink delivered since a time, and its last dead message.
+    static func activity(_ connection: Connection, of sink: String, since start: Timestamp) throws -> SinkActivity {
+        let last = try connection.run(
+            "select ended_at from delivery where sink = $1 and state = 'sent' order by ended_at desc limit 1", [sink]
+        ).first
+        let count = try connection.run(
+            "select count(*) from delivery where sink = $1 and state = 'sent' and ended_at >= $2",
+            [sink, start.milliseconds]
+        ).first
+        let dead = try connection.run(
+            "select ended_at, reason from delivery where sink = $1 and state = 'dead' order by id desc limit 1", [sink]
+        ).first
+        return SinkActivity(
+            sink: sink, sent: try count?.int(0) ?? 0,
+            lastSentAt: try last.map { Timestamp(milliseconds: try $0.int64(0)) },
+            lastDeadAt: try dead.map { Timestamp(milliseconds: try $0.int64(0)) },
+            lastDeadReason: dead?.optionalText(1))
+    }
+
     /// Reads deliveries in the order of release, from the first id above `after`.
     static func select(
         _ connection: Connection, _ filter: DeliveryFilter, after: Int64, limit: Int

@@ -55,6 +55,13 @@ public enum LocalTime {
         return out + rest
     }
 
+    /// Returns the first moment of the day on the clock of this machine.
+    public static func startOfDay(of time: Timestamp) -> Timestamp {
+        var day = parts(time)
+        (day.tm_hour, day.tm_min, day.tm_sec, day.tm_isdst) = (0, 0, 0, -1)
+        return Timestamp(milliseconds: Int64(mktime(&day)) * 1000)
+    }
+
     private static func parts(_ time: Timestamp) -> tm {
         var seconds = time_t(time.milliseconds / 1000)
         var parts = tm()

@@ -242,7 +242,8 @@ struct SilencesCommand: AsyncParsableCommand {
 }
 
 extension Silence {
-    fileprivate var json: JSON {
+    /// What `silences` and `status` print with --json.
+    var json: JSON {
         .members([
             "id": .number(id), "rule": rule.map(JSON.string), "source": source.map(JSON.string),
             "item": item.map(JSON.string), "until": until.map { .string($0.rfc3339) },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import VedetteCore
 import VedetteSinks
 
 /// Results on stdout, diagnostics on stderr. A line given as text is escaped here, so that no command can pass control
@@ -32,8 +33,18 @@ enum Output {
 
     static func diagnose(_ line: StyledText) { write(Array((line.text + "\n").utf8), to: STDERR_FILENO) }
 
-    /// Moves the cursor of the terminal to the upper left corner and clears the screen.
-    static func clearScreen() throws { try check(write(Array("\u{1B}[H\u{1B}[2J".utf8), to: STDOUT_FILENO)) }
+    /// Replaces what the terminal shows. The new lines are written over the old ones in one piece, so that nothing flickers.
+    /// - Parameter size: lines that it has no room for are only counted.
+    static func redraw(_ lines: [StyledText], in size: TerminalSize) throws {
+        var shown = lines[...]
+        if lines.count >= size.rows {
+            shown = lines.prefix(max(1, size.rows - 2))
+            shown.append(StyledText("and \(counted(lines.count - shown.count, "more line"))"))
+        }
+        // Home; each line up to its end; the rest of the screen.
+        let text = "\u{1B}[H" + shown.map { "\($0.text)\u{1B}[K\n" }.joined() + "\u{1B}[J"
+        try check(write(Array(text.utf8), to: STDOUT_FILENO))
+    }
 
     /// A word on the terminal's current line that is removed again.
     enum Progress {

@@ -23,7 +23,7 @@ struct StyledText: Sendable, Hashable {
     }
 
     /// Returns the text in at most so many cells. What is too long ends with `…`, after a whole word where one ends in the
-    /// last third.
+    /// second half.
     func truncated(to limit: Int) -> StyledText {
         guard width > limit else { return self }
         guard limit > 0 else { return StyledText("") }
@@ -41,7 +41,7 @@ struct StyledText: Sendable, Hashable {
             rest = rest.dropFirst()
             let cells = CellWidth.of(character)
             if !isCut, filled + cells < limit {
-                if character == " ", filled * 3 >= limit * 2 { lastSpace = kept.count }
+                if character == " ", filled * 2 >= limit { lastSpace = kept.count }
                 kept.append((String(character), cells))
                 filled += cells
             } else if !isCut {
@@ -58,6 +58,39 @@ struct StyledText: Sendable, Hashable {
         }
         return StyledText(
             painted: kept.map(\.text).joined() + "…" + sequences, width: kept.reduce(1) { $0 + $1.cells })
+    }
+
+    /// Breaks the text between words into lines of at most so many cells; a word that is wider stays whole.
+    /// - Parameter indent: the blanks before each line but the first.
+    func wrapped(to limit: Int, hanging indent: Int) -> [StyledText] {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [StyledText] = []
+        var line: StyledText?
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let word = StyledText(painted: String(word), width: StyledText.cells(in: word))
+            if let current = line, current.width + 1 + word.width <= limit {
+                line = current + StyledText(" ") + word
+            } else if let current = line {
+                lines.append(current)
+                line = StyledText(margin) + word
+            } else {
+                line = word
+            }
+        }
+        return lines + (line.map { [$0] } ?? [])
+    }
+
+    /// Counts the cells of painted text.
+    private static func cells(in painted: Substring) -> Int {
+        var (cells, rest) = (0, painted)
+        while let character = rest.popFirst() {
+            guard character == "\u{1B}" else {
+                cells += CellWidth.of(character)
+                continue
+            }
+            rest = rest.firstIndex(of: "m").map { rest[rest.index(after: $0)...] } ?? ""
+        }
+        return cells
     }
 
     static func + (left: StyledText, right: StyledText) -> StyledText {

@@ -31,10 +31,12 @@ struct TextTable {
         return rows.map { row in
             // No line ends in spaces.
             let last = row.lastIndex { $0.width > 0 } ?? 0
-            return row[...last].enumerated().reduce(StyledText("")) { line, cell in
+            let line = row[...last].enumerated().reduce(StyledText("")) { line, cell in
                 let text = cell.element.truncated(to: widths[cell.offset])
                 return line + (cell.offset == last ? text : text.padded(to: widths[cell.offset] + 2))
             }
+            // In a very narrow terminal the other columns are too wide already.
+            return width.map { line.truncated(to: $0) } ?? line
         }
     }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// When a source was polled last and will be polled next. A watcher stores the time of a poll that changed nothing up to
+/// five seconds late, so that the stored times of a source with a short interval are old ones: those of now follow from
+/// its interval.
+struct PollTimes: Sendable, Hashable {
+    /// Stored times that are older than this belong to a poll that takes long, not to a late write.
+    private static let longestDelay = Duration.seconds(15)
+
+    /// The last poll; nil before the first.
+    var last: Timestamp?
+    /// The next poll, in the past when it is due or under way; nil before the first, and where no watcher runs.
+    var next: Timestamp?
+    /// Whether it is the server's Retry-After that delays the next poll.
+    var isDelayedByServer = false
+
+    init(_ record: SourceRecord?, isWatching: Bool, now: Timestamp) {
+        guard let record else { return }
+        last = record.health.lastPollAt
+        guard isWatching else { return }
+        next = [record.due, record.notBefore].compactMap { $0 }.max()
+        isDelayedByServer = record.notBefore.map { $0 > now && $0 > record.due ?? now } ?? false
+        guard record.health.failures == 0, let last, let next, next <= now, last < next else { return }
+        let (interval, late) = (next.milliseconds - last.milliseconds, now.milliseconds - next.milliseconds)
+        let limit = PollTimes.longestDelay.wholeMilliseconds
+        guard interval <= limit, late <= limit else { return }
+        let polled = next.milliseconds + late / interval * interval
+        (self.last, self.next) = (Timestamp(milliseconds: polled), Timestamp(milliseconds: polled + interval))
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+
+/// What `status` shows: the configuration with what the journal holds of it, at one time.
+struct StatusFacts: Sendable {
+    /// The process that watches.
+    struct Watcher: Sendable, Hashable {
+        var process: WatcherProcess
+        /// When it started; nil when the system does not tell it.
+        var since: Timestamp?
+    }
+
+    var now: Timestamp
+    /// Nil where none runs.
+    var watcher: Watcher?
+    /// The place of the journal.
+    var location = ""
+    /// False before the first `run`.
+    var hasJournal = false
+    var sources: [SourceStatus] = []
+    var sinks: [SinkStatus] = []
+    var rules: [Rule] = []
+    /// Since when the watcher has stored nothing although polls were due; nil when all is well.
+    var stalledSince: Timestamp?
+    /// Those in force.
+    var silences: [Silence] = []
+    /// Rule memories that wait for something.
+    var timers: [RuleMemory] = []
+    var unmatched: [UnmatchedRules.Finding] = []
+
+    init(now: Timestamp) { self.now = now }
+
+    /// How many sources have each health; those that none has are left out.
+    var healthCounts: [(health: SourceHealth, count: Int)] {
+        let counts = Dictionary(grouping: sources, by: \.health).mapValues(\.count)
+        return SourceHealth.allCases.compactMap { health in counts[health].map { (health, $0) } }
+    }
+
+    /// Whether a watcher runs and nothing is lost or late until a person repairs it.
+    var isWell: Bool { watcher != nil && stalledSince == nil && !problems.contains { $0.isBad } }
+}
+
+extension StatusFacts {
+    /// Reads the facts of now. A journal that does not exist yet has none.
+    /// - Parameters:
+    ///   - journal: read beside the watcher.
+    ///   - today: the first moment of the local day.
+    static func read(
+        _ journal: any JournalAccess, _ configuration: Configuration, now: Timestamp, today: Timestamp
+    ) async throws(JournalError) -> StatusFacts {
+        var facts = StatusFacts(now: now)
+        facts.location = journal.location
+        facts.rules = configuration.rules
+        if let process = await journal.watcher() {
+            let age = process.host == nil ? ProcessAge.of(process.pid) : nil
+            facts.watcher = Watcher(process: process, since: age.map { now.advanced(by: .zero - $0) })
+        }
+        do throws(JournalError) {
+            try await facts.read(try await journal.reader(), configuration, today: today)
+        } catch {
+            guard error.reason == .missing else { throw error }
+            facts.sources = configuration.sources.map { SourceStatus($0, nil) }
+            facts.sinks = configuration.sinks.map { SinkStatus(name: $0.name) }
+        }
+        return facts
+    }
+
+    private mutating func read(
+        _ reader: any JournalReader, _ configuration: Configuration, today: Timestamp
+    ) async throws(JournalError) {
+        hasJournal = true
+        let all = try await reader.sourceRecords()
+        let records = Dictionary(all.map { ($0.name, $0) }) { _, last in last }
+        sources = configuration.sources.map { SourceStatus($0, records[$0.name]) }
+        stalledSince = JournalStall.since(
+            sources.compactMap(\.record),
+            watcherAge: watcher?.since.map { .milliseconds(now.milliseconds - $0.milliseconds) },
+            now: now)
+        let stops = all.compactMap(StoppedSink.init)
+        let counts = try await reader.sinkCounts()
+        let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
+        for (definition, activity) in zip(configuration.sinks, activities) {
+            var sink = SinkStatus(name: definition.name)
+            (sink.isInsecure, sink.activity) = (definition.isInsecure, activity)
+            sink.count = counts.first { $0.sink == definition.name } ?? sink.count
+            sink.stop = stops.first { $0.sink == definition.name }
+            if sink.count.retrying > 0 { sink.waiting = try await StatusFacts.waiting(definition.name, reader) }
+            sinks.append(sink)
+        }
+        silences = try await reader.silences().filter { !$0.isOver(at: now) }
+        let memories = try await reader.ruleMemories()
+        timers = memories.filter { $0.waitingReason != nil }
+        unmatched = try await UnmatchedRules(
+            reader: reader, rules: configuration.rules, sources: configuration.sources.map(\.name),
+            files: configuration.files, now: now
+        ).find(records: records, memories: memories)
+    }
+
+    private static func waiting(
+        _ sink: String, _ reader: any JournalReader
+    ) async throws(JournalError) -> SinkStatus.Waiting? {
+        let filter = DeliveryFilter(.only(.retry), sink: sink)
+        guard let first = try await reader.deliveries(filter, after: 0, limit: 1).first else { return nil }
+        return SinkStatus.Waiting(reason: first.delivery.reason ?? "the attempt failed", due: first.delivery.due)
+    }
+}
+
+extension SourceStatus {
+    init(_ source: Source, _ record: SourceRecord?) {
+        self.init(
+            name: source.name, kindName: source.kindName, every: source.interval.every,
+            isInsecure: source.server.tls.insecure, record: record)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The JSON of `status`: one object a line, for the watcher, each source, each sink, each silence, and each rule that waits
+/// or matched nothing.
+extension StatusFacts {
+    /// - Parameter names: the sources to show; nil for all of everything.
+    func json(only names: Set<String>?) -> [String] {
+        let sources = sources.filter { names?.contains($0.name) != false }.map(json)
+        guard names == nil else { return sources.map(\.text) }
+        var rows =
+            [watcherJSON] + sources + sinks.map(json) + silences.map { .members(["silence": $0.json]) }
+            + timers.map(json)
+        if let stalledSince {
+            rows.append(.members(["journal": .string("stalled"), "since": .string(stalledSince.rfc3339)]))
+        }
+        rows += unmatched.map { .members(["rule": .string($0.rule), "warning": .string($0.text)]) }
+        return rows.map(\.text)
+    }
+
+    private var watcherJSON: JSON {
+        .members([
+            "watcher": .string(watcher == nil ? "not running" : "running"),
+            "pid": watcher.map { .number($0.process.pid) }, "host": (watcher?.process.host).map(JSON.string),
+            "since": watcher?.since.map { .string($0.rfc3339) },
+            "state": .string(location), "sources": .number(sources.count),
+            "health": .object(
+                healthCounts.map { JSON.Member(name: $0.health.rawValue, value: .number($0.count)) }),
+        ])
+    }
+
+    private func json(_ source: SourceStatus) -> JSON {
+        let (record, times) = (source.record, PollTimes(source.record, isWatching: watcher != nil, now: now))
+        return .members([
+            "source": .string(source.name), "kind": .string(source.kindName),
+            "health": .string(source.health.rawValue), "every": .number(rounded: source.every.inSeconds),
+            "items": record?.snapshot.map { .number($0.count) },
+            "states": record?.snapshot.map { head in
+                .object(head.states.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) })
+            },
+            "lastPoll": times.last.map { .string($0.rfc3339) },
+            "lastGood": (record?.snapshot?.goodAt).map { .string($0.rfc3339) },
+            "nextPoll": times.next.map { .string($0.rfc3339) },
+            "retryAfter": times.isDelayedByServer ? .bool(true) : nil,
+            "since": source.troubledSince.map { .string($0.rfc3339) },
+            "failures": (record?.health.failures).map { .number($0) },
+            "error": (record?.health.problem).map {
+                .members(["class": .string($0.failure), "detail": .string($0.detail)])
+            },
+            "unannounced": (record?.snapshot?.unannounced).map {
+                .members(["count": .number($0.count), "last": .string($0.last), "at": .string($0.at.rfc3339)])
+            },
+            "insecure": source.isInsecure ? .bool(true) : nil,
+        ])
+    }
+
+    private func json(_ sink: SinkStatus) -> JSON {
+        .members([
+            "sink": .string(sink.name), "pending": .number(sink.count.pending), "dead": .number(sink.count.dead),
+            "retrying": .number(sink.count.retrying), "sentToday": .number(sink.activity.sent),
+            "lastSent": sink.activity.lastSentAt.map { .string($0.rfc3339) },
+            "lastDead": sink.activity.lastDeadAt.map { .string($0.rfc3339) },
+            "deadReason": sink.activity.lastDeadReason.map(JSON.string),
+            "stopped": sink.stop.map { .string($0.kind.word) },
+            "since": (sink.stop?.since).map { .string($0.rfc3339) },
+            "nextTry": (sink.waiting?.due).map { .string($0.rfc3339) },
+            "remark": (sink.stop?.reason ?? sink.waiting?.reason).map(JSON.string),
+            "insecure": sink.isInsecure ? .bool(true) : nil,
+        ])
+    }
+
+    private func json(_ timer: RuleMemory) -> JSON {
+        let text = timer.waitingText(of: rules.first { $0.name == timer.key.rule }, at: now)
+        return .members([
+            "rule": .string(timer.key.rule), "waits": timer.waitingReason.map(JSON.string),
+            "text": text.map(JSON.string), "due": timer.due.map { .string($0.rfc3339) },
+            "event": timer.event.map { .string($0.id.description) },
+        ])
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Something that does not work, with its cause and what to do.
+struct StatusProblem: Sendable, Hashable {
+    /// The source or sink.
+    var subject: String
+    /// Whether something is lost or late until it is repaired; false for what may end by itself. `status --check` ends with 1
+    /// for the first.
+    var isBad: Bool
+    /// `failing`, `paused`: what is wrong, in one word or two.
+    var word: String
+    var since: Timestamp?
+    /// Why; empty when nobody knows.
+    var cause: String
+    /// What else is known, and the command that helps.
+    var details: [Detail]
+
+    enum Detail: Sendable, Hashable {
+        case text(String)
+        /// A time with the words before it: `last good 07:39:50 (44 min ago)`.
+        case past(String, Timestamp)
+        case future(String, Timestamp)
+    }
+}
+
+extension StatusFacts {
+    /// Returns what does not work, the worst and oldest first.
+    var problems: [StatusProblem] {
+        let all = sources.compactMap(problem) + sinks.flatMap(problems)
+        let order: [String] = ["failing", "suspect", "disabled", "paused"]
+        func rank(_ offset: Int) -> (Int, Int64, Int) {
+            let problem = all[offset]
+            let place = problem.isBad ? order.firstIndex(of: problem.word) ?? order.count : order.count + 1
+            return (place, problem.since?.milliseconds ?? .max, offset)
+        }
+        return all.indices.sorted { rank($0) < rank($1) }.map { all[$0] }
+    }
+
+    private func problem(of source: SourceStatus) -> StatusProblem? {
+        guard let record = source.record, [.failing, .suspect, .retrying].contains(source.health) else { return nil }
+        var details: [StatusProblem.Detail] = []
+        if let good = record.snapshot?.goodAt { details.append(.past("last good", good)) }
+        if record.snapshot == nil { details.append(.text("never read")) }
+        let failures = record.health.failures
+        if source.health != .suspect, failures > 1 { details.append(.text(counted(failures, "failed poll"))) }
+        let times = PollTimes(record, isWatching: watcher != nil, now: now)
+        if let next = times.next {
+            details.append(.future(times.isDelayedByServer ? "next try (Retry-After)" : "next try", next))
+        }
+        if source.health == .suspect { details.append(.text("if that is right: vedette accept \(source.name)")) }
+        return StatusProblem(
+            subject: source.name, isBad: source.health != .retrying, word: source.health.rawValue,
+            since: source.troubledSince,
+            cause: source.health == .suspect
+                ? "the list turned empty; what it had is kept"
+                : record.health.problem.map { "\($0.detail) [\($0.failure)]" } ?? "the last poll is not confirmed yet",
+            details: details)
+    }
+
+    private func problems(of sink: SinkStatus) -> [StatusProblem] {
+        var problems: [StatusProblem] = []
+        let pending = StatusProblem.Detail.text("\(sink.count.pending) pending")
+        if let stop = sink.stop {
+            problems.append(
+                StatusProblem(
+                    subject: sink.name, isBad: true, word: stop.kind.word, since: stop.since, cause: stop.reason,
+                    details: [pending, .text("when repaired: vedette outbox retry --sink \(sink.name)")]))
+        } else if let waiting = sink.waiting {
+            problems.append(
+                StatusProblem(
+                    subject: sink.name, isBad: false, word: "retrying", since: nil, cause: waiting.reason,
+                    details: [pending, .future("next try", waiting.due)]))
+        }
+        guard sink.count.dead > 0 else { return problems }
+        let last = sink.activity
+        var details = [StatusProblem.Detail.text("vedette outbox --sink \(sink.name)")]
+        if let at = last.lastDeadAt { details.insert(.past("the last", at), at: 0) }
+        problems.append(
+            StatusProblem(
+                subject: sink.name, isBad: true, word: "\(sink.count.dead) dead", since: nil,
+                cause: last.lastDeadReason ?? "", details: details))
+        return problems
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+import VedetteSinks
+
+/// Renders `status` for people: problems first, then sinks, silences, what rules wait for, and the sources.
+struct StatusScreen: Sendable {
+    /// More sources than these are only counted, so that everything fits one screen.
+    static let mostSources = 10
+    /// More problems than these are only counted.
+    static let mostProblems = 8
+
+    let facts: StatusFacts
+    var palette = Palette.plain
+    /// The cells of a line; nil for no limit.
+    var width: Int?
+    /// Whether every source and problem is shown.
+    var isWhole = false
+    /// Formats a time on the local clock.
+    var time: @Sendable (Timestamp) -> String
+    /// Puts the RFC 3339 times of a sentence on the local clock.
+    var localized: @Sendable (String) -> String
+
+    private var now: Timestamp { facts.now }
+
+    /// The screen of everything.
+    var lines: [StyledText] {
+        var sections = [header, problems, sinks, silences, timers, warnings, sources].filter { !$0.isEmpty }
+        if let last = sections.popLast() {
+            return sections.flatMap { $0 + [StyledText("")] } + last
+        }
+        return []
+    }
+
+    /// The screen of single sources.
+    func lines(of names: [String]) -> [StyledText] {
+        let blocks = names.compactMap { name in facts.sources.first { $0.name == name } }.map(block)
+        return Array(blocks.joined(separator: [StyledText("")]))
+    }
+
+    // MARK: Sections
+
+    private var header: [StyledText] {
+        var lines: [StyledText] = []
+        if let watcher = facts.watcher {
+            let since = watcher.since.map { " since \(time($0)) (\(age($0)))" } ?? ""
+            let host = watcher.process.host.map { " on \($0)" } ?? ""
+            lines.append(
+                fitted(palette.paint("running", .good) + StyledText("\(since), pid \(watcher.process.pid)\(host)")))
+        } else {
+            let remedy = facts.hasJournal ? "start it with `vedette run`" : "it never ran; start it with `vedette run`"
+            lines.append(fitted(palette.paint("not running", .bad) + StyledText(": \(remedy)")))
+        }
+        if let stalled = facts.stalledSince {
+            let text = "it has stored nothing since \(time(stalled)): is the disk full? Its log tells the cause"
+            lines += wrapped(palette.paint(text, .bad), hanging: 0)
+        }
+        let healths = facts.healthCounts.map { health, count in
+            palette.paint("\(count) \(health.rawValue)", Palette.role(of: health))
+        }
+        var counts = StyledText(counted(facts.sources.count, "source"))
+        if !healths.isEmpty { counts = counts + StyledText(": ") + joined(healths, ", ") }
+        let rest = ", \(counted(facts.sinks.count, "sink")), \(counted(facts.rules.count, "rule"))"
+        lines.append(fitted(counts + StyledText(rest)))
+        return lines
+    }
+
+    private var problems: [StyledText] {
+        let all = facts.problems
+        guard !all.isEmpty else { return [] }
+        let shown = isWhole ? all[...] : all.prefix(StatusScreen.mostProblems)
+        let indent = min(20, (shown.map { StyledText($0.subject).width }.max() ?? 0) + 2)
+        var lines = [palette.paint("PROBLEMS", .faint)]
+        for problem in shown { lines += text(of: problem, indent) }
+        if shown.count < all.count {
+            lines.append(fitted(StyledText("and \(all.count - shown.count) more: vedette status --all")))
+        }
+        return lines
+    }
+
+    private func text(of problem: StatusProblem, _ indent: Int) -> [StyledText] {
+        let since = problem.since.map { " since \(time($0)) (\(age($0)))" } ?? ""
+        let subject = StyledText(problem.subject).truncated(to: indent - 1).padded(to: indent)
+        var first = subject + palette.paint(problem.word, problem.isBad ? .bad : .doubtful) + StyledText(since)
+        if !problem.cause.isEmpty { first = first + StyledText(": \(localized(problem.cause))") }
+        let details = problem.details.map { detail in
+            switch detail {
+            case .text(let text): text
+            case .past(let words, let at): "\(words) \(time(at)) (\(at.relative(to: now)))"
+            case .future(let words, let at): at <= now ? "\(words) now" : "\(words) \(at.relative(to: now))"
+            }
+        }
+        let blank = StyledText("").padded(to: indent)
+        return ([first] + flowed(details, indent).map { blank + $0 }).map(fitted)
+    }
+
+    private var sinks: [StyledText] {
+        guard !facts.sinks.isEmpty else { return [] }
+        var table = TextTable(["SINK", "LAST SENT", "TODAY", "PENDING", "DEAD", "REMARK"], palette)
+        for sink in facts.sinks {
+            let dead = String(sink.count.dead)
+            table.add([
+                StyledText(sink.name), StyledText(sink.activity.lastSentAt?.relative(to: now) ?? "-"),
+                StyledText(String(sink.activity.sent)), StyledText(String(sink.count.pending)),
+                sink.count.dead > 0 ? palette.paint(dead, .bad) : StyledText(dead), remark(on: sink),
+            ])
+        }
+        return table.lines(within: width, shrinking: [5, 0])
+    }
+
+    private func remark(on sink: SinkStatus) -> StyledText {
+        let remarks = sink.isInsecure ? ["TLS is not checked (insecure)"] : []
+        let note = StyledText(remarks.joined(separator: "; "))
+        if let stop = sink.stop {
+            return palette.paint(stop.kind.word, .bad) + (remarks.isEmpty ? note : StyledText("; ") + note)
+        }
+        return note
+    }
+
+    private var silences: [StyledText] {
+        guard !facts.silences.isEmpty else { return [] }
+        var table = TextTable(["SILENCE", "WHAT"], palette)
+        for silence in facts.silences { table.add(["\(silence.id)", localized(silence.description)]) }
+        return table.lines(within: width, shrinking: [1])
+    }
+
+    /// Lists what rules wait for.
+    private var timers: [StyledText] {
+        guard !facts.timers.isEmpty else { return [] }
+        let rules = Dictionary(facts.rules.map { ($0.name, $0) }) { first, _ in first }
+        var table = TextTable(["RULE", "WAITS", "DUE"], palette)
+        for timer in facts.timers {
+            let text = timer.waitingText(of: rules[timer.key.rule], at: now) ?? ""
+            let due = timer.due.map { $0 > now ? "\(time($0)), \($0.relative(to: now))" : "now" }
+            table.add([timer.key.rule, text, due ?? ""])
+        }
+        return table.lines(within: width, shrinking: [1, 0])
+    }
+
+    private var warnings: [StyledText] {
+        facts.unmatched.flatMap {
+            wrapped(palette.paint("warning", .doubtful) + StyledText(": \($0.text)"), hanging: 2)
+        }
+    }
+
+    private var sources: [StyledText] {
+        guard isWhole || facts.sources.count <= StatusScreen.mostSources else {
+            return [
+                fitted(StyledText("`vedette status --all` lists the sources, `vedette status SOURCE` tells all of one"))
+            ]
+        }
+        guard !facts.sources.isEmpty else { return [] }
+        let remarks = facts.sources.map { $0.remarks(now: now).joined(separator: "; ") }
+        let hasRemarks = remarks.contains { !$0.isEmpty }
+        var heading = ["SOURCE", "HEALTH", "ITEMS", "LAST", "NEXT", "STATES"]
+        if hasRemarks { heading.append("REMARK") }
+        var table = TextTable(heading, palette)
+        for (source, remark) in zip(facts.sources, remarks) {
+            let times = PollTimes(source.record, isWatching: facts.watcher != nil, now: now)
+            var row = [
+                StyledText(source.name), palette.paint(source.health.rawValue, Palette.role(of: source.health)),
+                StyledText(source.record?.snapshot.map { "\($0.count)" } ?? "-"),
+                StyledText(times.last?.relative(to: now) ?? "-"), StyledText(text(ofNext: times)),
+                StyledText(source.states.isEmpty ? "-" : source.states, limit: TextTable.limit),
+            ]
+            if hasRemarks { row.append(StyledText(remark, limit: TextTable.limit)) }
+            table.add(row)
+        }
+        return table.lines(within: width, shrinking: hasRemarks ? [6, 5, 0] : [5, 0])
+    }
+
+    private func text(ofNext times: PollTimes) -> String {
+        guard let next = times.next else { return "-" }
+        let text = next <= now ? "now" : next.relative(to: now)
+        return times.isDelayedByServer ? "\(text) (Retry-After)" : text
+    }
+
+    /// Everything about one source.
+    private func block(_ source: SourceStatus) -> [StyledText] {
+        let (record, times) = (source.record, PollTimes(source.record, isWatching: facts.watcher != nil, now: now))
+        let every = MessageFormatter.duration(seconds: source.every.inSeconds)
+        var rows: [(String, StyledText)] = []
+        let since = source.troubledSince.map { " since \(time($0)) (\(age($0)))" } ?? ""
+        rows.append(
+            ("health", palette.paint(source.health.rawValue, Palette.role(of: source.health)) + StyledText(since)))
+        if let problem = record?.health.problem {
+            rows.append(("cause", StyledText(localized("\(problem.detail) [\(problem.failure)]"))))
+        }
+        if let failures = record?.health.failures, failures > 0 {
+            rows.append(("failed polls", StyledText("\(failures)")))
+        }
+        func add(_ name: String, _ at: Timestamp?) {
+            if let at { rows.append((name, StyledText("\(time(at)), \(at.relative(to: now))"))) }
+        }
+        add("last poll", times.last)
+        add("last good", record?.snapshot?.goodAt)
+        if times.next != nil { rows.append(("next poll", StyledText(text(ofNext: times)))) }
+        if let head = record?.snapshot {
+            rows.append(("items", StyledText("\(head.count)" + (source.states.isEmpty ? "" : ": \(source.states)"))))
+        }
+        rows += source.remarks(now: now).map { ("remark", StyledText($0)) }
+        rows += facts.silences.filter { $0.source == source.name }.map {
+            ("silence \($0.id)", StyledText(localized($0.description)))
+        }
+        let indent = 2 + (rows.map(\.0.count).max() ?? 0) + 2
+        return [palette.paint(source.name, .strong) + StyledText("  \(source.kindName), every \(every)")]
+            + rows.flatMap { name, value in
+                wrapped(StyledText("  \(name)").padded(to: indent) + value, hanging: indent)
+            }
+    }
+
+    // MARK: Layout
+
+    private func age(_ since: Timestamp) -> String {
+        MessageFormatter.duration(seconds: max(0, now.seconds(since: since)))
+    }
+
+    private func fitted(_ line: StyledText) -> StyledText { width.map { line.truncated(to: $0) } ?? line }
+
+    private func joined(_ parts: [StyledText], _ separator: String) -> StyledText {
+        parts.dropFirst().reduce(parts.first ?? StyledText("")) { $0 + StyledText(separator) + $1 }
+    }
+
+    /// Sets sentences one after another, as many on a line as fit beside the indentation.
+    private func flowed(_ sentences: [String], _ indent: Int) -> [StyledText] {
+        let room = width.map { max(1, $0 - indent) } ?? .max
+        var lines: [StyledText] = []
+        for sentence in sentences {
+            let text = StyledText(sentence)
+            if let last = lines.last, last.width + 2 + text.width <= room {
+                lines[lines.count - 1] = last + StyledText("; ") + text
+            } else {
+                lines.append(text.truncated(to: room))
+            }
+        }
+        return lines
+    }
+
+    /// Breaks a line between words where it is wider than the terminal.
+    private func wrapped(_ line: StyledText, hanging indent: Int) -> [StyledText] {
+        guard let width, line.width > width else { return [line] }
+        return line.wrapped(to: width, hanging: indent).map(fitted)
+    }
+}
