@@ -355,7 +355,9 @@ public enum ConfigurationKeys {
     public static let secret = [
         KeySpec("env", "text", "The name of an environment variable."),
         KeySpec("file", "file", "A file with the secret."),
-        KeySpec("credential", "text", "A file of that name in `$CREDENTIALS_DIRECTORY`."),
+        KeySpec(
+            "credential", "text",
+            "A file of that name in `$CREDENTIALS_DIRECTORY`, else what `vedette login` stored under it."),
         KeySpec("command", "list", "A program and its arguments; the secret is the first line of its output."),
     ]
 }

@@ -8,7 +8,7 @@ import VedetteSystem
 public struct ConfigurationLoader: Sendable {
     private let directory: String?
     private let kinds: Kinds
-    private let environment: [String: String]
+    let environment: [String: String]
     private let readsSecrets: Bool
 
     /// Creates a loader.
@@ -77,17 +77,23 @@ public struct ConfigurationLoader: Sendable {
 
     /// Returns the names that are in use, also when the files have errors. Reads no secret.
     public func names() -> NamesInUse {
-        let findings = Findings()
-        guard let path = findPath(findings) else { return NamesInUse() }
         var names = NamesInUse()
-        for file in ConfigurationFile.all(in: path, findings) {
-            let root = YAMLDocument.root(of: file, budget: Budget(), findings)
-            names.sources.formUnion(root?.child("sources")?.keys.compactMap(\.text) ?? [])
-            names.sinks.formUnion(root?.child("sinks")?.keys.compactMap(\.text) ?? [])
-            names.servers.formUnion(root?.child("servers")?.keys.compactMap(\.text) ?? [])
-            names.rules.formUnion(root?.child("rules")?.children.compactMap { $0.child("name")?.text } ?? [])
+        for root in roots() {
+            names.sources.formUnion(root.child("sources")?.keys.compactMap(\.text) ?? [])
+            names.sinks.formUnion(root.child("sinks")?.keys.compactMap(\.text) ?? [])
+            names.servers.formUnion(root.child("servers")?.keys.compactMap(\.text) ?? [])
+            names.rules.formUnion(root.child("rules")?.children.compactMap { $0.child("name")?.text } ?? [])
         }
         return names
+    }
+
+    /// Reads the files without validating them; leaves out those that cannot be read.
+    func roots() -> [YAMLNode] {
+        let findings = Findings()
+        guard let path = findPath(findings) else { return [] }
+        return ConfigurationFile.all(in: path, findings).compactMap {
+            YAMLDocument.root(of: $0, budget: Budget(), findings)
+        }
     }
 
     /// Validates files that are in memory.
@@ -107,7 +113,8 @@ public struct ConfigurationLoader: Sendable {
 
     /// Returns the programs that secrets name. Only a whole reading tells them from other options called `command`.
     private func programs(in files: [ConfigurationFile]) -> [[String]] {
-        guard files.contains(where: { $0.text.contains("command") }) else { return [] }
+        let words = ["command", "credential"]
+        guard files.contains(where: { file in words.contains { file.text.contains($0) } }) else { return [] }
         let findings = Findings()
         let secrets = SecretReader(environment: environment, findings: findings, answers: nil)
         _ = build(files, secrets, findings)

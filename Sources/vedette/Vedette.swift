@@ -25,7 +25,8 @@ struct Vedette: AsyncParsableCommand {
             CommandGroup(
                 name: "Set up",
                 subcommands: [
-                    InitCommand.self, ProbeCommand.self, TrustCommand.self, CheckCommand.self, TestCommand.self,
+                    InitCommand.self, ProbeCommand.self, LoginCommand.self, TrustCommand.self, CheckCommand.self,
+                    TestCommand.self,
                     ReplayCommand.self,
                     SendCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self,
                 ]),

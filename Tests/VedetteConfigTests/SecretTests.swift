@@ -116,13 +116,83 @@ struct SecretTests {
         )
         #expect(
             read("{credential: lab}").said == [
-                "DIR/a.yaml:1:52: the credential 'lab' cannot be read: $CREDENTIALS_DIRECTORY is not set; "
-                    + "run as a systemd unit with LoadCredential=lab:FILE, or write {file: PATH}"
+                "DIR/a.yaml:1:52: the credential 'lab' is not stored; `vedette login SERVER` stores it, "
+                    + "and LoadCredential=lab:FILE gives it to a systemd unit"
+            ])
+        #expect(
+            read("{credential: db}", environment: ["CREDENTIALS_DIRECTORY": directory.path]).said == [
+                "DIR/a.yaml:1:52: the credential 'db' does not exist: DIR/db is missing; "
+                    + "write LoadCredential=db:FILE into the unit"
             ])
         #expect(
             read("{credential: ../lab}", environment: ["CREDENTIALS_DIRECTORY": directory.path]).said == [
                 "DIR/a.yaml:1:65: 'credential' is a name without '/'; write {file: PATH} for a path"
             ])
+    }
+
+    @Test("a credential that systemd does not give is a private file of this user")
+    func ownCredential() throws {
+        let environment = ["XDG_CONFIG_HOME": directory.path]
+        let store = CredentialStore(environment)
+        #expect(store.place(of: "lab") == nil)
+        let place = try store.store("hunter2", as: "lab")
+        let path = directory.path + "/vedette/credentials/lab"
+        #expect(place == .file(path) && store.place(of: "lab") == place)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(read("{credential: lab}", environment: environment).secret?.value == "hunter2")
+        #expect(try store.store("hunter3", as: "lab") == place)
+        #expect(read("{credential: lab}", environment: environment).secret?.value == "hunter3")
+        // systemd's file comes first, and is not ours to write.
+        try directory.write("hunter4", to: "lab", mode: 0o600)
+        let unit = environment.merging(["CREDENTIALS_DIRECTORY": directory.path]) { $1 }
+        #expect(read("{credential: lab}", environment: unit).secret?.value == "hunter4")
+        #expect(throws: CredentialStore.Problem.self) { try CredentialStore(unit).store("x", as: "lab") }
+    }
+
+    @Test("where the desktop has a Secret Service, a credential is kept there and read from there")
+    func secretService() throws {
+        // A stand-in for secret-tool, which keeps what it reads from standard input in a file.
+        try directory.write(
+            """
+            #!/bin/sh
+            case $1 in
+            lookup) cat "\(directory.path)/keyring-$5" ;;
+            store) cat > "\(directory.path)/keyring-$6" ;;
+            esac
+            """, to: "secret-tool", mode: 0o700)
+        let environment = [
+            "PATH": directory.path, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "XDG_CONFIG_HOME": directory.path,
+        ]
+        let store = CredentialStore(environment)
+        #expect(read("{credential: lab}", environment: environment).said.count == 1)
+        #expect(try store.store("hunter2", as: "lab") == .secretService)
+        #expect(store.place(of: "lab") == .secretService)
+        #expect(read("{credential: lab}", environment: environment).secret?.value == "hunter2")
+        #expect(!FileManager.default.fileExists(atPath: directory.path + "/vedette"))
+        // Without a bus, the program is not started.
+        let alone = CredentialStore(environment.merging(["DBUS_SESSION_BUS_ADDRESS": ""]) { $1 })
+        #expect(alone.place(of: "lab") == nil)
+        // A keyring that cannot be used is no reason to lose the password.
+        try directory.write("#!/bin/sh\nexit 1\n", to: "secret-tool", mode: 0o700)
+        #expect(try store.store("hunter2", as: "lab") == .file(directory.path + "/vedette/credentials/lab"))
+    }
+
+    @Test("the place of a server's secret is found although the configuration has errors")
+    func serverSecret() throws {
+        func place(_ words: String) throws -> ServerSecret? {
+            try directory.write("servers: {h: {url: 'https://h', \(words)}, broken: 7}", to: "a.yaml", mode: 0o600)
+            return ConfigurationLoader(directory: directory.path, sourceKinds: [], sinkKinds: [], environment: [:])
+                .secret(ofServer: "h")
+        }
+        #expect(try place("password: {credential: lab}") == .credential("lab"))
+        #expect(try place("token: {file: t}") == .file(directory.path + "/t"))
+        #expect(try place("oauth2: {client_secret: {credential: c}}") == .credential("c"))
+        #expect(try place("query: {key: {credential: q}}") == .credential("q"))
+        #expect(try place("user: u") == ServerSecret.none(place: directory.path + "/a.yaml:1"))
+        guard case .elsewhere(let words) = try place("password: {env: PW}") else { throw Miss("elsewhere") }
+        #expect(words.hasSuffix("/a.yaml:1 reads it from the environment variable 'PW'"))
+        #expect(try place("password: hunter2").map { "\($0)".contains("hunter2") } == false)
     }
 
     @Test("a command's first line is the secret; no shell reads its words")

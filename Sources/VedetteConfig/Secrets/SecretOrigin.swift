@@ -8,7 +8,7 @@ import VedetteSystem
 enum SecretOrigin: Sendable, Hashable {
     case environment(String)
     case file(String)
-    /// A file in `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
+    /// What `CredentialStore` finds.
     case credential(String)
     case command([String])
 
@@ -31,15 +31,46 @@ enum SecretOrigin: Sendable, Hashable {
             return (try SecretOrigin.check(value, "the environment variable '\(name)'"), nil)
         case .file(let path): return try SecretOrigin.read(path)
         case .credential(let name):
-            guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
-                throw Problem(
-                    detail: "the credential '\(name)' cannot be read: $CREDENTIALS_DIRECTORY is not set; "
-                        + "run as a systemd unit with LoadCredential=\(name):FILE, or write {file: PATH}")
+            let store = CredentialStore(environment)
+            switch store.file(name) {
+            case .systemd(let path): return (try SecretOrigin.content(of: path, "the credential '\(name)'").value, nil)
+            case .file(let path): return try SecretOrigin.read(path)
+            case .secretService, nil: break
             }
-            return (try SecretOrigin.content(of: directory + "/" + name, "the credential '\(name)'").value, nil)
+            guard let lookup = store.lookup(name) else { throw SecretOrigin.missing(name, store) }
+            do throws(Problem) {
+                return (try SecretOrigin.firstLine(of: lookup, within: SecretCommands.limit), nil)
+            } catch { throw SecretOrigin.missing(name, store) }
         case .command(let arguments):
             return (try SecretOrigin.firstLine(of: arguments, within: SecretCommands.limit), nil)
         }
+    }
+
+    /// The program that reads it; nil when none does. Programs run at the same time.
+    func program(_ environment: [String: String]) -> [String]? {
+        switch self {
+        case .command(let arguments): arguments
+        case .credential(let name):
+            CredentialStore(environment).file(name) == nil ? CredentialStore(environment).lookup(name) : nil
+        case .environment, .file: nil
+        }
+    }
+
+    /// Returns what to tell of a program that failed: the keyring's own program is no word of the configuration.
+    func problem(_ problem: Problem, _ environment: [String: String]) -> Problem {
+        guard case .credential(let name) = self else { return problem }
+        return SecretOrigin.missing(name, CredentialStore(environment))
+    }
+
+    private static func missing(_ name: String, _ store: CredentialStore) -> Problem {
+        if let path = store.systemdFile(name) {
+            return Problem(
+                detail: "the credential '\(name)' does not exist: \(path) is missing; "
+                    + "write LoadCredential=\(name):FILE into the unit")
+        }
+        return Problem(
+            detail: "the credential '\(name)' is not stored; `vedette login SERVER` stores it, "
+                + "and LoadCredential=\(name):FILE gives it to a systemd unit")
     }
 
     /// Returns what is there now, read on a thread of its own; nil when it cannot be read.
@@ -94,9 +125,7 @@ enum SecretOrigin: Sendable, Hashable {
         switch self {
         case .environment: false
         case .file(let path): !FileManager.default.fileExists(atPath: path)
-        case .credential(let name):
-            environment["CREDENTIALS_DIRECTORY"].map { !FileManager.default.fileExists(atPath: $0 + "/" + name) }
-                ?? false
+        case .credential(let name): CredentialStore(environment).file(name) == nil
         case .command: true
         }
     }

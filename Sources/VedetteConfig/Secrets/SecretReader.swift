@@ -60,13 +60,17 @@ final class SecretReader {
     }
 
     private func answer(_ origin: SecretOrigin) throws(SecretOrigin.Problem) -> SecretOrigin.Answer {
-        guard case .command(let command) = origin else { return try origin.read(environment) }
+        guard let program = origin.program(environment) else { return try origin.read(environment) }
         guard let answers else {
-            commands.append(command)
+            commands.append(program)
             return ("collected", nil)
         }
-        guard let answer = answers[command] else { return try origin.read(environment) }
-        return (try answer.get(), nil)
+        guard let answer = answers[program] else { return try origin.read(environment) }
+        do throws(SecretOrigin.Problem) {
+            return (try answer.get(), nil)
+        } catch {
+            throw origin.problem(error, environment)
+        }
     }
 
     private func origin(_ node: YAMLNode, _ what: String) -> SecretOrigin? {
