@@ -40,7 +40,7 @@ struct DeliveryTests {
     @Test(
         "clear deletes dead deliveries alone, with their attempts, and the counts go down", arguments: Backend.allCases)
     func clear(_ backend: Backend) async throws {
-        let store = try backend.open()
+        let store = try await backend.open()
         let journal = store.journal
         _ = try await journal.commit(polls(1...3))
         try await journal.record([

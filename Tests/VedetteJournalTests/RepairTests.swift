@@ -155,7 +155,7 @@ struct RepairTests {
         let fresh = copy.path + "/journal.repaired-1.db"
         try FileManager.default.moveItem(atPath: other.database, toPath: fresh)
         let replacement = try JournalReplacement(of: copy.files, by: fresh, stamp: "1")
-        for step in replacement.steps.prefix(steps) { try step() }
+        for step in JournalReplacement.Step.allCases.prefix(steps) { try replacement.make(step) }
         let isOver = steps > 4
         if !isOver {
             #expect(reason { _ = try copy.reader() } == .corrupt)
@@ -177,7 +177,7 @@ struct RepairTests {
         try FileManager.default.moveItem(atPath: other.database, toPath: fresh)
         let replacement = try JournalReplacement(of: scratch.files, by: fresh, stamp: "1")
         // A log that SQLite makes beside the damaged journal does not take the place of the one that is kept.
-        for step in replacement.steps.prefix(2) { try step() }
+        for step in JournalReplacement.Step.allCases.prefix(2) { try replacement.make(step) }
         let log = try? Data(contentsOf: URL(fileURLWithPath: replacement.kept + "-wal"))
         try Data("new".utf8).write(to: URL(fileURLWithPath: scratch.database + "-wal"))
         #expect(try scratch.access.repair(at: stamp(0))?.kept == replacement.kept)

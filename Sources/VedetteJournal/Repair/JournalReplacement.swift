@@ -46,25 +46,27 @@ struct JournalReplacement {
         return nil
     }
 
-    /// To be made in this order, by the holder of the lock.
-    var steps: [() throws(JournalError) -> Void] {
-        [
-            { () throws(JournalError) in
-                try call("keep \(files.database) as \(kept)") {
-                    link(files.database, kept) == 0 || errno == EEXIST ? 0 : -1
-                }
-            },
-            { () throws(JournalError) in try move("-wal") },
-            { () throws(JournalError) in try move("-shm") },
-            // Else the new file could be on the disk beside the old log, which SQLite would apply to it.
-            { () throws(JournalError) in try flush(files.directory) },
-            { () throws(JournalError) in try call("move \(new)") { rename(new, files.database) } },
-            { () throws(JournalError) in try flush(files.directory) },
-        ]
+    /// The steps, to be made in this order by the holder of the lock.
+    enum Step: CaseIterable {
+        case keepDatabase, moveLog, moveLogIndex, flushMoves, replaceDatabase, flushReplacement
+    }
+
+    func make(_ step: Step) throws(JournalError) {
+        switch step {
+        case .keepDatabase:
+            try call("keep \(files.database) as \(kept)") {
+                link(files.database, kept) == 0 || errno == EEXIST ? 0 : -1
+            }
+        case .moveLog: try move("-wal")
+        case .moveLogIndex: try move("-shm")
+        // Without the first the new file could be on the disk beside the old log, which SQLite would apply to it.
+        case .flushMoves, .flushReplacement: try flush(files.directory)
+        case .replaceDatabase: try call("move \(new)") { rename(new, files.database) }
+        }
     }
 
     func finish() throws(JournalError) {
-        for step in steps { try step() }
+        for step in Step.allCases { try make(step) }
     }
 
     /// A file that is kept already is the right one: SQLite may have made another beside the damaged journal since then.
