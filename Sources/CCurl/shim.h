@@ -69,6 +69,8 @@ static const curl_socket_t CC_SOCKET_BAD = CURL_SOCKET_BAD;
 static inline int cc_resolves_in_threads(void) {
     return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
+/// Swift does not import a macro that is an expression.
+static inline CURLcode cc_continue(CURL *easy) { return curl_easy_pause(easy, CURLPAUSE_CONT); }
 /// Swift does not import a member of a union by its C name.
 static inline CURLcode cc_result(const CURLMsg *message) { return message->data.result; }
 

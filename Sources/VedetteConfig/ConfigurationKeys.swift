@@ -131,6 +131,9 @@ public enum ConfigurationKeys {
         KeySpec("command", "list of texts", "A program and its arguments, whose output is read instead of a URL."),
         KeySpec("every", "duration", "How often it is polled, jittered by 10 %.", default: "the kind's: 60s or 30m"),
         KeySpec("while", "map", "Polls at another interval while any item is in one of the states."),
+        KeySpec(
+            "stream", "true | false | map", "Records are read as the server pushes them, over a kept connection.",
+            default: "false"),
         KeySpec("fails", "number", "Failed polls in a row that make it `failing`.", default: "3"),
         KeySpec("first", "baseline | announce", "What to do with the items of the first poll.", default: "baseline"),
         KeySpec("empty", "suspect | valid", "What an empty list means after one with items.", default: "suspect"),
@@ -139,6 +142,25 @@ public enum ConfigurationKeys {
         KeySpec(
             "allow_private", "true | false", "Redirects and links may lead from a public host to a private address.",
             default: "the server's"),
+    ]
+
+    /// The keys of `stream`.
+    public static let stream = [
+        KeySpec(
+            "format", "events | lines", "Server-sent events, or one record a line.",
+            default: "by the media type of the response"),
+        KeySpec("keep_alive", "duration", "A connection without a byte for this long has failed.", default: "90s"),
+        KeySpec(
+            "initial", "duration",
+            "The server begins with everything that exists; a pause of this length ends that."),
+        KeySpec("resume", "text", "Path of the id behind which reading resumes.", default: "the id of the event"),
+        KeySpec(
+            "parameter", "text", "The query parameter that takes that id.", default: "the header `Last-Event-ID`"),
+        KeySpec(
+            "only", "map", "What a record with an item has: path to value or values; `$event` is the event's name."),
+        KeySpec("delete", "map", "What a record has that removes its item."),
+        KeySpec("bookmark", "map", "What a record has that brings only an id to resume behind."),
+        KeySpec("expired", "map", "What a record has that reports that the id is too old."),
     ]
 
     /// The keys of `while`.

@@ -59,8 +59,16 @@ public struct ConfigurationSchema: Sendable {
     private func source(_ key: String) -> JSON? {
         switch key {
         case "while": object(ConfigurationKeys.interval)
+        case "stream": Fragment.any([Fragment.flag, object(ConfigurationKeys.stream, stream)])
         case "command": Fragment.list(Fragment.text)
         case "headers": map(of: Fragment.secret)
+        default: nil
+        }
+    }
+
+    private func stream(_ key: String) -> JSON? {
+        switch key {
+        case "only", "delete", "bookmark", "expired": map(of: Fragment.oneOrMany(Fragment.text))
         default: nil
         }
     }

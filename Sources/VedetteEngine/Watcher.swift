@@ -150,7 +150,11 @@ public actor Watcher {
     /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
     public func accept(_ name: String) async throws(JournalError) {
         // The record of a poll under way would replace this one.
-        while let poll = schedule[name]?.poll { await poll.value }
+        while let source = schedule[name], let poll = source.poll {
+            // A stream ends only when it is told to.
+            if source.isStreaming { poll.cancel() }
+            await poll.value
+        }
         guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
         source.change { $0.snapshot?.emptiness = .accepted }
         _ = try await commits.submit(PollRecord(record: source.record)).committed()
@@ -169,6 +173,8 @@ public actor Watcher {
     private func catchUpAfterSleep() {
         guard let length = suspends.takeSuspend() else { return }
         schedule.catchUp(at: dependencies.clock.now().boot)
+        // Servers have given up connections that were silent for so long.
+        for source in schedule.all where source.isStreaming { source.poll?.cancel() }
         Task { [dispatcher] in await dispatcher.exclude(pause: length) }
     }
 
@@ -208,35 +214,49 @@ public actor Watcher {
     private func startDue() {
         let now = dependencies.clock.now()
         while slots.hasFree, let source = schedule.startNext(at: now.boot) {
-            if network.isSlow(source.origin), !slots.hasFreeSlow { slots.wait(source) } else { start(source) }
+            let obstacle = source.source.stream.flatMap { _ in slots.obstacleToStream(of: source.origin) }
+            if source.source.stream != nil, obstacle == nil {
+                start(source, in: .streams)
+            } else if network.isSlow(source.origin), !slots.hasFreeSlow {
+                slots.wait(source)
+            } else {
+                start(source, in: lane(of: source), polled: obstacle)
+            }
         }
         // Without a network nothing is known of a source.
         while !network.isOffline, slots.hasFree, let source = schedule.startNextHealthCheck(at: now) {
-            start(source, isHealthCheck: true)
+            start(source, in: .polls, isHealthCheck: true)
         }
     }
 
     /// A health check takes the place of a poll, so that the two never change the record at once.
-    private func start(_ source: WatchedSource, isHealthCheck: Bool = false) {
+    /// - Parameter polled: why a source with a stream is polled.
+    private func start(_ source: WatchedSource, in lane: Lane, polled: String? = nil, isHealthCheck: Bool = false) {
         precondition(source.poll == nil, "a source is polled once at a time")
-        let lane = isHealthCheck ? .polls : lane(of: source)
-        slots.take(lane)
+        let origin = source.origin
+        slots.take(lane, of: origin)
+        source.isStreaming = lane == .streams
         source.poll = Task {
             if isHealthCheck { await self.pipeline.checkHealth(source) }
-            if !isHealthCheck { await self.pipeline.run(source, lane: lane) }
-            self.ended(source, lane)
+            if !isHealthCheck { await self.pipeline.run(source, lane: lane, polled: polled) }
+            self.ended(source, lane, of: origin)
         }
     }
 
-    private func ended(_ source: WatchedSource, _ lane: Lane) {
+    private func ended(_ source: WatchedSource, _ lane: Lane, of origin: String) {
         let now = dependencies.clock.now()
-        slots.release(lane)
+        slots.release(lane, of: origin)
+        source.isStreaming = false
         dependencies.memory.trimWhenIdle()
         schedule.pollEnded(source, now: now)
         for action in network.takeActions() { schedule.advance(for: action, network, at: now) }
         // Polls of slow hosts start as slots come free; a source whose origin answers again goes back to the schedule.
         while !isStopping, let waiting = slots.nextWaiting(isSlow: { network.isSlow($0.origin) }) {
-            if network.isSlow(waiting.origin) { start(waiting) } else { schedule.schedule(waiting, at: now.boot) }
+            if network.isSlow(waiting.origin) {
+                start(waiting, in: .slowHosts)
+            } else {
+                schedule.schedule(waiting, at: now.boot)
+            }
         }
         wakeUpIfEarlier()
         guard slots.isIdle else { return }

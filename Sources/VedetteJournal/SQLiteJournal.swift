@@ -81,6 +81,12 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try SourceRows.items($0, of: source) }
     }
 
+    public func items(
+        of source: String, withKeys keys: Set<String>
+    ) async throws(JournalError) -> [String: StoredItem] {
+        try await store.read { try SourceRows.items($0, of: source, withKeys: keys) }
+    }
+
     public func ruleMemories() async throws(JournalError) -> [RuleMemory] {
         try await store.read { try RuleMemoryRows.all($0) }
     }

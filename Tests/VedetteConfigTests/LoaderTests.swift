@@ -130,6 +130,7 @@ struct LoaderTests {
             ConfigurationKeys.top, ConfigurationKeys.server, ConfigurationKeys.oauth2, ConfigurationKeys.tls,
             ConfigurationKeys.aws, ConfigurationKeys.session,
             ConfigurationKeys.proxy, ConfigurationKeys.rate, ConfigurationKeys.source, ConfigurationKeys.interval,
+            ConfigurationKeys.stream,
             ConfigurationKeys.sink,
             ConfigurationKeys.rule, ConfigurationKeys.notice, ConfigurationKeys.when,
             ConfigurationKeys.matcher, ConfigurationKeys.settings, ConfigurationKeys.retain, ConfigurationKeys.secret,

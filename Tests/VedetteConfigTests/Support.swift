@@ -37,6 +37,7 @@ struct StandInKind: SourceKind {
             OptionSpec("mode", .choice(["list", "window"]), "What absence means."),
             OptionSpec("since", .duration, "How far back."),
         ],
+        streams: .paths,
         make: { options throws(OptionProblem) in
             for (i, path) in options.texts("key").enumerated() where path.hasPrefix(".") {
                 throw OptionProblem("key", String(i), detail: "the path '\(path)' has an empty part")
@@ -51,7 +52,7 @@ struct StandInKind: SourceKind {
                 stateNames: StateNames(["down", "up"]))
         })
     static let news = SourceKindEntry(
-        name: "news", summary: "Entries without a state.", options: [],
+        name: "news", summary: "Entries without a state.", options: [], streams: .documents,
         make: { _ throws(OptionProblem) in
             StandInKind(
                 mode: .window, fieldNames: ["author", "content"], noteNames: ["author"], stateNames: StateNames())

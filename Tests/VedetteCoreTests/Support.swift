@@ -44,7 +44,7 @@ struct Memory {
         return take(Differ(source: source, now: now).confirm(head, pending: pending, validators: .init()))
     }
 
-    private mutating func take(_ difference: Difference) -> [DraftEvent] {
+    mutating func take(_ difference: Difference) -> [DraftEvent] {
         if difference.isNewBaseline { stored = [:] }
         for key in difference.deletions { stored[key] = nil }
         for item in difference.writes + difference.refreshes { stored[item.key] = item }

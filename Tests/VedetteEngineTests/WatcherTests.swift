@@ -293,7 +293,7 @@ struct PollSlotsTests {
         for source in waiting { slots.wait(source) }
         #expect(slots.nextWaiting { _ in true } === waiting[0])
         #expect(slots.nextWaiting { _ in true } === waiting[2])
-        for _ in 0..<PollSlots.maximumSlow { slots.take(.slowHosts) }
+        for _ in 0..<PollSlots.maximumSlow { slots.take(.slowHosts, of: "c") }
         #expect(slots.nextWaiting { _ in true } == nil)
         #expect(slots.nextWaiting { $0.origin != "https://b.example:443" } === waiting[3])
         #expect(slots.nextWaiting { _ in false } === waiting[1])

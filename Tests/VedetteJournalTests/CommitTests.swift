@@ -78,6 +78,19 @@ struct CommitTests {
         try await journal.close()
     }
 
+    @Test("items are read by their keys", arguments: Backend.allCases)
+    func keys(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        let journal = store.journal
+        _ = try await journal.commit([
+            poll(writes: [item("1"), item("2"), item("o'3")]), poll("b", writes: [item("1", digest: 9)]),
+        ])
+        let some = try await journal.items(of: "lab", withKeys: ["1", "o'3", "4"])
+        #expect(some == ["1": item("1"), "o'3": item("o'3")])
+        #expect(try await journal.items(of: "unknown", withKeys: ["1"]).isEmpty)
+        try await journal.close()
+    }
+
     @Test("a source's record comes back as it was, by a commit and by a deferred write", arguments: Backend.allCases)
     func records(_ backend: Backend) async throws {
         let store = try await backend.open()

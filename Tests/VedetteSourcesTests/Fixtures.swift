@@ -21,9 +21,11 @@ enum Fixture {
         PageBody(bytes: try bytes(name), url: url)
     }
 
-    static func kind(_ name: String, _ options: [String: OptionValue] = [:]) throws -> any SourceKind {
+    static func kind(
+        _ name: String, _ options: [String: OptionValue] = [:], stream: StreamSettings? = nil
+    ) throws -> any SourceKind {
         guard let entry = SourceKinds.all.first(where: { $0.name == name }) else { throw ReadError(.shape, name) }
-        return try entry.make(Options(options))
+        return try entry.make(Options(options, stream: stream))
     }
 
     static func source(_ name: String, _ options: [String: OptionValue] = [:]) throws -> Source {

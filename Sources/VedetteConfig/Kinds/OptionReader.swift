@@ -11,7 +11,8 @@ struct OptionReader {
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
     /// Returns the options; nil when one is missing or wrong.
-    func options(_ specs: [OptionSpec], in map: MapReader) -> Options? {
+    /// - Parameter stream: how a source reads records that its server pushes.
+    func options(_ specs: [OptionSpec], in map: MapReader, stream: StreamSettings? = nil) -> Options? {
         var values: [String: OptionValue] = [:]
         var isGood = true
         for spec in specs {
@@ -25,7 +26,7 @@ struct OptionReader {
                 isGood = false
             }
         }
-        return isGood ? Options(values) : nil
+        return isGood ? Options(values, stream: stream) : nil
     }
 
     /// Reports what a kind refused at its place in the file.

@@ -32,16 +32,19 @@ struct SourceReader {
         let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
         let first = map["first"].flatMap { scalars.choice($0, "'first'") } ?? Source.First.baseline
         let empty = map["empty"].flatMap { scalars.choice($0, "'empty'") } ?? Source.Empty.suspect
-        guard let made = make(kind, map), let (server, url) = server else { return nil }
+        let stream = StreamReader(findings: findings).settings(map, of: kind, among: kinds)
+        guard let made = make(kind, map, stream), let (server, url) = server else { return nil }
         return Source(
             name: entry.name, kindName: kind.name, kind: made, server: server, url: url, interval: interval,
             fails: fails,
-            first: first, empty: empty)
+            first: first, empty: empty, stream: stream)
     }
 
-    private func make(_ kind: SourceKindEntry, _ map: MapReader) -> (any SourceKind)? {
+    private func make(
+        _ kind: SourceKindEntry, _ map: MapReader, _ stream: StreamSettings?
+    ) -> (any SourceKind)? {
         let reader = OptionReader(secrets: secrets, findings: findings)
-        guard let options = reader.options(kind.options, in: map) else { return nil }
+        guard let options = reader.options(kind.options, in: map, stream: stream) else { return nil }
         do throws(OptionProblem) {
             return try kind.make(options)
         } catch {

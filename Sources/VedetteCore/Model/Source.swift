@@ -36,14 +36,17 @@ public struct Source: Sendable {
     public var first: First
     /// What an empty list means after a list that had items.
     public var empty: Empty
+    /// How it reads records that its server pushes; nil for a source that is only polled.
+    public var stream: StreamSettings?
 
     /// Creates a source.
     public init(
         name: String, kindName: String, kind: any SourceKind, server: Server, url: String, interval: PollInterval,
-        fails: Int = 3, first: First = .baseline, empty: Empty = .suspect
+        fails: Int = 3, first: First = .baseline, empty: Empty = .suspect, stream: StreamSettings? = nil
     ) {
         (self.name, self.kindName, self.kind, self.server, self.url) = (name, kindName, kind, server, url)
         (self.interval, self.fails, self.first, self.empty) = (interval, fails, first, empty)
+        self.stream = stream
     }
 
     /// A digest of the URL, which may hold a secret.

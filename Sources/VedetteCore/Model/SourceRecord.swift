@@ -15,6 +15,16 @@ public struct SourceRecord: Sendable, Hashable {
     public var notBefore: Timestamp?
     /// The digest of the URL that both times belong to; nil before the first poll and in rows of earlier versions.
     public var urlDigest: UInt64?
+    /// How a source with a stream is read at present; nil for a source without one, and between two connections.
+    public var connection: Connection?
+
+    /// How a source with a stream is read.
+    public enum Connection: Sendable, Hashable {
+        /// Over a kept connection; it has no due time.
+        case open
+        /// By polls, for this reason.
+        case polled(String)
+    }
 
     /// The record of a source that was never polled.
     public init(name: String) { self.name = name }
@@ -62,6 +72,8 @@ public struct SnapshotHead: Sendable, Hashable {
     public var emptiness: Emptiness?
     /// The number of present items by state, for `while` and `status`.
     public var states: [String: Int] = [:]
+    /// The id with which a stream resumes behind what was read of it; nil for none.
+    public var resume: String?
 
     /// Entries that were seen for the first time and taken for old.
     public struct Unannounced: Sendable, Hashable {

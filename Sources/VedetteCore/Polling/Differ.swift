@@ -202,7 +202,7 @@ public struct Differ: Sendable {
         return difference
     }
 
-    private func compare(
+    func compare(
         _ item: Item, with before: StoredItem, fresh: Set<String>, into difference: inout Difference
     ) {
         let digest = item.digest
@@ -291,7 +291,7 @@ public struct Differ: Sendable {
         forget(remembered, window: max(present.count, 20), in: &difference)
     }
 
-    private func disappear(_ stored: StoredItem, _ difference: inout Difference) {
+    func disappear(_ stored: StoredItem, _ difference: inout Difference) {
         difference.deletions.append(stored.key)
         if let item = stored.item, !source.kind.isOver(item, at: now) {
             difference.events.append(DraftEvent(.disappeared, item: item))
@@ -303,7 +303,7 @@ public struct Differ: Sendable {
     }
 
     /// Drops what left the window long ago, the longest gone first, beyond what five windows hold; and what is too much.
-    private func forget(_ remembered: [StoredItem], window: Int, in difference: inout Difference) {
+    func forget(_ remembered: [StoredItem], window: Int, in difference: inout Difference) {
         let most = window * Differ.rememberedWindows
         guard remembered.count > most else { return }
         let byAge = remembered.sorted { ($0.absentSince ?? now) < ($1.absentSince ?? now) }
@@ -379,7 +379,7 @@ extension Item {
 }
 
 extension StoredItem {
-    fileprivate func absent(since now: Timestamp) -> StoredItem {
+    func absent(since now: Timestamp) -> StoredItem {
         var copy = self
         copy.absentSince = now
         return copy

@@ -18,10 +18,21 @@ public struct PollTransition: Sendable {
     public private(set) var isDeferrable = false
     /// Why nothing was learned of the source.
     public private(set) var obstacle: String?
+    /// How a source with a stream is read from now on.
+    private let connection: SourceRecord.Connection?
+    /// The interval from which the delay of the next attempt is computed.
+    private let interval: PollInterval
 
-    public init(source: Source, record: SourceRecord, now: Timestamp, random: any RandomGenerator) {
+    /// - Parameters:
+    ///   - connection: how a source with a stream is read from now on. An open one has no due time.
+    ///   - reconnect: the time before a closed stream is opened again; nil takes the interval of polls.
+    public init(
+        source: Source, record: SourceRecord, now: Timestamp, random: any RandomGenerator,
+        connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
+    ) {
         (self.source, self.record, self.now, self.random) = (source, record, now, random)
         self.record.urlDigest = source.urlDigest
+        (self.connection, interval) = (connection, reconnect.map { PollInterval(every: $0) } ?? source.interval)
     }
 
     public mutating func failed(_ failure: Failure, detail: String, retryAfter: Duration?) {
@@ -29,8 +40,7 @@ public struct PollTransition: Sendable {
             events.append(event)
         }
         if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
-        record.due = now.advanced(
-            by: source.interval.delay(failures: record.health.failures, random: random.fraction()))
+        schedule(after: interval.delay(failures: record.health.failures, random: random.fraction()))
         wait(retryAfter)
     }
 
@@ -40,7 +50,7 @@ public struct PollTransition: Sendable {
         (isDeferrable, obstacle) = (true, detail)
         record.health.pollIgnored(at: now)
         let delay = source.interval.delay(states: [:], freshFor: nil, random: random.fraction())
-        record.due = now.advanced(by: max(delay, PollTransition.shortestOfflineDelay))
+        schedule(after: max(delay, PollTransition.shortestOfflineDelay))
     }
 
     /// Shortest delay between two polls of a source while the machine is offline.
@@ -49,7 +59,7 @@ public struct PollTransition: Sendable {
     /// The bad state counts; it is believed when enough polls in a row agree.
     public mutating func unconfirmed(retryAfter: Duration?) {
         record.health.pollUnconfirmed(at: now)
-        record.due = now.advanced(by: source.interval.delay(states: [:], freshFor: nil, random: random.fraction()))
+        schedule(after: source.interval.delay(states: [:], freshFor: nil, random: random.fraction()))
         wait(retryAfter)
     }
 
@@ -80,14 +90,39 @@ public struct PollTransition: Sendable {
             && old?.identity == difference.head.identity && old?.fingerprints == difference.head.fingerprints
             && old?.emptiness == difference.head.emptiness && old?.pendingAbsences == difference.head.pendingAbsences
             && old?.isWhole == difference.head.isWhole && old?.hasOtherKeys == difference.head.hasOtherKeys
+            && old?.resume == difference.head.resume
         if let event = record.health.pollSucceeded(at: now) { events.append(event) }
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
         refreshes = difference.refreshes
         record.snapshot = difference.head
-        record.due = now.advanced(
-            by: source.interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
+        schedule(
+            after: interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
         wait(retryAfter)
+    }
+
+    /// A connection was opened: the source answers. What it shows is not known yet.
+    public mutating func opened() {
+        isDeferrable = record.health.failures == 0
+        if let event = record.health.pollSucceeded(at: now) { events.append(event) }
+        schedule(after: interval.delay(states: [:], freshFor: nil, random: random.fraction()))
+        record.notBefore = nil
+    }
+
+    /// The server no longer has what followed the resume id, so the next connection starts without one.
+    /// - Parameter isListed: whether that connection lists everything; else records may be missing.
+    public mutating func resumeExpired(isListed: Bool) {
+        record.snapshot?.resume = nil
+        schedule(after: interval.delay(states: [:], freshFor: nil, random: random.fraction()))
+        guard !isListed else { return }
+        let detail = "the server no longer has what followed the last record, so records may be missing"
+        events.append(DraftEvent(.suspect, error: .init(failure: Failure.pageGap.rawValue, detail: detail)))
+    }
+
+    /// An open connection has no due time.
+    private mutating func schedule(after delay: Duration) {
+        record.connection = connection
+        record.due = connection == .open ? nil : now.advanced(by: delay)
     }
 
     private mutating func wait(_ retryAfter: Duration?) {

@@ -60,6 +60,12 @@ public final class MonitoredJournal: Journal {
         try await read { () async throws(JournalError) in try await journal.items(of: source) }
     }
 
+    public func items(
+        of source: String, withKeys keys: Set<String>
+    ) async throws(JournalError) -> [String: StoredItem] {
+        try await read { () async throws(JournalError) in try await journal.items(of: source, withKeys: keys) }
+    }
+
     public func lastOfWatcher() async throws(JournalError) -> Event? {
         try await read { () async throws(JournalError) in try await journal.lastOfWatcher() }
     }

@@ -10,7 +10,13 @@ struct PollSlots {
     /// Polls of hosts that time out, beside those.
     static let maximumSlow = 64
 
+    /// Streams that are open at once.
+    static let maximumStreams = 64
+    /// Streams of one origin that are open at once.
+    static let maximumStreamsOfOrigin = 8
+
     private var running: [Lane: Int] = [:]
+    private var streams: [String: Int] = [:]
     /// Sources that are due while every slot of slow hosts is taken, by origin, in the order in which they became due.
     private var waiting: [String: [WatchedSource]] = [:]
     /// The origins of `waiting`, the one whose turn is next first.
@@ -20,11 +26,29 @@ struct PollSlots {
     var hasFree: Bool { running[.polls, default: 0] < PollSlots.maximum }
     var hasFreeSlow: Bool { running[.slowHosts, default: 0] < PollSlots.maximumSlow }
 
-    mutating func take(_ lane: Lane) { running[lane, default: 0] += 1 }
+    /// Why no stream of an origin may be opened, so that its source is polled; nil when one may.
+    func obstacleToStream(of origin: String) -> String? {
+        if running[.streams, default: 0] >= PollSlots.maximumStreams {
+            return "\(PollSlots.maximumStreams) streams are open already"
+        }
+        if streams[origin, default: 0] >= PollSlots.maximumStreamsOfOrigin {
+            return "\(PollSlots.maximumStreamsOfOrigin) streams of its server are open already"
+        }
+        return nil
+    }
 
-    mutating func release(_ lane: Lane) {
+    mutating func take(_ lane: Lane, of origin: String) {
+        running[lane, default: 0] += 1
+        if lane == .streams { streams[origin, default: 0] += 1 }
+    }
+
+    /// - Parameter origin: of the source when the slot was taken.
+    mutating func release(_ lane: Lane, of origin: String) {
         let left = running[lane, default: 1] - 1
         running[lane] = left > 0 ? left : nil
+        guard lane == .streams else { return }
+        let open = streams[origin, default: 1] - 1
+        streams[origin] = open > 0 ? open : nil
     }
 
     mutating func wait(_ source: WatchedSource) {

@@ -11,7 +11,7 @@ extension Source {
 
     /// Whether both are asked and read in the same way, so that a poll under way is still right.
     func hasSameRequest(as other: Source) -> Bool {
-        identity == other.identity && kind.fingerprints == other.kind.fingerprints
+        identity == other.identity && kind.fingerprints == other.kind.fingerprints && stream == other.stream
             && server.hasSameRequest(as: other.server)
     }
 }

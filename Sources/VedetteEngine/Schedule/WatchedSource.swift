@@ -31,6 +31,8 @@ final class WatchedSource {
     var nextHealthCheck: BootTime?
     /// Its last attempt met silence, so it is polled at once when the network is back.
     var isSilent = false
+    /// Its poll under way reads a stream, and ends only when that does.
+    var isStreaming = false
 
     init(_ source: Source, number: Int) {
         (self.source, self.number) = (source, number)
@@ -67,6 +69,13 @@ final class WatchedSource {
     func restart() {
         record.due = nil
         if hasMoved { record.notBefore = nil }
+    }
+
+    /// Delays its next poll.
+    func wait(_ delay: Duration, _ dependencies: Dependencies) {
+        let now = dependencies.clock.now()
+        followWallClock(now)
+        record.due = now.wall.advanced(by: delay)
     }
 
     func change(_ change: (inout SourceRecord) -> Void) { change(&record) }

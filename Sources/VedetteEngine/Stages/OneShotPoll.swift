@@ -30,7 +30,7 @@ public struct OneShotPoll: Sendable {
         case .unconfirmed(let detail): throw ReadError(.network, detail)
         case .unchanged:
             throw ReadError(.protocol, "the server answered 'not modified' to a request that set no condition")
-        case .cancelled: throw ReadError(.cancelled, "the request was cancelled")
+        case .cancelled, .opened, .expired: throw ReadError(.cancelled, "the request was cancelled")
         }
     }
 

@@ -22,26 +22,32 @@ final class PollPipeline {
 
     /// Polls a source once. An unchanged response ends at the transition: nothing is asked of rules, nothing is committed.
     /// - Returns: what was committed; nil when nothing was.
+    ///
+    /// In the lane `.streams` it lasts as long as the connection, and commits each batch of records.
+    /// - Parameter polled: why a source with a stream is polled; nil when there is no reason to tell.
     @discardableResult
-    func run(_ source: WatchedSource, lane: Lane) async -> Committed? {
+    func run(_ source: WatchedSource, lane: Lane, polled: String? = nil) async -> Committed? {
         // Held until the commit, when nothing of what was read is left.
         let memory = PollMemoryShare(dependencies.memory)
         defer { memory.release() }
-        return await run(begin(source, lane, memory), of: source)
+        return await run(begin(source, lane, memory), of: source, polled)
     }
 
-    private func run(_ poll: PollStages, of source: WatchedSource) async -> Committed? {
+    private func run(_ poll: PollStages, of source: WatchedSource, _ polled: String?) async -> Committed? {
+        let isKept = poll.lane == .streams
+        let connection = polled.map { SourceRecord.Connection.polled($0) }
         do throws(JournalError) {
-            // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
-            let items = try await poll.read(await poll.fetch())
-            let result = await poll.diff(items)
-            guard let (transition, note) = try await makeTransition(source, result, poll) else { return nil }
-            guard let evaluation = await rules.evaluate(transition, note) else {
-                takeBack(note, of: source)
-                postpone(source)
-                return nil
+            let fetched = await poll.fetch()
+            if let stream = fetched.stream {
+                var reading = StreamPoll(self, poll, source, stream, isKept ? .open : connection)
+                return try await reading.run()
             }
-            return try await commit(evaluation, transition, note, of: source)
+            // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
+            let items = try await poll.read(consume fetched)
+            let result = await poll.diff(items)
+            return try await settle(
+                result, of: source, poll, connection: isKept ? result.completeBody : connection,
+                reconnect: isKept ? result.reconnect(source.source.interval) : nil)
         } catch {
             // The snapshot stands as it was: the same poll is made again at the usual interval.
             dependencies.log.log(
@@ -50,6 +56,24 @@ final class PollPipeline {
             postpone(source)
             return nil
         }
+    }
+
+    /// Makes the transition of a result, evaluates the rules and commits both.
+    /// - Parameters:
+    ///   - connection: how a source with a stream is read from now on.
+    ///   - reconnect: the time before a closed stream is opened again; nil for polls.
+    func settle(
+        _ result: PollResult, of source: WatchedSource, _ poll: PollStages,
+        connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
+    ) async throws(JournalError) -> Committed? {
+        let plan = ConnectionPlan(connection: connection, reconnect: reconnect)
+        guard let (transition, note) = try await makeTransition(source, result, poll, plan) else { return nil }
+        guard let evaluation = await rules.evaluate(transition, note) else {
+            takeBack(note, of: source)
+            postpone(source)
+            return nil
+        }
+        return try await commit(evaluation, transition, note, of: source)
     }
 
     /// Commits that a source became failing or stale, where the server's Retry-After or a long backoff delays the poll
@@ -75,7 +99,9 @@ final class PollPipeline {
 
     // MARK: Begin
 
-    private func begin(_ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare) -> PollStages {
+    /// Starts a poll.
+    /// - Parameter memory: the poll's share of the memory for what polls read.
+    func begin(_ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?) -> PollStages {
         let (journal, name) = (dependencies.journal, source.source.name)
         return PollStages(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,
@@ -92,7 +118,7 @@ final class PollPipeline {
     /// Applies the result to the source's record.
     /// - Returns: nil when nothing needs a commit: the poll is void, or its record is written later.
     private func makeTransition(
-        _ source: WatchedSource, _ result: PollResult, _ poll: PollStages
+        _ source: WatchedSource, _ result: PollResult, _ poll: PollStages, _ plan: ConnectionPlan
     ) async throws(JournalError) -> (PollTransition, PollNote)? {
         guard !source.isRemoved, !source.mustRestart else { return nil }
         if case .cancelled = result.outcome {
@@ -104,7 +130,8 @@ final class PollPipeline {
         let now = dependencies.clock.now()
         source.followWallClock(now)
         var transition = PollTransition(
-            source: source.source, record: source.record, now: now.wall, random: dependencies.random)
+            source: source.source, record: source.record, now: now.wall, random: dependencies.random,
+            connection: plan.connection, reconnect: plan.reconnect)
         let isIgnored = network.isOffline && result.isAnswered == false
         // A kind that observes its host reads a silent one too: while this machine is offline that confirms nothing.
         let isGood = result.isGood && !isIgnored
@@ -148,6 +175,11 @@ final class PollPipeline {
         case .failed(let failure, let detail):
             if failure == .unauthorized { refreshSecrets(of: source) }
             transition.failed(failure, detail: detail, retryAfter: result.retryAfter)
+        case .opened: transition.opened()
+        case .expired:
+            transition.resumeExpired(isListed: source.source.stream?.initial != nil)
+            dependencies.log.log(
+                .warning, fields, "\(name): the server no longer has what followed the last record (\(poll.id))")
         case .unconfirmed(let detail):
             transition.unconfirmed(retryAfter: result.retryAfter)
             dependencies.log.log(.info, fields, "\(name): \(detail) (\(poll.id))")
@@ -238,10 +270,31 @@ final class PollPipeline {
     // MARK: Failures
 
     private func postpone(_ source: WatchedSource) {
-        let delay = source.source.interval.delay(states: [:], freshFor: nil, random: dependencies.random.fraction())
-        let now = dependencies.clock.now()
-        source.followWallClock(now)
-        source.change { $0.due = now.wall.advanced(by: delay) }
+        let interval = source.source.stream == nil ? source.source.interval : source.source.interval.ofStream
+        source.wait(interval.delay(states: [:], freshFor: nil, random: dependencies.random.fraction()), dependencies)
+        closed(source)
+    }
+
+    // MARK: Streams
+
+    /// Reads the stored rows of some items.
+    func items(of source: WatchedSource, _ keys: Set<String>) async throws(JournalError) -> [String: StoredItem] {
+        try await dependencies.journal.items(of: source.source.name, withKeys: keys)
+    }
+
+    /// Notes that the server has ended a stream in an orderly way, which is no failure.
+    /// - Parameter delay: the time until it is opened again.
+    func streamEnded(_ source: WatchedSource, next delay: Duration) {
+        let random = dependencies.random.fraction()
+        source.wait(PollInterval(every: delay).delay(states: [:], freshFor: nil, random: random), dependencies)
+        closed(source)
+    }
+
+    /// The journal must not show a connection that is closed.
+    private func closed(_ source: WatchedSource) {
+        guard source.record.connection == .open else { return }
+        source.change { $0.connection = nil }
+        if !source.isRemoved { deferredWrites.add(source, at: dependencies.clock.now().boot) }
     }
 
     /// Reads them for the next poll; this one does not wait, since a `command:` secret may take seconds.
@@ -250,6 +303,37 @@ final class PollPipeline {
         guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
         Task { @concurrent in for secret in secrets { _ = await secret.refresh() } }
     }
+}
+
+/// How a source with a stream is read after a transition.
+private struct ConnectionPlan {
+    /// Nil for a source without a stream, and between two connections.
+    var connection: SourceRecord.Connection?
+    /// The time before a closed stream is opened again; nil for polls.
+    var reconnect: Duration?
+}
+
+extension PollResult {
+    /// How a source is read whose request for a stream got a response that ended.
+    fileprivate var completeBody: SourceRecord.Connection? {
+        switch outcome {
+        case .unchanged, .read, .unconfirmed: .polled("the server answers with a complete body")
+        case .failed, .cancelled, .opened, .expired: nil
+        }
+    }
+
+    /// The time before a stream is asked for again.
+    fileprivate func reconnect(_ interval: PollInterval) -> Duration? {
+        switch outcome {
+        case .unchanged, .read, .unconfirmed: nil
+        case .failed, .cancelled, .opened, .expired: interval.ofStream.every
+        }
+    }
+}
+
+extension PollInterval {
+    /// The interval between two connections of a stream.
+    var ofStream: PollInterval { PollInterval(every: min(every, StreamPoll.reconnect)) }
 }
 
 /// The facts about a poll that its commit needs beside the transition.

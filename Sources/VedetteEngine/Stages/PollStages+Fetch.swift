@@ -10,7 +10,7 @@ extension PollStages {
         let template = source.kind.request(base: source.url, context: context)
         if source.kind is any ObservingKind { return await observe(template) }
         let digest = RequestBuilder.digest(of: template)
-        var request = requests.first(template)
+        var request = source.stream.map { self.request(streaming: template, $0) } ?? requests.first(template)
         // Validators of another address are not valid for this one.
         if let snapshot, snapshot.asked == digest, let known = snapshot.digest {
             request.knownDigest = known
@@ -27,6 +27,11 @@ extension PollStages {
         switch result {
         case .failure(let error): return .ended(PollResult(error))
         case .success(let response):
+            if let records = response.records {
+                let redactor = source.server.redactor(for: response)
+                return .stream(OpenStream(records, response, isResumed: resume != nil, redactor))
+            }
+            if response.status == 410, source.stream != nil, resume != nil { return .ended(PollResult(.expired)) }
             if let end = end(of: response, to: request) { return .ended(end) }
             return .response(
                 FirstResponse(response: response, template: template, requestDigest: digest, startedAt: startedAt))

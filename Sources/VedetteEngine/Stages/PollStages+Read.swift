@@ -8,6 +8,7 @@ extension PollStages {
         switch consume fetched {
         case .ended(let result): return .ended(result)
         case .observed(let result): return try await readObserved(result)
+        case .stream(let stream): return await readBriefly(stream)
         case .response(var first): return try await readPages(from: &first)
         }
     }
@@ -146,7 +147,7 @@ extension PollStages {
 
     /// Runs beside the network thread: a document may be large, and a program runs for seconds.
     @concurrent
-    private static func read(
+    static func read(
         _ body: consuming PageBody, with source: Source, _ transformer: (any BodyTransformer)?,
         _ redactor: SecretRedactor?
     ) async -> Result<Page, ReadError> {

@@ -67,11 +67,20 @@ extension PollStages {
         }
     }
 
+    var differ: Differ { Differ(source: source, now: clock.now().wall, thresholds: thresholds) }
+
     /// Runs beside the network thread: a list may have a hundred thousand items.
     @concurrent
     private func difference(_ items: ReadItems) async -> Difference {
-        Differ(source: source, now: clock.now().wall, thresholds: thresholds)
-            .compare(snapshot, stored: items.stored, with: items.observation)
+        differ.compare(snapshot, stored: items.stored, with: items.observation)
+    }
+
+    /// Applies records to the snapshot, beside the network thread.
+    @concurrent
+    func merge(
+        _ snapshot: SnapshotHead, _ stored: [String: StoredItem], _ changes: RecordChanges
+    ) async -> Difference {
+        differ.merge(snapshot, stored: stored, with: changes)
     }
 }
 
@@ -90,8 +99,13 @@ enum FetchedSource: Sendable {
     case response(FirstResponse)
     /// What an `ObservingKind` reads: any response, or the reason why there is none.
     case observed(Result<Response, FetchError>)
+    /// Records that go on arriving.
+    case stream(OpenStream)
     /// The poll ends here: unchanged, failed or cancelled.
     case ended(PollResult)
+
+    /// The records that go on arriving; nil for what ends.
+    var stream: OpenStream? { if case .stream(let stream) = self { stream } else { nil } }
 }
 
 /// The response to the first request of a poll.
@@ -132,6 +146,17 @@ struct PollResult: Sendable {
         case unconfirmed(String)
         case failed(Failure, detail: String)
         case cancelled
+        /// A stream was opened: its server answers, and has shown nothing yet.
+        case opened
+        /// The server no longer has what followed the resume id of a stream.
+        case expired
+    }
+
+    /// A result that ends the reading of records.
+    struct Stop: Error {
+        let result: PollResult
+
+        init(_ result: PollResult) { self.result = result }
     }
 
     var outcome: Outcome
@@ -144,6 +169,8 @@ struct PollResult: Sendable {
     var wasAnswered = false
     /// The answers of its items' links, for the next poll; nil when no link was followed.
     var links: LinkCache?
+    /// Further records have arrived that are not part of it, so it confirms nothing about other items.
+    var isPartial = false
 
     init(_ outcome: Outcome, freshFor: Duration? = nil, retryAfter: Duration? = nil) {
         (self.outcome, self.freshFor, self.retryAfter) = (outcome, freshFor, retryAfter)
@@ -162,8 +189,8 @@ struct PollResult: Sendable {
     var isGood: Bool {
         switch outcome {
         case .unchanged: true
-        case .read(let difference): !difference.isSuspect
-        case .unconfirmed, .failed, .cancelled: false
+        case .read(let difference): !difference.isSuspect && !isPartial
+        case .unconfirmed, .failed, .cancelled, .opened, .expired: false
         }
     }
 

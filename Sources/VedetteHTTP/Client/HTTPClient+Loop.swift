@@ -44,7 +44,7 @@ extension HTTPClient {
         while let id = queue.next(now: now) {
             if startMail(id, now: now) { continue }
             guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
-            guard let transfer = free.popLast() ?? Transfer(share: share, budget: memory, isPrivate: isPrivate) else {
+            guard let transfer = free.popLast() ?? makeTransfer() else {
                 queue.finish(id)
                 continuation.resume(
                     returning: .failure(FetchError(.memory, "there is no memory for another transfer")))
@@ -62,6 +62,10 @@ extension HTTPClient {
         }
     }
 
+    private func makeTransfer() -> Transfer? {
+        Transfer(share: share, budget: memory, streams: streams, isPrivate: isPrivate)
+    }
+
     /// Cancels a request or mail; one that has finished is left alone.
     func cancel(_ id: RequestQueue.ID) {
         if let (_, continuation) = waiting.removeValue(forKey: id) {
@@ -75,13 +79,15 @@ extension HTTPClient {
         }
     }
 
-    private func end(_ id: RequestQueue.ID, _ result: Result<RawResponse, FetchError>) {
+    /// Ends a transfer. The caller of a stream that is open learns it from its records.
+    func end(_ id: RequestQueue.ID, _ result: Result<RawResponse, FetchError>) {
         guard let (transfer, continuation) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
         queue.finish(id)
+        let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
         transfer.reset()
         if free.count < HTTPClient.maximumFree, !isShutDown { free.append(transfer) }
-        continuation.resume(returning: result)
+        if let open { open.buffer.finish(result.map { _ in }) } else { continuation.resume(returning: result) }
     }
 
     // MARK: One turn of the loop
@@ -92,6 +98,7 @@ extension HTTPClient {
     func drive() -> Int32 {
         var count: Int32 = 0
         curl_multi_perform(multi, &count)
+        openStreams()
         while let message = curl_multi_info_read(multi, &count) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             completed(easy, cc_result(message))
@@ -100,7 +107,9 @@ extension HTTPClient {
         advanceMails()
         checkTimeouts()
         startWaiting()
+        let isBusy = decodeStreams()
         loop.extraSockets = mails.isEmpty ? [] : mails.values.compactMap(\.pollEntry)
+        if isBusy { return 0 }
         let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : HTTPClient.timeoutCheckInterval
         // A request cancelled while its origin is rate-limited stays queued, but must not shorten the sleep.
         guard !waiting.isEmpty || !waitingMails.isEmpty, let start = queue.nextStart else { return Int32(longest) }
@@ -118,6 +127,9 @@ extension HTTPClient {
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
         if let problem = transfer.problem {
             end(transfer.id, .failure(problem))
+        } else if let stream = transfer.stream, code == CURLE_OK {
+            stream.ended()
+            end(transfer.id, .success(transfer.takeHead()))
         } else if (code == CURLE_OK && transfer.hasHead) || transfer.isSettled {
             end(transfer.id, .success(transfer.takeResponse()))
         } else if transfer.mayRetry(after: code), restart(transfer) {

@@ -39,6 +39,7 @@ public actor HTTPClient: Fetcher {
     var cookieWrites: [String: Task<Void, Never>] = [:]
     let cookieStore: (any CookieStore)?
     let memory: MemoryBudget
+    let streams = StreamActivity()
     private let environment: ProxyEnvironment
     nonisolated let isPrivate: @Sendable (IPAddress) -> Bool
     private var targets: [String: Target] = [:]
@@ -187,7 +188,8 @@ public actor HTTPClient: Fetcher {
             throw FetchError(.unauthorized, "the proxy requires a user and password, or other ones (407)")
         }
         response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
-        guard !response.isUnchanged else { return response }
+        response.records = raw.records
+        guard !response.isUnchanged, raw.records == nil else { return response }
         response.body = raw.body
         if let encoding = raw.encoding, !raw.body.isEmpty {
             do throws(FetchError) {

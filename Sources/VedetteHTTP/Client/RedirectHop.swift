@@ -247,6 +247,8 @@ struct RawResponse: Sendable {
     var certificateExpires: Timestamp?
     /// The share of the body; nil without one.
     var memory: MemoryShare?
+    /// The records that arrive in place of a body; nil for a complete body.
+    var records: HTTPRecordStream?
 
     var location: String? {
         switch status {

@@ -83,7 +83,9 @@ struct RequestQueue {
 
     private mutating func next(in lane: Lane, _ now: Int64) -> ID? {
         while states[lane.index].running < lane.slots, let queue = states[lane.index].ready.popFirst() {
-            if countByOrigin[queue.origin, default: 0] >= rateLimiter.concurrency(of: queue.origin, now: now) {
+            if lane != .streams,
+                countByOrigin[queue.origin, default: 0] >= rateLimiter.concurrency(of: queue.origin, now: now)
+            {
                 blockedByOrigin[queue.origin, default: []].append(queue)
                 continue
             }
@@ -122,7 +124,8 @@ struct RequestQueue {
         queueOf[id] = nil
         running[id] = (queue, false)
         states[queue.lane.index].running += 1
-        countByOrigin[queue.origin, default: 0] += 1
+        // A stream would keep its slot for days, and others would never get it.
+        if queue.lane != .streams { countByOrigin[queue.origin, default: 0] += 1 }
         if let group = queue.group { countByGroup[group, default: 0] += 1 }
     }
 
@@ -142,7 +145,7 @@ struct RequestQueue {
     mutating func finish(_ id: ID) {
         guard let (queue, isSlow) = running.removeValue(forKey: id) else { return }
         if isSlow { slowCount -= 1 } else { states[queue.lane.index].running -= 1 }
-        RequestQueue.decrement(&countByOrigin, queue.origin)
+        if queue.lane != .streams { RequestQueue.decrement(&countByOrigin, queue.origin) }
         for blocked in blockedByOrigin.removeValue(forKey: queue.origin) ?? [] {
             states[blocked.lane.index].ready.append(blocked)
         }
@@ -165,6 +168,7 @@ extension Lane {
         case .polls: 0
         case .slowHosts: 1
         case .deliveries: 2
+        case .streams: 3
         }
     }
 
@@ -174,6 +178,7 @@ extension Lane {
         case .polls: 64
         case .slowHosts: 16
         case .deliveries: 32
+        case .streams: 64
         }
     }
 }

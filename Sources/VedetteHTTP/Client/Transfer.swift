@@ -35,11 +35,15 @@ final class Transfer {
     private(set) var refusedPrivate = false
     /// When the current interval of the low-speed check began, and the bytes received until then.
     private var speedMark: (at: Int64, bytes: Int)?
+    private let streams: StreamActivity
+    /// What takes the body when it is a stream of records.
+    private(set) var stream: StreamReceiver?
 
     private struct Options: Hashable {
         var tls: TLSPolicy
         var connect: Duration
-        var total: Duration
+        /// Nil for a request whose response may be a stream.
+        var total: Duration?
         var isFresh: Bool
         var proxy: ProxySelection?
         var refusesPrivate: Bool
@@ -77,9 +81,11 @@ final class Transfer {
     private static let errorBufferSize = Int(CURL_ERROR_SIZE)
 
     init?(
-        share: UnsafeMutableRawPointer, budget: MemoryBudget, isPrivate: @escaping @Sendable (IPAddress) -> Bool
+        share: UnsafeMutableRawPointer, budget: MemoryBudget, streams: StreamActivity,
+        isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
+        self.streams = streams
         (self.easy, self.share, self.budget, self.isPrivate) = (easy, share, budget, isPrivate)
         errorBuffer = .allocate(capacity: Transfer.errorBufferSize)
         errorBuffer.initialize(repeating: 0, count: Transfer.errorBufferSize)
@@ -130,7 +136,8 @@ final class Transfer {
         let isPlain = hop.body == nil && hop.method == "GET"
         let inspects = hop.request.inspectsConnection
         let options = Options(
-            tls: hop.tls, connect: limits.connect, total: limits.total, isFresh: isFresh || inspects, proxy: hop.proxy,
+            tls: hop.tls, connect: limits.connect, total: hop.request.stream == nil ? limits.total : nil,
+            isFresh: isFresh || inspects, proxy: hop.proxy,
             refusesPrivate: hop.refusesPrivate, inspects: inspects,
             digest: hop.digest.map { DigestLogin(user: $0.user, password: $0.password, origin: hop.origin) },
             signature: hop.signature.map(Signature.init))
@@ -167,7 +174,7 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_FRESH_CONNECT, options.isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_FORBID_REUSE, options.isFresh ? 1 : 0)
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(options.connect.wholeMilliseconds)))
-        cc_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, Int(options.total.wholeMilliseconds)))
+        cc_set_long(easy, CURLOPT_TIMEOUT_MS, options.total.map { max(1, Int($0.wholeMilliseconds)) } ?? 0)
         let isProtected = options.tls.apply(to: easy) && setReach(options) && setProxy(options.proxy) && hasRequestCheck
         if options.inspects {
             cc_set_long(easy, CURLOPT_CERTINFO, 1)
@@ -270,6 +277,7 @@ final class Transfer {
             return false
         }
         // Nothing of the first response may stay in the second.
+        stream = nil
         (memory, reserved) = (nil, 0)
         head.reset()
         body.removeAll(keepingCapacity: true)
@@ -282,6 +290,7 @@ final class Transfer {
         guard let bytes, let user else { return 0 }
         let transfer = Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue()
         let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        if let stream = transfer.stream { return transfer.received(chunk, stream) }
         return transfer.received(chunk) ? chunk.count : 0
     }
 
@@ -332,7 +341,62 @@ final class Transfer {
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         problem = head.add(
             line, limits: limits, isHead: hop?.method == "HEAD", isReply: hop?.request.lane == .deliveries)
+        if problem == nil, head.hasEnded, stream == nil { beginStream() }
         return problem == nil
+    }
+
+    // MARK: Streams
+
+    /// Prepares for records when the response may be a stream and is one.
+    private func beginStream() {
+        guard let settings = hop?.request.stream, head.status == 200 else { return }
+        let type = ResponseHeaders(lines: head.lines).mediaType
+        guard let format = settings.format(mediaType: type, hasLength: head.length != nil) else { return }
+        do throws(FetchError) {
+            stream = try StreamReceiver(
+                format, encoding: head.encoding, keepAlive: settings.keepAlive, memory: budget.share(isSlow: false),
+                now: SystemTime.monotonic())
+            streams.opened.append(id)
+        } catch {
+            problem = error
+        }
+    }
+
+    /// - Returns: what the write callback returns.
+    private func received(_ chunk: UnsafeRawBufferPointer, _ stream: StreamReceiver) -> Int {
+        do throws(FetchError) {
+            let isTaken = try stream.receive(chunk, now: SystemTime.monotonic())
+            if stream.hasInput { streams.undecoded.insert(id) }
+            return isTaken ? chunk.count : Int(CURL_WRITEFUNC_PAUSE)
+        } catch {
+            problem = error
+            return 0
+        }
+    }
+
+    /// Goes on with a stream whose reader has caught up.
+    /// - Returns: why it must end; nil when it goes on.
+    func goOn(now: Int64) -> FetchError? {
+        do throws(FetchError) {
+            guard let stream, try stream.goOn(now: now) else { return nil }
+        } catch {
+            return error
+        }
+        // This calls the write callback with what libcurl holds back.
+        guard cc_continue(easy) == CURLE_OK else {
+            return problem ?? FetchError(.network, "libcurl could not continue the stream")
+        }
+        return problem
+    }
+
+    /// Returns the response without its body, which goes on arriving.
+    func takeHead() -> RawResponse {
+        let lines = head.takeLines()
+        let clean = QueryRedactor(hop?.request.credentials)?.removed(fromLines: lines) ?? lines
+        return RawResponse(
+            status: head.status, headers: ResponseHeaders(lines: clean), setsCookies: head.setsCookies, body: [],
+            digest: Digest.of([UInt8]()), isKnown: false, isBodyOptional: false, received: 0, microseconds: 0,
+            isFromPrivate: isFromPrivate)
     }
 
     /// Checks the deadlines that libcurl does not have, or has in whole seconds only, and the total once more, so that no
@@ -340,6 +404,7 @@ final class Transfer {
     ///
     /// - Returns: nil while the transfer is in time.
     func timeoutError(now: Int64, origin: String) -> FetchError? {
+        if let stream { return stream.timeoutError(now: now, origin: origin) }
         if now - startedAt >= limits.total.wholeMilliseconds {
             return .notDone(origin, in: limits.total, timedOut: !hasAnswered)
         }
@@ -382,7 +447,7 @@ final class Transfer {
 
     /// Releases the memory of the last hop.
     func reset() {
-        hop = nil
+        (hop, stream) = (nil, nil)
         (memory, reserved) = (nil, 0)
         if body.capacity > Transfer.maximumKept { body = [] }
     }

@@ -56,13 +56,32 @@ enum SourceRows {
         items.reserveCapacity(count)
         let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [id])
         while let row = try rows.next() {
-            let (digest, shown, absent, since): (Int64, Int64, Int64?, Int64) = (row[1], row[2], row[3], row[4])
-            let (key, body): (String, UTF8Column) = (row[0], row[5])
-            items[key] = StoredItem(
-                key: key, digest: UInt64(bitPattern: digest), shown: UInt64(bitPattern: shown),
-                absentSince: absent.map(Timestamp.init(milliseconds:)), stateSince: Timestamp(milliseconds: since),
-                body: body.bytes)
+            let item = item(row)
+            items[item.key] = item
         }
         return items
+    }
+
+    static func items(
+        _ db: Database, of source: String, withKeys keys: Set<String>
+    ) throws -> [String: StoredItem] {
+        let id = try Int64.fetchOne(
+            db.cachedStatement(sql: "select id from source where name = ?"), arguments: [source])
+        guard let id else { return [:] }
+        let select = try db.cachedStatement(sql: selectItems + " and key = ?")
+        var items: [String: StoredItem] = [:]
+        for key in keys {
+            if let row = try Row.fetchOne(select, arguments: [id, key]) { items[key] = item(row) }
+        }
+        return items
+    }
+
+    private static func item(_ row: Row) -> StoredItem {
+        let (digest, shown, absent, since): (Int64, Int64, Int64?, Int64) = (row[1], row[2], row[3], row[4])
+        let (key, body): (String, UTF8Column) = (row[0], row[5])
+        return StoredItem(
+            key: key, digest: UInt64(bitPattern: digest), shown: UInt64(bitPattern: shown),
+            absentSince: absent.map(Timestamp.init(milliseconds:)), stateSince: Timestamp(milliseconds: since),
+            body: body.bytes)
     }
 }

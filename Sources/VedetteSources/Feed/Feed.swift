@@ -17,7 +17,7 @@ struct Feed: SourceKind {
                 default: "\(FeedOptions.standardLimit)"),
         ],
         every: FeedSchedule.usual,
-        make: { options throws(OptionProblem) in Feed(options) })
+        streams: .documents, make: { options throws(OptionProblem) in Feed(options) })
 
     private let options: FeedOptions
     let fingerprints: [String: UInt64]

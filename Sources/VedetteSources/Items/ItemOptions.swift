@@ -47,8 +47,9 @@ enum ItemOptions {
         "mode", .choice(["list", "window"]),
         "`list`: an absent item is gone; `window`: only the newest items are shown.", default: "list")
 
+    /// A stream that neither lists what exists nor reports what is deleted shows only the newest items.
     static func mode(_ options: Options) -> ReadingMode {
-        options.text("mode").flatMap(ReadingMode.init(rawValue:)) ?? .list
+        options.text("mode").flatMap(ReadingMode.init(rawValue:)) ?? (options.stream?.isList ?? true ? .list : .window)
     }
 }
 

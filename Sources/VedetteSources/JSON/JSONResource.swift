@@ -11,7 +11,7 @@ struct JSONResource: SourceKind {
             OptionSpec("states", .map(.text), "Names for states: text or glob to name, the first that fits."),
             OptionSpec(
                 "html", .oneOrMany(.text), "`title`, fields or notes that hold HTML and are read as plain text."),
-        ], make: { options throws(OptionProblem) in try JSONResource(options) })
+        ], streams: .paths, make: { options throws(OptionProblem) in try JSONResource(options) })
 
     private static let requestOptions =
         [
@@ -57,6 +57,7 @@ struct JSONResource: SourceKind {
     private let paging: JSONPaging?
     private let next: Int?
     private let document: [JSONPath]
+    private let records: JSONRecords?
 
     init(_ options: Options) throws(OptionProblem) {
         var (document, columns) = (JSONColumns(), JSONColumns())
@@ -80,6 +81,7 @@ struct JSONResource: SourceKind {
         if paging != nil, next != nil {
             throw OptionProblem("next", detail: "'next' and 'paging' exclude each other; remove one")
         }
+        records = try options.stream.map { settings throws(OptionProblem) in try JSONRecords(settings, &document) }
         self.document = document.paths
         items = try (map ?? options.text("items")).map { text throws(OptionProblem) in
             try JSONColumns.path(text, [map == nil ? "items" : "map"])
@@ -108,18 +110,42 @@ struct JSONResource: SourceKind {
             nullIsEmpty: nullIsEmpty)
         var list = ItemList(url: WebURL(page.url))
         let isWhole = mayBeWhole && JSONResource.isObject(page.bytes)
+        if let event = page.event, let key = records?.deletedKey(page.bytes, event: event) {
+            var gone = Page(items: [Item(key: key)])
+            gone.record = RecordNote(.deletion)
+            return gone
+        }
         let summary: JSONReader.Summary
+        var note: RecordNote?
         do {
-            summary = try reader.read(&page.bytes, check: check) { row in
+            summary = try reader.read(
+                &page.bytes,
+                check: { cells in
+                    note = page.event.flatMap { records?.note(cells, event: $0) }
+                    if note?.hasItems ?? true { try check(cells) }
+                }
+            ) { row in
+                guard note?.hasItems ?? true else { return }
                 if row.index == 0 { list.reserve(row.rows) }
                 try plan.read(row, isWhole: isWhole, into: &list)
             }
-        } catch {
+        } catch let error where note?.hasItems ?? true {
             throw ReadError(any: error)
+        } catch {
+            // A record without items need not have the shape of those with items.
+            return JSONResource.page(note)
         }
-        return Page(
-            items: list.items, next: try nextPage(page, summary),
+        var read = Page(
+            items: list.items, next: note == nil ? try nextPage(page, summary) : nil,
             warnings: summary.warnings.map(\.description) + list.warnings)
+        read.record = note
+        return read
+    }
+
+    private static func page(_ note: RecordNote?) -> Page {
+        var page = Page(items: [])
+        page.record = note
+        return page
     }
 
     /// Returns whether the root of a JSON document is an object.

@@ -16,7 +16,7 @@ struct TextResource: SourceKind {
                 "key", .oneOrMany(.text), "Group or groups that key an item; several are joined by `/`.",
                 default: "the group `key`, else the line"), ItemOptions.mode,
         ] + ItemOptions.item("Group", "groups", title: "the group `title`, else the line"),
-        make: { options throws(OptionProblem) in try TextResource(options) })
+        streams: .documents, make: { options throws(OptionProblem) in try TextResource(options) })
 
     /// Lines that are read at most.
     private static let mostLines = 100_000

@@ -15,7 +15,7 @@ struct XMLResource: SourceKind {
             OptionSpec("namespaces", .map(.text), "Prefixes for the expressions: prefix to namespace URI."),
         ] + XPathRequest.options(["GET", "POST", "PROPFIND", "REPORT"])
             + ItemOptions.item("XPath", "XPaths", title: "`title`, `name`, `@title`, `@name`") + XPathRows.options,
-        make: { options throws(OptionProblem) in try XMLResource(options) })
+        streams: .documents, make: { options throws(OptionProblem) in try XMLResource(options) })
 
     private let rows: XPathRows
     private let namespaces: Set<String>

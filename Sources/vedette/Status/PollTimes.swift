@@ -15,11 +15,14 @@ struct PollTimes: Sendable, Hashable {
     var next: Timestamp?
     /// Whether it is the server's Retry-After that delays the next poll.
     var isDelayedByServer = false
+    /// Whether its server pushes over an open connection, so that there is no next poll.
+    var isPushed = false
 
     init(_ record: SourceRecord?, isWatching: Bool, now: Timestamp) {
         guard let record else { return }
         last = record.health.lastPollAt
         guard isWatching else { return }
+        isPushed = record.connection == .open
         next = [record.due, record.notBefore].compactMap { $0 }.max()
         isDelayedByServer = record.notBefore.map { $0 > now && $0 > record.due ?? now } ?? false
         guard record.health.failures == 0, let last, let next, next <= now, last < next else { return }

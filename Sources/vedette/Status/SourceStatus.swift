@@ -51,6 +51,7 @@ struct SourceStatus: Sendable {
     func remarks(now: Timestamp) -> [String] {
         var remarks: [String] = []
         if isInsecure { remarks.append("TLS is not checked (insecure)") }
+        if case .polled(let reason) = record?.connection { remarks.append("polled, since \(reason)") }
         if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceStatus.recent) > now {
             remarks.append("\(unannounced.count) older than the window, not announced; last '\(unannounced.last)'")
         }

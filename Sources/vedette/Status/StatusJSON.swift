@@ -42,6 +42,7 @@ extension StatusFacts {
             "lastPoll": times.last.map { .string($0.rfc3339) },
             "lastGood": (record?.snapshot?.goodAt).map { .string($0.rfc3339) },
             "nextPoll": times.next.map { .string($0.rfc3339) },
+            "connection": connection(of: record, times),
             "retryAfter": times.isDelayedByServer ? .bool(true) : nil,
             "since": source.troubledSince.map { .string($0.rfc3339) },
             "failures": (record?.health.failures).map { .number($0) },
@@ -53,6 +54,13 @@ extension StatusFacts {
             },
             "insecure": source.isInsecure ? .bool(true) : nil,
         ])
+    }
+
+    /// How records that the server pushes are read; nil for a source that is only polled.
+    private func connection(of record: SourceRecord?, _ times: PollTimes) -> JSON? {
+        if times.isPushed { return .string("open") }
+        if case .polled = record?.connection { return .string("polled") }
+        return nil
     }
 
     private func json(_ sink: SinkStatus) -> JSON {

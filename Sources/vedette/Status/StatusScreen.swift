@@ -170,6 +170,7 @@ struct StatusScreen: Sendable {
     }
 
     private func text(ofNext times: PollTimes) -> String {
+        if times.isPushed { return "pushed" }
         guard let next = times.next else { return "-" }
         let text = next <= now ? "now" : next.relative(to: now)
         return times.isDelayedByServer ? "\(text) (Retry-After)" : text
@@ -194,7 +195,7 @@ struct StatusScreen: Sendable {
         }
         add("last poll", times.last)
         add("last good", record?.snapshot?.goodAt)
-        if times.next != nil { rows.append(("next poll", StyledText(text(ofNext: times)))) }
+        if times.isPushed || times.next != nil { rows.append(("next poll", StyledText(text(ofNext: times)))) }
         if let head = record?.snapshot {
             rows.append(("items", StyledText("\(head.count)" + (source.states.isEmpty ? "" : ": \(source.states)"))))
         }

@@ -8,6 +8,8 @@ public enum Lane: Sendable, Hashable, CaseIterable {
     case slowHosts
     /// Requests of sinks.
     case deliveries
+    /// Kept connections over which a server pushes records. They take no slot of their origin, which others need.
+    case streams
 }
 
 /// One HTTP request, with the limits and policies that apply to it.
@@ -52,6 +54,8 @@ public struct Request: Sendable {
     public var handshake: SessionHandshake?
     /// The form that its session begins with; nil for servers without one.
     public var login: LoginForm?
+    /// Where the response may be a stream of records (`Response.records`); nil asks for a complete body.
+    public var stream: StreamSettings?
 
     /// Which addresses a request may lead to: a public server must not make the watcher send requests into the private network
     /// (adversarial case 20).

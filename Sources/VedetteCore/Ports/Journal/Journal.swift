@@ -8,6 +8,9 @@ public protocol Journal: Sendable {
     /// Reads the items of a source's snapshot, including those remembered as absent.
     func items(of source: String) async throws(JournalError) -> [String: StoredItem]
 
+    /// Reads those items of a source's snapshot that have one of these keys.
+    func items(of source: String, withKeys keys: Set<String>) async throws(JournalError) -> [String: StoredItem]
+
     /// Reads the last `offline` or `online` event; nil when there is none.
     func lastOfWatcher() async throws(JournalError) -> Event?
 
@@ -41,6 +44,15 @@ public protocol Journal: Sendable {
 
     /// Evicts pending deliveries that have expired or exceed the bounds of their queues, one step in one transaction.
     func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck
+}
+
+extension Journal {
+    /// Reads every item, and keeps those with one of the keys.
+    public func items(
+        of source: String, withKeys keys: Set<String>
+    ) async throws(JournalError) -> [String: StoredItem] {
+        try await items(of: source).filter { keys.contains($0.key) }
+    }
 }
 
 /// The failure of a journal.

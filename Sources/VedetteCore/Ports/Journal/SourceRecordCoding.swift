@@ -11,6 +11,7 @@ extension SourceRecord {
             "due": due?.json,
             "not_before": notBefore?.json,
             "url": urlDigest.map(JSON.bits),
+            "connection": connection?.json,
         ])
     }
 
@@ -22,6 +23,26 @@ extension SourceRecord {
         due = Timestamp(json: json["due"])
         notBefore = Timestamp(json: json["not_before"])
         urlDigest = json["url"]?.bits
+        connection = json["connection"].flatMap(Connection.init(json:))
+    }
+}
+
+extension SourceRecord.Connection {
+    fileprivate var json: JSON {
+        switch self {
+        case .open: .members(["open": .bool(true)])
+        case .polled(let reason): .members(["polled": .string(reason)])
+        }
+    }
+
+    fileprivate init?(json: JSON) {
+        if json["open"] == .bool(true) {
+            self = .open
+        } else if let reason = json["polled"]?.string {
+            self = .polled(reason)
+        } else {
+            return nil
+        }
     }
 }
 
@@ -40,6 +61,7 @@ extension SnapshotHead {
             "pending_absences": .number(pendingAbsences),
             "whole": .bool(isWhole),
             "other_keys": hasOtherKeys ? .bool(true) : nil,
+            "resume": resume.map(JSON.string),
             "newest": newest?.json,
             "oldest": oldest?.json,
             "unannounced": unannounced.map {
@@ -65,6 +87,7 @@ extension SnapshotHead {
         pendingAbsences = json["pending_absences"]?.int ?? 0
         isWhole = json["whole"] == .bool(true)
         hasOtherKeys = json["other_keys"] == .bool(true)
+        resume = json["resume"]?.string
         newest = Timestamp(json: json["newest"])
         oldest = Timestamp(json: json["oldest"])
         unannounced = json["unannounced"].flatMap { json in

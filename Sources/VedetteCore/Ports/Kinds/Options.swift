@@ -91,9 +91,13 @@ public indirect enum OptionValue: Sendable {
 /// The options of one source or sink, validated against the kind's specifications.
 public struct Options: Sendable {
     private let values: [String: OptionValue]
+    /// How the source reads records that its server pushes; nil for a source that is only polled.
+    public let stream: StreamSettings?
 
     /// Creates options.
-    public init(_ values: [String: OptionValue] = [:]) { self.values = values }
+    public init(_ values: [String: OptionValue] = [:], stream: StreamSettings? = nil) {
+        (self.values, self.stream) = (values, stream)
+    }
 
     /// The value of an option; nil when it is not given.
     public subscript(name: String) -> OptionValue? { values[name] }

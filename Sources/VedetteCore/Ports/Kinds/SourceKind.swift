@@ -187,6 +187,8 @@ public struct PageBody: Sendable {
     public var number: Int
     /// When it was received, for documents that depend on the time of day (RSS `skipHours`).
     public var receivedAt: Timestamp
+    /// Of a record of a stream: the name of its server-sent event. Nil for a page.
+    public var event: String?
 
     /// Creates a page.
     public init(
@@ -213,6 +215,8 @@ public struct Page: Sendable {
     /// The time after which the request asked for changes; older items are absent without being gone. Nil for no such
     /// request.
     public var since: Timestamp?
+    /// What a record of a stream means; nil where the name of its event alone tells.
+    public var record: RecordNote?
 
     /// Creates a page.
     public init(

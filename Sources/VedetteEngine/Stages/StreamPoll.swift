@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Reads the records of one connection and commits them batch by batch, until the connection ends.
+struct StreamPoll {
+    /// The usual time before a connection is opened again.
+    static let reconnect = Duration.seconds(3)
+    /// The bounds of what a server may ask for instead.
+    static let retry = Duration.seconds(1)...Duration.seconds(86_400)
+    /// A response that ends sooner was no stream: the source is polled at its interval.
+    private static let shortest = Duration.seconds(10)
+    /// Bytes that only keep the connection alive count as a good poll, at most this often.
+    private static let alivePause = Duration.seconds(1)
+
+    let pipeline: PollPipeline
+    let clock: any Clock
+    let source: WatchedSource
+    let lane: Lane
+    /// Holds the memory for one batch at a time.
+    let memory: PollMemoryShare?
+    let stream: OpenStream
+    /// How the source is read.
+    let connection: SourceRecord.Connection?
+    private var lastGood: BootTime
+    private let openedAt: BootTime
+
+    init(
+        _ pipeline: PollPipeline, _ poll: PollStages, _ source: WatchedSource, _ stream: OpenStream,
+        _ connection: SourceRecord.Connection?
+    ) {
+        (self.pipeline, self.source, self.stream, self.connection) = (pipeline, source, stream, connection)
+        (clock, lane, memory) = (poll.clock, poll.lane, poll.memory)
+        openedAt = poll.clock.now().boot
+        lastGood = openedAt
+    }
+
+    private var settings: StreamSettings { source.source.stream ?? StreamSettings() }
+
+    /// Nil where the source is polled by brief connections.
+    private var isKept: Bool { connection == .open }
+
+    /// - Returns: the last commit.
+    mutating func run() async throws(JournalError) -> Committed? {
+        defer { stream.records.close() }
+        let lists = settings.initial != nil && !stream.isResumed
+        let stages = pipeline.begin(source, lane, memory)
+        if !lists {
+            let result: PollResult
+            if stages.comparableSnapshot == nil {
+                let resume = stages.resume
+                let differ = Differ(source: source.source, now: clock.now().wall)
+                result = PollResult(
+                    .read(differ.emptyBaseline(resume: resume, replaces: source.record.snapshot != nil)))
+            } else {
+                result = PollResult(.opened)
+            }
+            let committed = try await settle(result)
+            guard !isOver else { return committed }
+            return isKept ? try await follow() ?? committed : try await readOnce(stages, lists: false)
+        }
+        let committed = try await readOnce(stages, lists: true)
+        guard isKept, !isOver, source.record.connection == .open else { return committed }
+        return try await follow() ?? committed
+    }
+
+    /// Whether what is read no longer counts.
+    private var isOver: Bool { Task.isCancelled || source.isRemoved || source.mustRestart }
+
+    // MARK: All at once
+
+    /// Reads everything that the server sends until it pauses, and commits it as one poll.
+    private mutating func readOnce(_ stages: PollStages, lists: Bool) async throws(JournalError) -> Committed? {
+        defer { memory?.release() }
+        let pause = lists ? settings.initial ?? PollStages.briefPause : PollStages.briefPause
+        let time = isKept ? stages.limits.time : PollStages.briefTime
+        switch await stages.collect(stream, pause: pause, time: time, isBrief: !isKept) {
+        case .failure(let stop): return try await settle(stop.result)
+        case .success((let collected, let hasEnded)):
+            var result = lists ? try await compare(collected) : try await merge(collected.changes)
+            result.warnings = collected.warnings
+            let committed = try await settle(result)
+            if hasEnded, isKept { pipeline.streamEnded(source, next: nextConnection) }
+            return committed
+        }
+    }
+
+    /// Compares everything that the server lists with the snapshot.
+    private func compare(_ collected: CollectedRecords) async throws(JournalError) -> PollResult {
+        let stages = pipeline.begin(source, lane, memory)
+        let stored = stages.snapshot?.identity == source.source.identity ? try await stages.storedItems() : [:]
+        let observation = Observation(items: collected.items, mode: source.source.kind.mode)
+        var result = await stages.diff(.items(ReadItems(observation: observation, stored: stored)))
+        if case .read(var difference) = result.outcome {
+            difference.head.resume = collected.resume ?? difference.head.resume
+            result.outcome = .read(difference)
+        }
+        return result
+    }
+
+    // MARK: As it arrives
+
+    private mutating func follow() async throws(JournalError) -> Committed? {
+        var committed: Committed?
+        while !isOver {
+            let stages = pipeline.begin(source, lane, memory)
+            switch await stages.next(of: stream) {
+            case .failure(let error): return try await settle(PollResult(error)) ?? committed
+            case .success(nil):
+                pipeline.streamEnded(source, next: nextConnection)
+                return committed
+            case .success(let batch?) where batch.records.isEmpty:
+                if !batch.isInterrupted { try await keepAlive() }
+            case .success(let batch?):
+                // Held until the last commit of the batch.
+                defer { memory?.release() }
+                await stages.reserve(
+                    records: batch.records.reduce(0) { $0 + $1.data.count }, items: batch.records.count)
+                var rest = batch.records[...]
+                while !rest.isEmpty, !isOver {
+                    let reading = await pipeline.begin(source, lane, memory).read(rest, of: stream)
+                    rest = reading.rest
+                    committed = try await take(reading) ?? committed
+                    guard source.record.connection == .open else { return committed }
+                }
+            }
+        }
+        // The pipeline notes that the poll was cancelled.
+        return try await settle(PollResult(.cancelled)) ?? committed
+    }
+
+    private mutating func take(_ reading: RecordReading) async throws(JournalError) -> Committed? {
+        var committed: Committed?
+        let isNew = reading.changes.resume.map { $0 != source.record.snapshot?.resume } ?? false
+        if !reading.changes.isEmpty || isNew {
+            var result = try await merge(reading.changes)
+            (result.warnings, result.isPartial) = (reading.warnings, !reading.rest.isEmpty)
+            committed = try await settle(result)
+            lastGood = clock.now().boot
+        } else {
+            try await keepAlive()
+        }
+        guard !isOver else { return committed }
+        if reading.isExpired { return try await settle(PollResult(.expired)) ?? committed }
+        if let failure = reading.failure { return try await settle(PollResult(failure)) ?? committed }
+        return committed
+    }
+
+    private func merge(_ changes: RecordChanges) async throws(JournalError) -> PollResult {
+        let stages = pipeline.begin(source, lane, memory)
+        guard let snapshot = source.record.snapshot else { return PollResult(.cancelled) }
+        let needsAll = stages.differ.needsEveryRow(snapshot, for: changes)
+        let stored = needsAll ? try await stages.storedItems() : try await pipeline.items(of: source, changes.allKeys)
+        return PollResult(.read(await stages.merge(snapshot, stored, changes)))
+    }
+
+    /// The connection is alive: what it showed still holds.
+    private mutating func keepAlive() async throws(JournalError) {
+        let now = clock.now().boot
+        guard lastGood.advanced(by: StreamPoll.alivePause) <= now else { return }
+        lastGood = now
+        if source.record.snapshot?.emptiness != nil {
+            _ = try await settle(try await compare(CollectedRecords()))
+        } else {
+            _ = try await settle(PollResult(.unchanged(Validators())))
+        }
+    }
+
+    // MARK: Ends
+
+    private func settle(_ result: PollResult) async throws(JournalError) -> Committed? {
+        let isClosed =
+            switch result.outcome {
+            case .failed, .expired, .cancelled: true
+            case .unchanged, .read, .unconfirmed, .opened: false
+            }
+        return try await pipeline.settle(
+            result, of: source, pipeline.begin(source, lane, memory), connection: isClosed && isKept ? nil : connection,
+            reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
+    }
+
+    private var retry: Duration? {
+        stream.records.retry.map { min(max($0, StreamPoll.retry.lowerBound), StreamPoll.retry.upperBound) }
+    }
+
+    /// When the stream is opened again after the server has ended it.
+    private var nextConnection: Duration {
+        if let retry { return retry }
+        let every = source.source.interval.every
+        let isShort = clock.now().boot < openedAt.advanced(by: StreamPoll.shortest)
+        return isShort ? every : min(StreamPoll.reconnect, every)
+    }
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+@Suite("Streams", .timeLimit(.minutes(1)))
+struct StreamTests {
+    private static func streaming(
+        _ name: String = "a", mode: ReadingMode = .window, identity: UInt64 = 1, host: String? = nil,
+        _ change: (inout StreamSettings) -> Void = { _ in }
+    ) -> Source {
+        var settings = StreamSettings()
+        change(&settings)
+        var streaming = source(name, mode: mode, identity: identity, host: host)
+        streaming.stream = settings
+        return streaming
+    }
+
+    private static func short(_ world: World) async -> [String] {
+        await world.journal.events.map {
+            "\($0.kind.word) \($0.item?.key ?? "")\($0.item?.state.map { "=" + $0 } ?? "")"
+        }
+    }
+
+    @Test("what is pushed over the first connection is news, is delivered at once, and the source has no due time")
+    func news() async throws {
+        let (world, stream) = (World([Self.streaming()]), FakeRecords())
+        world.fetcher.serve(url("a"), stream)
+        try await world.run {
+            try await until { stream.isIdle }
+            let opened = await world.journal.records["a"]
+            #expect(opened?.connection == .open && opened?.due == nil && opened?.snapshot?.count == 0)
+            #expect(await world.watcher.isNothingScheduled)
+            stream.push("1=Starting")
+            // Nothing but the commit stands between the record and the sink: no clock moves.
+            try await until { world.sink.seen.count == 1 }
+            stream.push("1=Ready", "2=Starting")
+            try await until { await world.journal.events.count == 3 }
+        }
+        #expect(await Self.short(world) == ["appeared 1=Starting", "changed 1=Ready", "appeared 2=Starting"])
+        #expect(world.fetcher.requests.count == 1 && stream.isClosed)
+        // What the journal keeps after the end is no open connection.
+        let record = await world.journal.records["a"]
+        #expect(record?.connection == nil && record?.due != nil && record?.snapshot?.count == 2)
+    }
+
+    @Test("states of one item that come in one batch are events each, in order")
+    func intermediate() async throws {
+        let (world, stream) = (World([Self.streaming()]), FakeRecords())
+        world.fetcher.serve(url("a"), stream)
+        try await world.run {
+            stream.push("1=a", "2=x", "1=b", "1=b", "1=c")
+            try await until { await world.journal.events.count == 4 }
+        }
+        #expect(await Self.short(world) == ["appeared 1=a", "appeared 2=x", "changed 1=b", "changed 1=c"])
+    }
+
+    @Test("items, events and resume id are one commit; after a kill reading goes on behind it without gap or repeat")
+    func resume() async throws {
+        let (journal, clock) = (FakeJournal(), ManualClock())
+        let (first, second) = (FakeRecords(), FakeRecords())
+        let world = World([Self.streaming()], journal: journal, clock: clock)
+        world.fetcher.serve(url("a"), first)
+        try await world.run {
+            first.push("1=a", id: "10")
+            try await until { await journal.events.count == 1 }
+            #expect(await journal.records["a"]?.snapshot?.resume == "10")
+            // This commit fails, as if the process were killed before it.
+            await journal.fail(commits: true)
+            first.push("2=b", id: "11")
+            try await until { first.isClosed }
+            #expect(await journal.records["a"]?.snapshot?.resume == "10")
+        }
+        await journal.fail()
+        let next = World([Self.streaming()], journal: journal, clock: clock)
+        next.fetcher.serve(url("a"), second)
+        try await next.run {
+            try await next.advance(.seconds(5)) { second.isIdle }
+            second.push("2=b", id: "11")
+            second.push("1=a", "3=c", id: "12")
+            try await until { await journal.records["a"]?.snapshot?.resume == "12" }
+        }
+        let request = next.fetcher.requests.first
+        #expect(request?.headers.first { $0.name == "Last-Event-ID" }?.value == "10")
+        #expect(await Self.short(next) == ["appeared 1=a", "appeared 2=b", "appeared 3=c"])
+    }
+
+    @Test("the resume id goes back as the parameter that takes it")
+    func parameter() async throws {
+        let streams = [FakeRecords(), FakeRecords()]
+        let world = World([Self.streaming { $0.parameter = "since" }])
+        world.fetcher.serve(url("a"), streams[0])
+        world.fetcher.serve(url("a") + "?since=x%2F1", streams[1])
+        try await world.run {
+            streams[0].push("1=a", id: "x/1")
+            try await until { streams[0].isIdle }
+            streams[0].end()
+            try await world.advance(.seconds(61)) { streams[1].isIdle }
+        }
+        #expect(world.fetcher.requests.last?.headers.contains { $0.name == "Last-Event-ID" } == false)
+    }
+
+    @Test("an orderly end is no failure; the stream is opened again after the server's retry time")
+    func ended() async throws {
+        let streams = [FakeRecords(retry: .seconds(2)), FakeRecords()]
+        let world = World([Self.streaming()])
+        world.fetcher.serve(url("a"), streams[0], streams[1])
+        try await world.run {
+            streams[0].push("1=a")
+            try await until { streams[0].isIdle }
+            streams[0].end()
+            try await world.advance(.seconds(3)) { streams[1].isIdle }
+        }
+        let health = await world.journal.records["a"]?.health
+        #expect(health?.failures == 0 && health?.problem == nil)
+    }
+
+    @Test(
+        "a silent connection is a failed poll; reconnects back off as polls do, and the first that opens is a recovery")
+    func silent() async throws {
+        let world = World([Self.streaming()])
+        let streams = (0..<2).map { _ in FakeRecords() }
+        world.fetcher.serve(url("a"), streams[0])
+        try await world.run {
+            try await until { streams[0].isIdle }
+            streams[0].fail(FetchError(.timeout, "nothing came for 90 s"))
+            try await until { await world.journal.records["a"]?.health.failures == 1 }
+            #expect(await world.journal.records["a"]?.connection == nil)
+            try await world.advance(.seconds(60)) { await Self.short(world) == ["failing "] }
+            let attempts = world.fetcher.requests.count
+            #expect(attempts == 3)
+            world.fetcher.serve(url("a"), streams[1])
+            try await world.advance(.seconds(60)) { streams[1].isIdle }
+            #expect(await Self.short(world) == ["failing ", "recovered "])
+            #expect(await world.journal.records["a"]?.connection == .open)
+        }
+    }
+
+    @Test("a record that cannot be read fails the connection, and what came before it is committed")
+    func unreadable() async throws {
+        let (world, stream) = (World([Self.streaming()]), FakeRecords())
+        world.fetcher.serve(url("a"), stream)
+        try await world.run {
+            stream.push("1=a", "<html>", "2=b", id: "5")
+            try await until { await world.journal.records["a"]?.health.failures == 1 }
+        }
+        #expect(await Self.short(world) == ["appeared 1=a"])
+        #expect(stream.isClosed)
+        #expect(await world.journal.records["a"]?.health.problem?.detail.contains("a record of the stream") == true)
+    }
+
+    @Test("a server that lists what exists gives the baseline first, and in a list what a later listing lacks is gone")
+    func initial() async throws {
+        let world = World([Self.streaming(mode: .list) { $0.initial = .seconds(2) }])
+        let streams = [FakeRecords(), FakeRecords()]
+        world.fetcher.serve(url("a"), streams[0], streams[1])
+        try await world.run {
+            streams[0].push("1=a", "2=b")
+            streams[0].push("3=c")
+            try await world.advance(.seconds(2)) { await world.journal.records["a"]?.snapshot?.count == 3 }
+            #expect(await world.journal.events.isEmpty)
+            try await until { streams[0].isIdle }
+            streams[0].push("2=B")
+            try await until { await Self.short(world) == ["changed 2=B"] }
+            streams[0].fail(FetchError(.closed, "the server closed the connection"))
+            try await until { streams[0].isClosed }
+            streams[1].push("1=a", "2=B", "4=d")
+            try await world.advance(.seconds(60)) { await world.journal.events.count == 2 }
+            try await until { streams[1].isIdle }
+            // The connection is alive: item 3 has not come back.
+            world.clock.advance(.seconds(2))
+            streams[1].push()
+            try await until { await world.journal.events.count == 3 }
+        }
+        #expect(await Self.short(world) == ["changed 2=B", "appeared 4=d", "disappeared 3=c"])
+    }
+
+    @Test("an id that the server no longer has is dropped, and where it lists nothing a gap is announced")
+    func expired() async throws {
+        let stream = FakeRecords()
+        let world = World([Self.streaming()])
+        world.fetcher.serve(url("a"), stream)
+        try await world.run {
+            stream.push("1=a", id: "9")
+            try await until { stream.isIdle }
+            world.fetcher.answer(url("a")) { request in
+                let isOld = request.headers.contains { $0.name == "Last-Event-ID" }
+                return .success(FakeFetcher.response(request.url, "", status: isOld ? 410 : 503))
+            }
+            stream.end()
+            try await world.advance(.seconds(70)) { await world.journal.events.count == 2 }
+        }
+        #expect(await Self.short(world) == ["appeared 1=a", "suspect "])
+        #expect(await world.journal.records["a"]?.snapshot?.resume == nil)
+    }
+
+    @Test("a server that answers with a complete body is polled at its interval, and the record says so")
+    func complete() async throws {
+        let world = World([Self.streaming()])
+        world.fetcher.serve(url("a"), "1=a")
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil }
+            let record = await world.journal.records["a"]
+            #expect(record?.connection == .polled("the server answers with a complete body"))
+            #expect(record?.due.map { $0 > world.clock.now().wall.advanced(by: .seconds(50)) } == true)
+            world.fetcher.serve(url("a"), "1=a\n2=b")
+            try await world.advance(.seconds(70)) { await world.journal.events.count == 1 }
+        }
+    }
+
+    @Test("beyond eight streams of a server a source is polled by brief connections that lose nothing")
+    func lane() async throws {
+        let kept = (0..<8).map { _ in FakeRecords() }
+        let sources = (0..<9).map { Self.streaming("s\($0)", host: "h") }
+        let world = World(sources)
+        for (i, stream) in kept.enumerated() { world.fetcher.serve(url("s\(i)", host: "h"), stream) }
+        let brief = [FakeRecords(), FakeRecords()]
+        world.fetcher.serve(url("s8", host: "h"), brief[0], brief[1])
+        try await world.run {
+            try await until { kept.allSatisfy(\.isIdle) }
+            brief[0].push("1=a", id: "1")
+            try await world.advance(.seconds(10)) { brief[0].isClosed }
+            let record = await world.journal.records["s8"]
+            #expect(record?.connection == .polled("8 streams of its server are open already"))
+            brief[1].push("2=b", id: "2")
+            try await world.advance(.seconds(70)) { brief[1].isClosed }
+            let request = world.fetcher.requests.last { $0.url == url("s8", host: "h") }
+            #expect(request?.headers.first { $0.name == "Last-Event-ID" }?.value == "1")
+            #expect(kept.allSatisfy { !$0.isClosed })
+        }
+        #expect(await Self.short(world) == ["appeared 1=a", "appeared 2=b"])
+    }
+
+    @Test("64 open streams hold no slot of polls, and the 65th source is polled")
+    func lanes() async throws {
+        let streams = (0..<65).map { _ in FakeRecords() }
+        let world = World((0..<65).map { Self.streaming("s\($0)") } + [source("p")])
+        for (i, stream) in streams.enumerated() { world.fetcher.serve(url("s\(i)"), stream) }
+        world.fetcher.serve(url("p"), "1=a")
+        try await world.run {
+            try await until { await world.journal.records["p"] != nil }
+            try await until { streams.count(where: \.isIdle) == 65 }
+            try await world.advance(.seconds(5)) { streams.contains(where: \.isClosed) }
+            #expect(streams.count(where: \.isClosed) == 1)
+        }
+    }
+
+    @Test("a reload closes the stream of a source that was removed or has another request, and opens the new one")
+    func reload() async throws {
+        let (first, second) = (FakeRecords(), FakeRecords())
+        let world = World([Self.streaming()])
+        world.fetcher.serve(url("a"), first, second)
+        try await world.run {
+            first.push("1=a", id: "1")
+            try await until { first.isIdle }
+            try await world.watcher.reload(WatchConfiguration(sources: [Self.streaming()], rules: RuleSet([])))
+            #expect(!first.isClosed)
+            let changed = Self.streaming { $0.keepAlive = .seconds(5) }
+            try await world.watcher.reload(WatchConfiguration(sources: [changed], rules: RuleSet([])))
+            try await until { second.isIdle }
+            #expect(first.isClosed)
+            try await world.watcher.reload(WatchConfiguration(sources: [], rules: RuleSet([])))
+            try await until { second.isClosed }
+        }
+        #expect(world.fetcher.requests.map { $0.headers.first { $0.name == "Last-Event-ID" }?.value } == [nil, "1"])
+    }
+
+    @Test("bytes that only keep the connection alive confirm what a rule waits for")
+    func alive() async throws {
+        let stream = FakeRecords()
+        var gates = Gates()
+        gates.pendingFor = .seconds(600)
+        let rule = Rule(name: "stuck", when: .appears, notify: [Rule.NotificationTarget(sink: "k")], gates: gates)
+        let world = World([Self.streaming()], rules: RuleSet([rule]))
+        world.fetcher.serve(url("a"), stream)
+        try await world.run {
+            stream.push("1=Starting")
+            try await until { stream.isIdle }
+            world.clock.advance(.seconds(601))
+            for _ in 0..<200 { await Task.yield() }
+            #expect(world.sink.seen.isEmpty)
+            stream.push()
+            try await until { world.sink.seen.count == 1 }
+        }
+    }
+
+    @Test("after a suspend each stream is opened again")
+    func suspend() async throws {
+        let streams = [FakeRecords(), FakeRecords()]
+        let world = World([Self.streaming(), source("p", every: .seconds(5))])
+        world.fetcher.serve(url("a"), streams[0], streams[1])
+        world.fetcher.serve(url("p"), "1=a")
+        try await world.run {
+            try await until { streams[0].isIdle }
+            try await until { world.clock.untilNext != nil }
+            world.clock.suspend(.seconds(3600))
+            try await world.advance(.seconds(10)) { streams[1].isIdle }
+            #expect(streams[0].isClosed)
+        }
+    }
+
+    @Test("one poll on demand reads what a server sends at once")
+    func oneShot() async throws {
+        let (fetcher, clock, stream) = (FakeFetcher(), ManualClock(), FakeRecords())
+        fetcher.serve(url("a"), stream)
+        stream.push("1=a", "2=b", "1=c")
+        let poll = OneShotPoll(fetcher: fetcher, clock: clock, userAgent: "test/1")
+        let reading = Task { try await poll.items(of: Self.streaming()) }
+        try await until { stream.isIdle && clock.sleepers > 0 }
+        clock.advance(.seconds(2))
+        let items = try await reading.value
+        #expect(items.map { "\($0.key)=\($0.state ?? "")" } == ["1=c", "2=b"])
+        #expect(stream.isClosed)
+    }
+}
