@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A server that pushes over kept connections: `POST /push` sends its body to all of them, and `POST /cut` cuts them. It
+/// resumes behind `Last-Event-ID`, takes messages at `/hook`, and prints its port, then one object a line. It ends with its
+/// input.
+private let server = #"""
+    import json, queue, sys, threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    history, streams, lock = [], [], threading.Lock()
+    def say(**values): print(json.dumps(values), flush=True)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        def log_message(self, *arguments): pass
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            with lock:
+                if self.path == "/push":
+                    history.append(body)
+                    for stream in streams: stream.put(len(history))
+                elif self.path == "/cut":
+                    for stream in streams: stream.put(None)
+                else: say(hook=json.loads(body)["data"]["item"]["state"])
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def chunk(self, text):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(text), text.encode()))
+            self.wfile.flush()
+
+        def do_GET(self):
+            last, stream = self.headers.get("Last-Event-ID"), queue.Queue()
+            with lock:
+                for number in range(int(last or 0), len(history)): stream.put(number + 1)
+                streams.append(stream)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            say(opened=last)
+            try:
+                self.chunk(": open\n\n")
+                while number := stream.get(): self.chunk("id: %d\ndata: %s\n\n" % (number, history[number - 1]))
+            except OSError: pass
+            finally:
+                self.close_connection = True
+                with lock: streams.remove(stream)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    say(port=server.server_port)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+    """#
+
+@Suite("Streams, over the wire", .timeLimit(.minutes(1)))
+struct StreamTests {
+    @Test("what a server pushes reaches the sink; a kill -9 and a cut connection leave no gap and repeat nothing")
+    func resume() async throws {
+        let child = try Child("/usr/bin/env", ["python3", "-c", server])
+        let line = try await child.wait { !$0.isEmpty }[0]
+        let port = try #require(Program.object(line)?["port"] as? Int)
+        let origin = "http://127.0.0.1:\(port)"
+        func push(_ state: String) async throws {
+            let body = try JSONSerialization.data(withJSONObject: ["id": "job", "state": state])
+            _ = try await Wire.call("POST", origin + "/push", body)
+        }
+        func told(_ states: [String]) async throws {
+            let lines = try await child.wait { lines in
+                lines.compactMap { Program.object($0)?["hook"] as? String }.count >= states.count
+            }
+            #expect(lines.compactMap { Program.object($0)?["hook"] as? String } == states)
+        }
+        let home = try Home()
+        try home.write(
+            """
+            sources: {jobs: {kind: json, url: "\(origin)/events", stream: true, mode: list, state: state, every: 1s}}
+            sinks: {hook: {kind: webhook, url: "\(origin)/hook"}}
+            rules: [{name: all, when: {any: [{appears: true}, {changes: state}]}, notify: hook}]
+            """)
+        let first = try await home.watcher()
+        _ = try await child.wait { $0.contains { Program.object($0)?.keys.contains("opened") == true } }
+        try await push("one")
+        try await push("two")
+        try await told(["one", "two"])
+        #expect(try await home.status("jobs").text("connection") == "open")
+        first.kill(SIGKILL)
+        _ = await first.end()
+        try await push("three")
+        let second = try await home.watcher()
+        try await told(["one", "two", "three"])
+        _ = try await Wire.call("POST", origin + "/cut", Data())
+        try await push("four")
+        try await told(["one", "two", "three", "four"])
+        second.kill(SIGTERM)
+        #expect(await second.end(within: 10) == 0)
+        #expect(try await home.status("jobs").text("connection") == nil)
+        let events = try await home.events().compactMap { $0.text("data", "item", "state") }
+        #expect(events == ["one", "two", "three", "four"])
+        await child.destroy()
+    }
+
+    @Test("a brief connection reads what a server sends at once, and a server that does not push is polled")
+    func brief() async throws {
+        let child = try Child("/usr/bin/env", ["python3", "-c", server])
+        let line = try await child.wait { !$0.isEmpty }[0]
+        let port = try #require(Program.object(line)?["port"] as? Int)
+        let origin = "http://127.0.0.1:\(port)"
+        for id in ["a", "b"] {
+            _ = try await Wire.call("POST", origin + "/push", Data(#"{"id": "\#(id)"}"#.utf8))
+        }
+        let home = try Home()
+        try home.write("sources: {jobs: {kind: json, url: \"\(origin)/events\", stream: true, mode: list}}")
+        let once = try await home.vedette("run", "--once")
+        #expect(once.code == 0, "\(once.err)")
+        #expect(try await home.vedette("list", "jobs", "--json").json.compactMap { $0.text("key") } == ["a", "b"])
+        let fresh = try await home.vedette("list", "jobs", "--fresh", "--json")
+        #expect(fresh.json.compactMap { $0.text("key") } == ["a", "b"], "\(fresh.err)")
+        await child.destroy()
+    }
+}
