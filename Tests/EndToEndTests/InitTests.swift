@@ -30,6 +30,7 @@ struct InitTests {
         let path = home.directory.path + "/new"
         let written = try await Program.run(["init", "--url", lab["feeds"] + "/feed/0.xml", "--config", path])
         #expect(written.code == 0, "\(written.err)")
+        #expect(try String(contentsOfFile: path + "/vedette.yaml", encoding: .utf8).contains("\n    every: 30m\n"))
         let once = try await Program.run(
             ["run", "--once", "--config", path + "/vedette.yaml", "--state", home.directory.path + "/state"])
         #expect(once.code == 0 && once.err.contains("baseline"), "\(once.err)")

@@ -60,6 +60,26 @@ struct ProbeTests {
         #expect(try await home.vedette("check").out.contains("2 sources, 1 sink, 2 rules"))
     }
 
+    @Test("probe --write makes a file of the configuration, with the interval, and never over another one")
+    func write() async throws {
+        let lab = try await Lab("feeds", "--feeds", "1")
+        let home = try Home(lab)
+        let url = lab["feeds"] + "/feed/0.xml"
+        let written = try await home.vedette("probe", url, "--write", "news")
+        #expect(written.code == 0 && written.out.isEmpty, "\(written.err)")
+        let path = home.config.path + "/news.yaml"
+        #expect(written.err.contains("written: \(path), with the source news"), "\(written.err)")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.contains("\n  news:\n    kind: feed\n") && text.contains("\n    every: 30m\n"), "\(text)")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try await home.vedette("check").code == 0)
+        let again = try await home.vedette("probe", url, "--write", "news.yaml")
+        #expect(again.code == 73 && again.err.contains("exists already"), "\(again.err)")
+        let wrong = try await home.vedette("probe", url, "--write", "../news")
+        #expect(wrong.code == 64 && wrong.err.contains("is no name of a file"), "\(wrong.err)")
+    }
+
     @Test("a page's own feed is proposed instead of the page")
     func page() async throws {
         let site = try await Site([

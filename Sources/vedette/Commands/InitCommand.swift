@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-import Glibc
 import VedetteConfig
 
 struct InitCommand: AsyncParsableCommand {
@@ -32,7 +31,7 @@ struct InitCommand: AsyncParsableCommand {
             text = FirstConfiguration.text
         }
         let path = directory + "/vedette.yaml"
-        try write(text, to: path)
+        try NewFile.write(text, to: path)
         for line in ["written: \(path)", "  vedette check      reads it and lists every error"]
             + ["  vedette run        watches; Ctrl-C stops"]
         { Output.diagnose(line) }
@@ -49,28 +48,8 @@ struct InitCommand: AsyncParsableCommand {
                 .cannotCreate,
                 "\(directory)/\(found) is a configuration already; edit it, or `vedette probe URL` prints what to add")
         }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw Exit(.cannotCreate, "failed to make \(directory): \(error.localizedDescription)")
-        }
+        try NewFile.makeDirectory(directory)
         return directory
-    }
-
-    private func write(_ text: String, to path: String) throws {
-        // Exclusive, so that a file of another process is not overwritten.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw Exit(.cannotCreate, "failed to make \(path): \(String(cString: strerror(errno)))")
-        }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try file.write(contentsOf: Data(text.utf8))
-        } catch {
-            unlink(path)
-            throw Exit(.inputOutput, "failed to write \(path): \(error.localizedDescription)")
-        }
     }
 }
 

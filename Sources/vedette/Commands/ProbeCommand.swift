@@ -12,11 +12,11 @@ struct ProbeCommand: AsyncParsableCommand {
         commandName: "probe", abstract: "Fetch an address once and propose how to watch it.",
         discussion: """
             It fetches the address once, recognises the format, and prints a source, a sink and a rule that `check` accepts: \
-            redirect them to a file of the configuration. What it found is printed on stderr. If a page of HTML names a feed, \
-            the feed is fetched too.
+            --write makes a file of the configuration of them. What it found is printed on stderr. If a page of HTML names a \
+            feed, the feed is fetched too.
 
             Examples:
-              vedette probe https://www.swift.org/atom.xml > ~/.config/vedette/news.yaml
+              vedette probe https://www.swift.org/atom.xml --write news
               vedette probe /resources/virtualSystems --server lab
             """)
 
@@ -34,10 +34,46 @@ struct ProbeCommand: AsyncParsableCommand {
     @Option(help: "The User-Agent; some appliances respond to browsers alone.")
     var userAgent: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the proposal to NAME.yaml in the configuration, never over another file; the source gets the name.",
+            valueName: "name"))
+    var write: String?
+
     @OptionGroup var places: Paths
 
     func run() async throws {
-        for line in try await proposal().lines { try Output.print(line) }
+        guard let write else { return try Output.print(try await proposal().lines.map { StyledText($0) }) }
+        let name = write.hasSuffix(".yaml") ? String(write.dropLast(5)) : write
+        guard let path = try path(of: name) else {
+            throw Exit(.usage, "'\(write)' is no name of a file; use letters, digits, '-' and '_'")
+        }
+        var text = try await proposal()
+        text.name = ProposedName.free(name, besides: KindRegistry.loader(places).names().sources)
+        try NewFile.write(text.lines.joined(separator: "\n") + "\n", to: path)
+        Output.diagnose("written: \(path), with the source \(text.name)")
+    }
+
+    /// Returns the path of a new file of the configuration, in a directory that exists; nil for a name that is none.
+    private func path(of name: String) throws -> String? {
+        let isName = name.utf8.allSatisfy {
+            ($0 | 0x20 >= 97 && $0 | 0x20 <= 122) || (48...57).contains($0) || "-_".utf8.contains($0)
+        }
+        guard isName, !name.isEmpty else { return nil }
+        let loader = KindRegistry.loader(places)
+        guard let directory = loader.isMissing ? loader.directoryToWrite : loader.watched.directories.first else {
+            throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
+        }
+        if loader.watched.files != nil {
+            throw Exit(.usage, "--config names one file, so that another one would not be read; name its directory")
+        }
+        try NewFile.makeDirectory(directory)
+        let path = "\(directory)/\(name).yaml"
+        // Before the request: who made a mistake in the name need not wait.
+        if FileManager.default.fileExists(atPath: path) {
+            throw Exit(.cannotCreate, "\(path) exists already; choose another name")
+        }
+        return path
     }
 
     /// Fetches the address, prints what was found on stderr, and returns how to watch it.

@@ -8,7 +8,8 @@ struct ProposalText {
     let found: Recognised
     /// The place that is polled: `url`, or `server` and `path`.
     let place: [(key: String, value: String)]
-    let name: String
+    /// The name of the source; its rule begins with it.
+    var name: String
     var userAgent: String?
     /// The configuration has the sink already.
     var hasSink = false
@@ -37,8 +38,15 @@ struct ProposalText {
             let remark = option.remark.map { "  # \(ProposalText.line($0))" } ?? ""
             lines.append("    \(option.name): \(ProposalText.value(option.value))\(remark)")
         }
+        lines.append("    every: \(every)")
         if proposal.isOftenEmpty { lines.append("    empty: valid  # the list is empty now") }
         return lines
+    }
+
+    /// The interval of the kind, written out so that it can be changed.
+    private var every: String {
+        let seconds = KindRegistry.sourceKinds.first { $0.name == proposal.kind }?.every.components.seconds ?? 60
+        return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60)m" : "\(seconds)s"
     }
 
     private var rule: [String] {
