@@ -104,7 +104,7 @@ struct ItemTableTests {
         #expect(throws: Exit.self) { try ItemLookup.find("https:…", among: items, of: "s") }
     }
 
-    @Test("--state takes states and globs in any case, and tells the nearest of one that no item has")
+    @Test("--in-state takes states and globs in any case, and tells the nearest of one that no item has")
     func states() {
         func keys(_ wanted: String...) -> [String] { StateSelection(wanted).rows(Self.systems).map(\.item.key) }
         #expect(keys() == ["66", "9", "59", "60"])

@@ -26,8 +26,9 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "Poll the source now; the journal is not touched.")
     var fresh = false
 
+    // Not --state: that is the directory of the journal.
     @Option(help: "Only items in this state; may be repeated, and be a glob such as 'Fail*'.")
-    var state: [String] = []
+    var inState: [String] = []
 
     @Flag(help: "Show keys whole; else long ones by the part that tells them apart, which `show` takes too.")
     var keys = false
@@ -96,7 +97,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func show(_ rows: [ItemTable.Row], _ table: ItemTable) throws {
-        let states = StateSelection(state)
+        let states = StateSelection(inState)
         let wanted = table.sorted(states.rows(rows))
         for remark in states.remarks(rows) { Output.diagnose(remark) }
         if json { return try Output.print(wanted.map { StyledText(painted: $0.item.json.text, width: 0) }) }

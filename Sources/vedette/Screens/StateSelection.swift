@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The states that `list --state` asks for.
+/// The states that `list --in-state` asks for.
 struct StateSelection {
     private let wanted: [String]
 
