@@ -40,9 +40,8 @@ struct SecretPrompt {
     static func secret(_ question: String) throws -> String {
         let bytes: [UInt8]
         if isatty(STDIN_FILENO) == 1 {
-            Output.Progress.show(StyledText(question).text)
             defer { Output.diagnose("") }
-            bytes = try typed()
+            bytes = try typed(question)
         } else {
             bytes = Array((readLine(strippingNewline: true) ?? "").utf8)
         }
@@ -61,7 +60,7 @@ struct SecretPrompt {
     }
 
     /// Reads keys without echo. Signals of keys are off, so that Ctrl-C cannot leave the terminal without echo.
-    private static func typed() throws -> [UInt8] {
+    private static func typed(_ question: String) throws -> [UInt8] {
         var former = termios()
         guard tcgetattr(STDIN_FILENO, &former) == 0 else {
             throw Exit(.inputOutput, "failed to turn off the echo: \(String(cString: strerror(errno)))")
@@ -73,6 +72,8 @@ struct SecretPrompt {
             throw Exit(.inputOutput, "failed to turn off the echo: \(String(cString: strerror(errno)))")
         }
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &former) }
+        // Only now: who answers at once would see the answer.
+        Output.Progress.show(StyledText(question).text)
         var (line, byte) = (Line(), UInt8(0))
         while true {
             let count = read(STDIN_FILENO, &byte, 1)
