@@ -218,5 +218,9 @@ extension Preset {
                 "caldav-bubble (caldav-changed): Stand-up was changed",
                 "caldav-bubble (caldav-cancelled): Review is gone",
             ]),
+        Preset(
+            file: "radicale", source: "caldav-calendars",
+            polls: ["radicale-calendars-1.xml", "radicale-calendars-2.xml"],
+            events: ["2 + me/team: "], sent: ["caldav-bubble (caldav-new-calendar): me/team"]),
     ]
 }

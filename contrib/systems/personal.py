@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import time
 
 from processes import PYTHON, basic, free_port, request, until
 
@@ -116,7 +117,7 @@ class Syncthing:
 
 
 class Radicale:
-    name, kind, preset = "Radicale (CalDAV)", "xml, REPORT", "radicale"
+    name, kind, preset = "Radicale (CalDAV)", "xml, PROPFIND, REPORT", "radicale"
     environment = {"CALDAV_PASSWORD": "secret-of-the-lab"}
 
     def start(self, box):
@@ -134,23 +135,44 @@ filesystem_folder = calendars
         box.start("radicale", "--config", "radicale.conf")
         self.url, self.headers = "http://127.0.0.1:%d/me/calendar/" % port, basic("me", "secret-of-the-lab")
         until("Radicale is ready", lambda: request(self.url, method="MKCALENDAR", headers=self.headers) == "")
-        self.write("Stand-up", "10")
+        self.write("Stand-up", 10)
         self.replacements = {"https://dav.example.com": "http://127.0.0.1:%d" % port}
 
-    def write(self, summary, hour):
-        name = summary.lower()
+    def write(self, summary, hour, status="CONFIRMED"):
+        """Stores an appointment at an hour of tomorrow."""
+        name, tomorrow = summary.lower(), time.strftime("%Y%m%d", time.gmtime(time.time() + 86400))
         lines = [
             "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:lab", "BEGIN:VEVENT", "UID:" + name, "DTSTAMP:20261122T080000Z",
-            "DTSTART:20261123T%s0000Z" % hour, "SUMMARY:" + summary, "END:VEVENT", "END:VCALENDAR", ""]
+            "DTSTART:%sT%02d0000Z" % (tomorrow, hour), "SUMMARY:" + summary, "STATUS:" + status, "END:VEVENT", "END:VCALENDAR", ""]
         request(self.url + name + ".ics", "\r\n".join(lines), "PUT", {**self.headers, "Content-Type": "text/calendar"})
 
     def changes(self, box, watcher):
-        self.write("Review", "14")
+        self.write("Review", 14)
         yield "an appointment is made", lambda: watcher.expect("caldav-new", "Review")
-        self.write("Stand-up", "11")
+        self.write("Stand-up", 11)
         yield "one is moved", lambda: watcher.expect("caldav-changed", "Stand-up")
         request(self.url + "review.ics", method="DELETE", headers=self.headers)
         yield "one is cancelled", lambda: watcher.expect("caldav-cancelled", "Review")
+        request(self.url.replace("/calendar/", "/team/"), method="MKCALENDAR", headers=self.headers)
+        yield "a calendar is new", lambda: watcher.expect("caldav-new-calendar", "team")
+
+
+class Calendar(Radicale):
+    name, kind, preset = "Radicale (the calendar)", "calendar", "../calendar"
+
+    def start(self, box):
+        super().start(box)
+        page = "    url: https://dav.example.com/team/calendar.ics\n"
+        login = "servers: {dav: {url: \"%s\", user: me, password: {env: CALDAV_PASSWORD}}}\nsources:" % self.url
+        self.replacements = {"sources:": login, page: "    server: dav\n"}
+
+    def changes(self, box, watcher):
+        self.write("Review", 14)
+        yield "an appointment is made", lambda: watcher.expect("new-event", "Review")
+        self.write("Stand-up", 11)
+        yield "one is moved", lambda: watcher.expect("event-moved", "Stand-up")
+        self.write("Review", 14, "CANCELLED")
+        yield "one is cancelled", lambda: watcher.expect("event-cancelled", "Review")
 
 
 class Synapse:

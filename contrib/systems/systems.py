@@ -12,13 +12,13 @@ import time
 from development import Buildbot, Gitweb, Pelican
 from infrastructure import EC2, Etcd, RabbitMQ, Registry
 from monitoring import Alertmanager, AlertmanagerReceiver, Icinga, Prometheus, Supervisor, Systemd
-from personal import Aria2, Radicale, Synapse, Syncthing, Transmission
+from personal import Aria2, Calendar, Radicale, Synapse, Syncthing, Transmission
 from processes import Box, Failure, Skipped
 from watcher import Watcher
 
 SYSTEMS = [
     EC2, Prometheus, Alertmanager, AlertmanagerReceiver, Icinga, RabbitMQ, Registry, Etcd, Supervisor, Systemd, Buildbot, Gitweb,
-    Pelican, Transmission, Aria2, Syncthing, Radicale, Synapse,
+    Pelican, Transmission, Aria2, Syncthing, Radicale, Calendar, Synapse,
 ]
 
 
