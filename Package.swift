@@ -104,7 +104,7 @@ let package = Package(
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
         tests("FuzzTests", readers, data: ["Regressions"]),
-        tests("ProgramTests", ["VedetteCore", "VedetteDesktop", "vedette"]),
+        tests("ProgramTests", ["VedetteCore", "VedetteDesktop", "VedettePostgres", "vedette"]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", []),
     ],

@@ -25,7 +25,7 @@ struct ConfigurationBuilder {
             secrets: secrets, findings: findings)
         let sourceEntries = named(sections.maps["sources"], "source")
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
-        let settings = SettingsReader(findings: findings).settings(sections.maps["settings"] ?? [])
+        let settings = SettingsReader(secrets: secrets, findings: findings).settings(sections.maps["settings"] ?? [])
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(
             sinks: sinkEntries.map(\.name), giveUp: settings.giveUp, findings: findings)

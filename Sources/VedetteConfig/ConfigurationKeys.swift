@@ -364,6 +364,7 @@ public enum ConfigurationKeys {
     public static let settings = [
         KeySpec("retain", "map", "What the journal keeps; pending messages are never pruned."),
         KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "72h"),
+        KeySpec("journal", "map", "A PostgreSQL database for the journal.", default: "SQLite in the state directory"),
         .planned("heartbeat", "map", "Notifies when the watcher itself dies."),
     ]
 
@@ -371,6 +372,15 @@ public enum ConfigurationKeys {
     public static let retain = [
         KeySpec("events", "duration", "How long events are kept.", default: "30d"),
         KeySpec("size", "size", "How large the journal may grow."),
+    ]
+
+    /// The keys of `journal`.
+    public static let journal = [
+        KeySpec(
+            "postgres", "text",
+            "Where the database is, as libpq reads it: `host=db dbname=vedette` or `postgres://db/vedette`.",
+            required: true),
+        KeySpec("password", "secret", "The user's password.", default: "none, or that of libpq's `passfile`"),
     ]
 
     /// The keys of a secret.

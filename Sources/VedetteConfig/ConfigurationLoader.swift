@@ -96,6 +96,16 @@ public struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// Reads the place of the journal alone, for commands that need nothing else of the configuration. Blocks as `load`.
+    /// - Returns: nil where the files that can be read name no database; diagnostics are errors where its place is wrong.
+    public func journalServer() -> (server: PostgresServer?, diagnostics: [Diagnostic]) {
+        let findings = Findings()
+        let secrets = SecretReader(environment: environment, findings: findings)
+        let settings = SettingsReader(secrets: secrets, findings: findings)
+        let server = roots().compactMap { $0.child("settings")?.child("journal") }.compactMap(settings.server).last
+        return (findings.hasErrors ? nil : server, findings.sorted())
+    }
+
     /// Validates files that are in memory.
     func load(
         _ files: [ConfigurationFile], _ findings: Findings = Findings(), _ commands: SecretCommands = SecretCommands()

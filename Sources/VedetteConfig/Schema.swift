@@ -35,7 +35,7 @@ public struct ConfigurationSchema: Sendable {
         case "windows":
             map(of: object(ConfigurationKeys.window) { $0 == "days" ? Fragment.oneOrMany(Fragment.text) : nil })
         case "rules": Fragment.list(object(ConfigurationKeys.rule, rule))
-        default: object(ConfigurationKeys.settings) { $0 == "retain" ? object(ConfigurationKeys.retain) : nil }
+        default: object(ConfigurationKeys.settings, settings)
         }
     }
 
@@ -52,6 +52,14 @@ public struct ConfigurationSchema: Sendable {
         case "session": object(ConfigurationKeys.session) { $0 == "fields" ? map(of: Fragment.secret) : nil }
         case "password", "token": Fragment.secret
         case "headers", "query": map(of: Fragment.secret)
+        default: nil
+        }
+    }
+
+    private func settings(_ key: String) -> JSON? {
+        switch key {
+        case "retain": object(ConfigurationKeys.retain)
+        case "journal": object(ConfigurationKeys.journal) { $0 == "password" ? Fragment.secret : nil }
         default: nil
         }
     }

@@ -4,6 +4,7 @@ import VedetteCore
 
 /// Reads `settings`, which may be spread over several files with each key in one of them.
 struct SettingsReader {
+    let secrets: SecretReader
     let findings: Findings
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
@@ -23,6 +24,7 @@ struct SettingsReader {
                 settings.giveUp = time
             }
             map["retain"].map { retain($0, &settings) }
+            if let node = map["journal"] { settings.postgres = server(node) ?? settings.postgres }
         }
         return settings
     }
@@ -33,5 +35,20 @@ struct SettingsReader {
             settings.keepEvents = time
         }
         if let size = map["size"].flatMap({ scalars.size($0, "'size'") }) { settings.keepBytes = size }
+    }
+
+    /// Reads `journal`.
+    func server(_ node: YAMLNode) -> PostgresServer? {
+        guard let map = MapReader(node, "'journal'", keys: ConfigurationKeys.journal, findings) else { return nil }
+        let password = map["password"].map { secrets.secret($0, "'password'") }
+        guard let value = map["postgres"], let text = scalars.text(value, "'postgres'") else { return nil }
+        do throws(ConnectionString.Problem) {
+            let connection = try ConnectionString(text)
+            if case .some(nil) = password { return nil }
+            return PostgresServer(connection, password: password ?? nil)
+        } catch {
+            findings.error(value.place, "'postgres' \(error.detail)")
+            return nil
+        }
     }
 }

@@ -3,6 +3,7 @@
 import Testing
 import VedetteCore
 import VedetteDesktop
+import VedettePostgres
 
 @testable import vedette
 
@@ -34,6 +35,22 @@ struct DoctorTests {
         #expect(
             listed.count == 11 && listed.last?.text == "and 20 more like these" && listed.last?.severity == .failure)
         #expect(Array(many.prefix(11)).bounded(to: 10, "sources", remedy: "look") == Array(many.prefix(11)))
+    }
+
+    @Test("a database that is far, loses commits in a crash, refuses tables or has another time is reported")
+    func database() {
+        func findings(_ change: (inout PostgresFacts) -> Void) -> [Finding] {
+            var facts = PostgresFacts(
+                version: "15.18", clockSkew: .milliseconds(-3), latency: .milliseconds(1),
+                settings: ["fsync": "on", "full_page_writes": "on"], canCreate: true)
+            change(&facts)
+            return DatabaseCheck(location: "db", facts: facts).findings
+        }
+        #expect(findings { _ in }.map(\.text) == ["db is PostgreSQL 15.18 and answers in 1 ms"])
+        #expect(findings { $0.latency = .milliseconds(80) }.severities == [.warning])
+        #expect(findings { $0.settings["fsync"] = "off" }.text.contains("set fsync = on"))
+        #expect(findings { $0.canCreate = false }.severities == [.ok, .failure])
+        #expect(findings { $0.clockSkew = .seconds(-5) }.text.contains("differ by -5000 ms; synchronize"))
     }
 
     @Test("a clock before this program was written and an unknown zone are reported")

@@ -178,6 +178,15 @@ extension Bad {
             "1:53: 'give_up' is at least 60000ms, not '1s'", "1:57: 'heartbeat' is not supported yet; remove it",
             "1:72: unknown key 'retian' in 'settings'; did you mean 'retain'?"),
         Bad("settings: [a]", "1:11: 'settings' must be a map, not a list"),
+        Bad(
+            "settings: {journal: {postgres: 'host=db password=x', pasword: {env: LAB}}}",
+            "1:32: 'postgres' must hold no password; write {journal: {postgres: …, password: {credential: NAME}}} in "
+                + "'settings', or name a 'passfile'",
+            "1:54: unknown key 'pasword' in 'journal'; did you mean 'password'?"),
+        Bad(
+            "settings: {journal: {postgres: hots=db}}",
+            "1:32: 'postgres' has the unknown keyword 'hots'; did you mean 'host'?"),
+        Bad("settings: {journal: {}}", "1:21: 'journal' lacks 'postgres': text"),
     ]
 
     static let rules = [

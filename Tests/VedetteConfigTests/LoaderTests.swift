@@ -124,6 +124,18 @@ struct LoaderTests {
             ])
     }
 
+    @Test("the place of the journal is read alone, also where other parts of the configuration have errors")
+    func journal() throws {
+        #expect(loader(directory: directory.path).journalServer().server == nil)
+        try directory.write("sources: {a: {kind: unknown}}\nnonsense: 1", to: "a.yaml")
+        try directory.write("settings: {journal: {postgres: host=db dbname=v, password: {env: DB}}}", to: "b.yaml")
+        let found = loader(directory: directory.path, ["DB": "s3cret-db"]).journalServer()
+        #expect(found.server?.connection.location == "PostgreSQL database v on db")
+        #expect(found.server?.password?.value == "s3cret-db" && found.diagnostics.isEmpty)
+        let missing = loader(directory: directory.path).journalServer()
+        #expect(missing.server == nil && missing.diagnostics.count == 1, "the variable is not set")
+    }
+
     @Test("every key of the tables has a summary, and no table has a key twice")
     func tables() {
         let tables = [
@@ -133,7 +145,8 @@ struct LoaderTests {
             ConfigurationKeys.stream,
             ConfigurationKeys.sink,
             ConfigurationKeys.rule, ConfigurationKeys.notice, ConfigurationKeys.when,
-            ConfigurationKeys.matcher, ConfigurationKeys.settings, ConfigurationKeys.retain, ConfigurationKeys.secret,
+            ConfigurationKeys.matcher, ConfigurationKeys.settings, ConfigurationKeys.retain, ConfigurationKeys.journal,
+            ConfigurationKeys.secret,
         ]
         for table in tables {
             #expect(Set(table.map(\.name)).count == table.count)

@@ -4,7 +4,7 @@ import VedetteConfig
 import VedetteCore
 import VedetteEngine
 import VedetteHTTP
-import VedetteJournal
+import VedettePostgres
 import VedetteSystem
 import VedetteText
 
@@ -24,9 +24,14 @@ struct App: Sendable {
     private let services: SinkServices
     private let actions: NotificationActions
 
-    /// Opens the journal in the state directory, takes its lock, and restores the state of earlier runs.
-    init(_ configuration: Configuration, state directory: String, log: StderrLog) async throws {
-        let journal = try SQLiteJournal.open(directory: directory)
+    /// Restores the state of earlier runs.
+    /// - Parameters:
+    ///   - journal: open for this process.
+    ///   - access: the same journal, for buttons of notifications.
+    init(
+        _ configuration: Configuration, journal: any Journal & JournalMaintenance & CookieStore,
+        access: any JournalAccess, log: StderrLog
+    ) async throws {
         self.journal = journal
         client = try HTTPClient(cookies: journal, pages: HTMLLoginPage())
         self.log = log
@@ -34,6 +39,7 @@ struct App: Sendable {
         services = SinkServices(
             fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
+        (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
         let dependencies = Dependencies(
             fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
@@ -49,7 +55,6 @@ struct App: Sendable {
         let newestStored = await watcher.newestStored
         try await dispatcher.restore(after: newestStored)
         trust = ClockTrust(newestStored: newestStored, start: clock.now().boot)
-        let access: any JournalAccess = SQLiteJournalAccess(directory: directory)
         actions.connect { [watcher, log] silence in
             do throws(JournalError) {
                 _ = try await access.add(silence)
@@ -60,6 +65,9 @@ struct App: Sendable {
             }
         }
     }
+
+    /// The end of the right to write the journal: another watcher has it, and this one must end.
+    var losses: AsyncStream<JournalError>? { (journal as? PostgresJournal)?.losses }
 
     /// Applies a configuration, all or nothing. A sink with unchanged options keeps its connections and notifications.
     /// - Parameter sinks: those in use.

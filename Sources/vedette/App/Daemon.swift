@@ -14,6 +14,7 @@ struct Daemon {
         case hourPassed
         case minutePassed
         case journalDamaged(JournalError)
+        case journalLost(JournalError)
         case journalChanged(JournalAlarm.Announcement)
         case reloaded(Reload)
     }
@@ -68,7 +69,7 @@ struct Daemon {
                 if !mustReload { notifier.ready(Daemon.status(configuration)) }
                 mustReload = false
             case .signal: continuation.finish()
-            case .journalDamaged(let error):
+            case .journalDamaged(let error), .journalLost(let error):
                 damage = error
                 continuation.finish()
             case .journalChanged(let announcement):
@@ -162,6 +163,10 @@ struct Daemon {
                 }
             },
             Task { for await change in app.monitored.announcements { continuation.yield(.journalChanged(change)) } },
+            Task {
+                guard let losses = app.losses else { return }
+                for await loss in losses { continuation.yield(.journalLost(loss)) }
+            },
             ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
             ticker(.seconds(60)) { continuation.yield(.minutePassed) },
         ]

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import Foundation
+import VedetteConfig
 import VedetteCore
-import VedetteJournal
 
 /// The places of configuration and state (XDG Base Directory Specification; systemd.exec(5) for `$STATE_DIRECTORY`).
 struct Paths: ParsableArguments {
@@ -16,12 +16,36 @@ struct Paths: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Directory of the journal; else $STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"),
+            "Directory of the journal, or postgres:// URL of its database; else that of 'settings.journal', else "
+                + "$STATE_DIRECTORY, else $XDG_STATE_HOME/vedette.", valueName: "dir"),
         completion: .directory)
     var state: String?
 
-    /// The journal, as every command but `run` uses it.
-    var journal: any JournalAccess { SQLiteJournalAccess(directory: stateDirectory()) }
+    /// The journal, as every command but `run` uses it. Of the configuration only its place is read.
+    var journal: any JournalAccess {
+        get throws {
+            if state != nil { return try journalPlace(nil).access }
+            let (server, diagnostics) = KindRegistry.loader(self).journalServer()
+            let errors = diagnostics.filter { $0.severity == .error }
+            for error in errors { Output.diagnose(error.description) }
+            if !errors.isEmpty { throw Exit(.configuration, "the place of the journal cannot be read") }
+            return try journalPlace(server).access
+        }
+    }
+
+    /// Returns where the journal is.
+    /// - Parameter server: that of the configuration; `--state` precedes it.
+    func journalPlace(_ server: PostgresServer?) throws -> JournalPlace {
+        guard let state, ConnectionString.isURL(state) else {
+            if state == nil, let server { return .postgres(server) }
+            return .directory(stateDirectory())
+        }
+        do throws(ConnectionString.Problem) {
+            return .postgres(PostgresServer(try ConnectionString(state)))
+        } catch {
+            throw Exit(.usage, "--state \(error.detail)")
+        }
+    }
 
     /// The state directory.
     func stateDirectory(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {

@@ -22,7 +22,7 @@ struct AcceptCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places, readsSecrets: false))
-        let journal = places.journal
+        let journal = try places.journal
         try await journal.accept(source: source.name, at: SystemClock().now().wall)
         if await journal.watcher() == nil {
             Output.diagnose("vedette: no watcher runs: the next `vedette run` accepts what it sees")

@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let loader = ConfigurationLoader(
             directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: SinkConfigurationProbe.kinds)
         let runner = DoctorRunner(
-            loader: loader, directory: places.stateDirectory(), journal: places.journal,
+            loader: loader, place: try places.journalPlace(loader.journalServer().server),
             environment: ProcessInfo.processInfo.environment, isOffline: offline)
         var counts: [Finding.Severity: Int] = [:]
         var isConfigured = true

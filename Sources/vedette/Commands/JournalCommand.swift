@@ -22,7 +22,7 @@ struct JournalCommand: AsyncParsableCommand {
         @OptionGroup var places: Paths
 
         func run() async throws {
-            let journal = places.journal
+            let journal = try places.journal
             let damages = try await journal.reader().damages()
             for damage in damages { try Output.print(damage) }
             guard damages.isEmpty else {
@@ -47,7 +47,7 @@ struct JournalCommand: AsyncParsableCommand {
         @OptionGroup var places: Paths
 
         func run() async throws {
-            let journal = places.journal
+            let journal = try places.journal
             guard let report = try await journal.repair(at: SystemClock().now().wall) else {
                 return try Output.print("the journal in \(journal.location) is sound; nothing was changed")
             }

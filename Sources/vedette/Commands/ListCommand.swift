@@ -66,7 +66,7 @@ struct ListCommand: AsyncParsableCommand {
             try show(try await ItemLookup.live(source).map { ItemTable.Row(item: $0) }, source)
             return
         }
-        let journal = places.journal
+        let journal = try places.journal
         guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or use --fresh")
         }

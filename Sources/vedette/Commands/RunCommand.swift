@@ -54,15 +54,18 @@ struct RunCommand: AsyncParsableCommand {
         let configuration = try KindRegistry.configuration(places, warns: true)
         let log = StderrLog(level: verbose ? .debug : .info, style: log)
         defer { log.finish() }
+        let place = try places.journalPlace(configuration.settings.postgres)
         if once {
-            let app = try await App(configuration, state: places.stateDirectory(), log: log)
+            let app = try await App(configuration, journal: place.open(), access: place.access, log: log)
             return try await runOnce(app, configuration)
         }
+        // A signal ends the program at once while it stands by.
+        let journal = try await place.openOrStandBy(log)
         // Before the program is assembled, which delivers pending messages at once.
         let signals = Signals()
-        let app = try await App(configuration, state: places.stateDirectory(), log: log)
+        let app = try await App(configuration, journal: journal, access: place.access, log: log)
         if isatty(STDERR_FILENO) == 1, self.log == .text {
-            for line in StartScreen(configuration, journal: places.stateDirectory()).lines {
+            for line in StartScreen(configuration, journal: place.location).lines {
                 LineWriter.standardError.write(StyledText(line).text + "\n")
             }
         }

@@ -42,7 +42,7 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         for name in sources { _ = try KindRegistry.source(name, in: configuration) }
-        let journal = places.journal
+        let journal = try places.journal
         var facts = try await read(journal, configuration)
         try show(facts)
         if check, !isWell(facts) { throw ExitCode(1) }

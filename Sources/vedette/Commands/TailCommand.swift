@@ -43,7 +43,7 @@ struct TailCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let journal = places.journal
+        let journal = try places.journal
         let reader = try await openJournal()
         // Read first: an event that is committed meanwhile belongs to the past or to the new, never to neither.
         let last = try await reader?.lastSeq() ?? 0
@@ -72,7 +72,7 @@ struct TailCommand: AsyncParsableCommand {
 
     /// Opens the journal; nil where there is none yet and one may still come.
     private func openJournal() async throws -> (any JournalReader)? {
-        let journal = places.journal
+        let journal = try places.journal
         do throws(JournalError) {
             return try await journal.reader()
         } catch {

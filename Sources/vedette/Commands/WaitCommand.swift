@@ -140,7 +140,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     private func wait(for source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
-        let journal = places.journal
+        let journal = try places.journal
         return await journal.watcher() != nil
             ? try await follow(source, journal, progress) : try await poll(progress)
     }

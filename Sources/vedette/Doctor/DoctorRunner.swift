@@ -5,14 +5,14 @@ import VedetteConfig
 import VedetteCore
 import VedetteDesktop
 import VedetteHTTP
+import VedettePostgres
 import VedetteSystem
 
 /// Runs every check of `doctor` and reports the findings part by part, in a fixed order.
 struct DoctorRunner: Sendable {
     let loader: ConfigurationLoader
-    /// The state directory.
-    let directory: String
-    let journal: any JournalAccess
+    /// Where the journal is.
+    let place: JournalPlace
     let environment: [String: String]
     /// No connection is made.
     let isOffline: Bool
@@ -28,18 +28,20 @@ struct DoctorRunner: Sendable {
         try report(ClockCheck(environment).findings)
         let sinks = try await sinks(configuration)
         let desktops = sinks.filter { $0.kind.name == DesktopKind.entry.name }.map(\.name)
-        async let journal = facts(now)
+        let access = place.access
+        async let journal = facts(access, now)
         async let server = desktops.isEmpty ? nil : within(Self.timeout) { await ServerCapabilities.now() }
         async let local = local(configuration, sinks)
         async let network = network(configuration, sinks, now)
-        try report(StateCheck(facts: .read(directory)).findings)
+        try report(await state())
         try report(findings(await journal, configuration))
-        let holder = await self.journal.watcher()
-        try report(
-            WatcherCheck(
-                facts: holder.map(WatcherFacts.read(_:)), bus: await server?.bus,
-                hasOtherSinks: sinks.count > desktops.count
-            ).findings)
+        if isReachable {
+            try report(
+                WatcherCheck(
+                    facts: await access.watcher().map(WatcherFacts.read(_:)), bus: await server?.bus,
+                    hasOtherSinks: sinks.count > desktops.count
+                ).findings)
+        }
         guard let configuration else { return }
         try report(SystemCheck(sources: configuration.sources.count, environment).findings)
         try report(await local)
@@ -60,9 +62,29 @@ struct DoctorRunner: Sendable {
         return sinks
     }
 
-    /// Nil where there is no state directory yet.
-    private func facts(_ now: Timestamp) async -> Result<JournalFacts, JournalError>? {
-        guard access(directory, X_OK) == 0 else { return nil }
+    /// Whether the journal may be read: with `--offline` no connection is made, also not to its server.
+    private var isReachable: Bool {
+        if case .postgres = place { return !isOffline }
+        return true
+    }
+
+    /// Checks the place of the journal. Where its server does not answer, the check of the journal tells why.
+    private func state() async -> [Finding] {
+        switch place {
+        case .directory(let path): return StateCheck(facts: .read(path)).findings
+        case .postgres where isOffline: return [.ok("database", "not checked, since that needs a connection")]
+        case .postgres(let server):
+            let facts = try? await PostgresJournalAccess(server).serverFacts()
+            return facts.map { DatabaseCheck(location: place.location, facts: $0).findings } ?? []
+        }
+    }
+
+    /// Nil where there is no state directory yet, or no connection may be made.
+    private func facts(
+        _ journal: any JournalAccess, _ now: Timestamp
+    ) async -> Result<JournalFacts, JournalError>? {
+        if case .directory(let path) = place, access(path, X_OK) != 0 { return nil }
+        guard isReachable else { return nil }
         do throws(JournalError) {
             return .success(try await JournalFacts.read(journal, at: now))
         } catch {

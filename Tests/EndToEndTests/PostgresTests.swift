@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("A journal on PostgreSQL", .timeLimit(.minutes(3)))
+struct PostgresTests {
+    private let home: Home
+    private let server: PostgresServer
+
+    init() throws {
+        (home, server) = (try Home(), try PostgresServer())
+        try home.write(
+            """
+            settings: {journal: {postgres: "\(server.keywords)"}}
+            sources:
+              systems:
+                {kind: json, url: "file://\(home.directory.path)/systems.json", items: systems, key: id, every: 1s,
+                 fields: {state: state}, title: name}
+            sinks: {out: {kind: stdout}}
+            rules: [{name: any, when: {field: state}, notify: out}]
+            """)
+        try set("starting")
+    }
+
+    private func set(_ state: String) throws {
+        let text = #"{"systems": [{"id": 1, "name": "lab", "state": "\#(state)"}]}"#
+        try text.write(to: home.directory.appending(path: "systems.json"), atomically: true, encoding: .utf8)
+    }
+
+    private func vedette(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(arguments + ["--config", home.config.path], environment: ["HOME": home.directory.path])
+    }
+
+    private func watcher() throws -> Child {
+        try Child(
+            Program.path, ["run", "--config", home.config.path], environment: ["HOME": home.directory.path])
+    }
+
+    @Test("baseline, change, message, restart and every command work with a journal on PostgreSQL, and no file is made")
+    func commands() async throws {
+        let first = try watcher()
+        try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try set("ready")
+        try await first.wait { $0.count == 1 }
+        #expect(first.events.first?.text("data", "item", "state") == "ready")
+        let second = try await vedette("run", "--once")
+        #expect(
+            second.code == 75 && second.err.contains("is watching with the journal PostgreSQL database postgres on"))
+        #expect(try await vedette("status").out.contains("pid \(first.pid)"))
+        #expect(try await vedette("silence", "--rule", "any", "--for", "1h").code == 0)
+        #expect(try await vedette("silences").out.contains("any"))
+        #expect(try await vedette("doctor").out.contains("is PostgreSQL"))
+        #expect(await first.stop() == 0)
+        let again = try watcher()
+        try await again.wait(for: .err) { $0.contains { $0.contains("watching") } }
+        try set("stopped")
+        try await waitForEvents(2)
+        #expect(await again.stop() == 0)
+        // By the URL, with another configuration: the events are the journal's.
+        let tail = try await Program.run([
+            "tail", "--no-follow", "--json", "--state", server.url, "--config", home.config.path,
+        ])
+        #expect(tail.json.compactMap { $0.text("data", "item", "state") } == ["ready", "stopped"])
+        #expect(again.lines(of: .out).isEmpty, "the rule is silenced")
+        #expect(try await vedette("outbox").code == 0)
+        #expect(try await vedette("explain", "1").out.contains("any"))
+        #expect(try await vedette("journal", "check").out.contains("is sound"))
+        #expect(try await vedette("journal", "backup", home.directory.path + "/x").err.contains("pg_dump"))
+        let state = home.directory.appending(path: ".local/state").path
+        #expect(!FileManager.default.fileExists(atPath: state), "no journal of SQLite beside it")
+    }
+
+    private func waitForEvents(_ count: Int) async throws {
+        for _ in 0..<200 {
+            if try await vedette("tail", "--no-follow", "--json").lines.count >= count { return }
+        }
+        throw Trouble("there are no \(count) events")
+    }
+
+    @Test("a second watcher stands by, and takes over when the first one ends, and when it is killed")
+    func standsBy() async throws {
+        let first = try watcher()
+        try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        let second = try watcher()
+        try await second.wait(for: .err) { $0.contains { $0.contains("standing by: process \(first.pid) on") } }
+        try set("ready")
+        try await first.wait { $0.count == 1 }
+        #expect(await first.stop() == 0)
+        try set("stopping")
+        try await second.wait { $0.count == 1 }
+        let third = try watcher()
+        try await third.wait(for: .err) { $0.contains { $0.contains("standing by: process \(second.pid) on") } }
+        second.kill(SIGKILL)
+        try set("stopped")
+        try await third.wait { $0.count == 1 }
+        let states = [first, second, third].flatMap(\.events).compactMap { $0.text("data", "item", "state") }
+        #expect(states == ["ready", "stopping", "stopped"])
+        #expect(await third.stop() == 0)
+    }
+
+    @Test("a password in --state is refused, and is repeated nowhere")
+    func password() async throws {
+        let result = try await Program.run([
+            "status", "--state", "postgres://me:s3cret-pg@db/v", "--config", home.config.path,
+        ])
+        #expect(result.code == 64 && result.err.contains("must hold no password"))
+        #expect(!(result.out + result.err).contains("s3cret"))
+    }
+
+    @Test("a database that is not there is one clear sentence and exit code 69")
+    func away() async throws {
+        let result = try await Program.run([
+            "status", "--state", "postgres:///v?host=/nonexistent", "--config", home.config.path,
+        ])
+        #expect(result.code == 69 && result.err.contains("check that PostgreSQL runs"))
+    }
+}
