@@ -243,6 +243,17 @@ struct AccessTests {
         try await journal.close()
     }
 
+    @Test(
+        "a retry of all of a sink resumes it, also when it has no deliveries; that of a part does not",
+        arguments: Backend.allCases)
+    func retryOfNothing(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        #expect(try await store.access.retry(.all(.init(.unsent, sink: "team")), at: stamp(1)) == 0)
+        #expect(try await store.access.retry(.all(.init(.unsent, sink: "hook", rule: "r")), at: stamp(1)) == 0)
+        #expect(try await store.access.drop(.all(.init(.unsent, sink: "hook")), at: stamp(1)) == 0)
+        #expect(try await store.journal.controlRequests().map(\.request) == [.retry(sink: "team")])
+    }
+
     @Test("what rules remember is replaced, deleted and read", arguments: Backend.allCases)
     func memories(_ backend: Backend) async throws {
         let store = try await backend.open()

@@ -136,15 +136,21 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Deliver dead, paused and retrying messages again, from now.")
+            commandName: "retry", abstract: "Deliver dead, paused and retrying messages again, from now.",
+            discussion: "With --sink alone a paused sink takes messages again, also when none is pending.")
 
         @OptionGroup var chosen: Chosen
 
         func run() async throws {
             let now = SystemClock().now().wall
             let selection = try await chosen.selection([.dead, .paused, .retry], at: now)
-            let count = try await chosen.places.journal.retry(selection, at: now)
+            let journal = chosen.places.journal
+            let stopped = try await journal.reader().sourceRecords().compactMap(StoppedSink.init)
+            let count = try await journal.retry(selection, at: now)
             try Output.print("\(counted(count, "message")) will be tried again")
+            if let sink = stopped.first(where: { $0.sink == selection.wholeSink }) {
+                try Output.print("the sink '\(sink.sink)', which is \(sink.kind.word), takes messages again")
+            }
         }
     }
 

@@ -191,7 +191,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
                 (status.delivery.due, status.delivery.created) = (now, now)
             }
             for delivery in changed { state.attempts[delivery.id] = nil }
-            for sink in Set(changed.map(\.message.sink)).sorted() { state.ask(.retry(sink: sink)) }
+            let sinks = Set(changed.map(\.message.sink) + [selection.wholeSink].compactMap { $0 })
+            for sink in sinks.sorted() { state.ask(.retry(sink: sink)) }
             return changed.count
         }
     }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A small file system of its own for a watcher, in a user namespace.
+private enum SmallDisk {
+    /// Mounts 2 MiB at the directory of the first argument and becomes the program behind it.
+    private static let script = #"mount -t tmpfs -o size=2m,mode=700 none "$0" && exec "$@""#
+
+    static func arguments(_ arguments: [String]) -> [String] { ["-Urm", "sh", "-c", script] + arguments }
+
+    static let isPossible: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = arguments(["/mnt", "true"])
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.runUnblocked()) != nil else { return false }
+        return process.waitForEnd() == 0
+    }()
+}
+
+@Suite(
+    "A disk that is full", .timeLimit(.minutes(2)),
+    .enabled(if: SmallDisk.isPossible, "no mount in a user namespace"))
+struct FullDiskTests {
+    @Test(
+        "case 39: a full disk is told once, loses nothing, and what changed meanwhile arrives once when there is room")
+    func full() async throws {
+        let home = try Home()
+        let list = home.directory.appending(path: "list.json")
+        func serve(_ state: String) throws {
+            try Data(#"[{"id": 1, "title": "prod-1", "state": "\#(state)"}]"#.utf8).write(to: list, options: .atomic)
+        }
+        try serve("First")
+        try home.write(
+            """
+            sources:
+              s: {kind: json, url: "file://\(list.path)", state: state, every: 200ms}
+            sinks:
+              out: {kind: stdout, format: json}
+            rules:
+              - {name: any, when: {field: state}, notify: [out]}
+            """)
+        try FileManager.default.createDirectory(at: home.state, withIntermediateDirectories: true)
+        let watcher = try Child(
+            "/usr/bin/unshare", SmallDisk.arguments([home.state.path, Program.path, "run"] + home.places))
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        // The mount is in the watcher's namespace alone.
+        let filler = "/proc/\(watcher.pid)/root\(home.state.path)/filler"
+        try fill(filler)
+        try serve("Second")
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("is full: make room") } }
+        try await watcher.wait { $0.contains { $0.contains("The journal cannot be written") } }
+        try serve("Third")
+        unlink(filler)
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("the journal can be written again") } }
+        let lines = try await watcher.wait { $0.contains { $0.contains(#""to":"Third""#) } }
+        let told = lines.compactMap(Program.object)
+        #expect(told.count { $0.text("title") == "The journal cannot be written" } == 1, "\(lines)")
+        #expect(told.count { $0.text("title") == "The journal can be written again" } == 1, "\(lines)")
+        #expect(lines.count { $0.contains(#""to":"Third""#) } == 1, "\(lines)")
+        #expect(await watcher.stop() == 0)
+    }
+
+    /// Writes zeros until no byte more has room.
+    private func fill(_ path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Trouble("failed to create \(path): \(errno)") }
+        defer { close(file) }
+        let zeros = [UInt8](repeating: 0, count: 4096)
+        while write(file, zeros, zeros.count) > 0 {}
+        guard errno == ENOSPC else { throw Trouble("failed to fill the disk: \(errno)") }
+    }
+}
