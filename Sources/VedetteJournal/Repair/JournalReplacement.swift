@@ -46,11 +46,15 @@ struct JournalReplacement {
         return nil
     }
 
-    /// The steps, to be made in this order by the holder of the lock.
+    /// The steps, in their order.
     enum Step: CaseIterable {
-        case keepDatabase, moveLog, moveLogIndex, flushMoves, replaceDatabase, flushReplacement
+        case keepDatabase, moveLog, moveIndex
+        /// Else the new file could be on the disk beside the old log, which SQLite would apply to it.
+        case flushMoves
+        case replace, flushReplacement
     }
 
+    /// Makes one step. The caller holds the journal's lock.
     func make(_ step: Step) throws(JournalError) {
         switch step {
         case .keepDatabase:
@@ -58,10 +62,9 @@ struct JournalReplacement {
                 link(files.database, kept) == 0 || errno == EEXIST ? 0 : -1
             }
         case .moveLog: try move("-wal")
-        case .moveLogIndex: try move("-shm")
-        // Without the first the new file could be on the disk beside the old log, which SQLite would apply to it.
+        case .moveIndex: try move("-shm")
         case .flushMoves, .flushReplacement: try flush(files.directory)
-        case .replaceDatabase: try call("move \(new)") { rename(new, files.database) }
+        case .replace: try call("move \(new)") { rename(new, files.database) }
         }
     }
 
