@@ -68,6 +68,17 @@ enum Pruning {
         return abandoned
     }
 
+    /// Takes an abandoned source out of use before its items go, which needs several transactions: a source that comes back
+    /// meanwhile, or after a crash, begins anew and not with a part of its items.
+    /// - Returns: false when it was polled since it was found.
+    static func retire(_ db: Database, _ id: Int64, _ retention: Retention) throws -> Bool {
+        try db.cachedStatement(
+            sql:
+                "update source set name = '/pruned/' || id, record = '{}' where id = ? and coalesce(polled_at, due, 0) < ?"
+        ).execute(arguments: [id, retention.sourcesBefore.milliseconds])
+        return db.changesCount > 0
+    }
+
     /// Deletes a batch of a source's items, and with the last of them the source.
     /// - Returns: true when the source is gone.
     static func source(_ db: Database, _ id: Int64) throws -> Bool {

@@ -189,7 +189,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
             position = try await store.write { try Pruning.events($0, before: before, from: from) }
         }
         let abandoned = try await store.read { try Pruning.abandonedSources($0, retention) }
-        for source in abandoned {
+        for source in abandoned where !Task.isCancelled {
+            guard try await store.write({ try Pruning.retire($0, source, retention) }) else { continue }
             while !Task.isCancelled {
                 if try await store.write({ try Pruning.source($0, source) }) { break }
             }

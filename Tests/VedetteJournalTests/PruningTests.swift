@@ -102,4 +102,32 @@ struct PruningTests {
         #expect(try journal.number("select count(*) from item") == 3000)
         try journal.close()
     }
+
+    @Test("a source that comes back while it is pruned begins anew; one that was polled meanwhile stays")
+    func comesBack() async throws {
+        let journal = try scratch.open()
+        func commit(_ name: String, polled: Int64, items: Int) async throws {
+            var record = SourceRecord(name: name)
+            record.health.lastPollAt = stamp(polled)
+            _ = try await journal.commit([PollRecord(record: record, writes: (0..<items).map { item("\($0)") })])
+        }
+        for name in ["back", "polled"] { try await commit(name, polled: 1, items: 1500) }
+        let retention = Retention(eventsBefore: stamp(0), sources: [], sourcesBefore: stamp(100))
+        let abandoned = try await journal.store.read { try Pruning.abandonedSources($0, retention) }
+        try await commit("polled", polled: 200, items: 1)
+        let retired = try await journal.store.write { db in
+            try abandoned.filter { try Pruning.retire(db, $0, retention) }
+        }
+        #expect(abandoned.count == 2 && retired.count == 1)
+        // As a crash between two steps leaves it.
+        _ = try await journal.store.write { db in try retired.map { try Pruning.source(db, $0) } }
+        #expect(try await journal.items(of: "back").isEmpty)
+        #expect(try await !journal.sourceRecords().contains { $0.name == "back" })
+        try await commit("back", polled: 201, items: 3)
+        try await journal.prune(retention)
+        #expect(try await journal.items(of: "back").count == 3)
+        #expect(try await journal.items(of: "polled").count == 1500)
+        #expect(try await journal.sourceRecords().map(\.name) == ["back", "polled"])
+        try journal.close()
+    }
 }

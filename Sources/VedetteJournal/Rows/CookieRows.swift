@@ -24,9 +24,7 @@ enum CookieRows {
 
     static func forget(_ db: Database, keeping kept: Set<String>) throws {
         let gone = try String.fetchAll(db, sql: "select session from cookie").filter { !kept.contains($0) }
-        try overwriting(db) {
-            for session in gone { try keep([], of: session, db) }
-        }
+        for session in gone { try keep([], of: session, db) }
     }
 
     private static func overwriting(_ db: Database, _ block: () throws -> Void) throws {

@@ -62,10 +62,10 @@ struct Daemon {
                 mustReload = reloading != nil
                 if mustReload { continue }
                 notifier.reloading()
-                reloading = reload(sinks, to: continuation)
+                reloading = reload(sinks, after: pruning, to: continuation)
             case .reloaded(let fresh):
                 (configuration, sinks) = (fresh.configuration ?? configuration, fresh.sinks)
-                reloading = mustReload ? reload(sinks, to: continuation) : nil
+                reloading = mustReload ? reload(sinks, after: pruning, to: continuation) : nil
                 if !mustReload { notifier.ready(Daemon.status(configuration)) }
                 mustReload = false
             case .signal: continuation.finish()
@@ -87,9 +87,11 @@ struct Daemon {
             case .minutePassed:
                 notifier.alive()
                 app.monitored.remind()
+                guard reloading == nil else { continue }
                 // Thousands of events a second fill a disk within the hour.
                 let current = configuration
                 pruning = task(after: pruning) { if await app.isBeyondSize(current) { await app.prune(current) } }
+            case .hourPassed where reloading != nil: continue
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
                 let current = configuration
@@ -184,9 +186,15 @@ struct Daemon {
 
     /// Loads and applies the configuration, all or nothing: with any error the previous one stays active. Cancelling it
     /// ends the programs of secrets.
-    private func reload(_ sinks: SinkRegistry, to continuation: AsyncStream<Trigger>.Continuation) -> Task<Void, Never>
-    {
-        Task { continuation.yield(.reloaded(await reloaded(sinks))) }
+    /// - Parameter pruning: is cancelled first: it must not delete the snapshot of a source that comes back.
+    private func reload(
+        _ sinks: SinkRegistry, after pruning: Task<Void, Never>?, to continuation: AsyncStream<Trigger>.Continuation
+    ) -> Task<Void, Never> {
+        pruning?.cancel()
+        return Task {
+            await pruning?.value
+            continuation.yield(.reloaded(await reloaded(sinks)))
+        }
     }
 
     private func reloaded(_ sinks: SinkRegistry) async -> Reload {
