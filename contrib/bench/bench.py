@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import flood
 import hostile
 import readers
 from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, lateness, resident, run, start_notified
@@ -329,6 +330,15 @@ def besieged(options):
                                               "met" if growth.most - growth.before <= 256 << 20 else "MISSED"))
 
 
+def flooded(options):
+    seen = flood.measure(options.vedette, options.work)
+    times = ", ".join("%s %.0f ms (at most %.0f)" % (command, statistics.median(values) * 1000, max(values) * 1000)
+                      for command, values in seen.commands.items())
+    print("\nRow 13  a flood of changes for a sink that is down\n  %.0f changes per second, at most %d pending (bound: %d), at most %.1f MB "
+          "resident\n  beside it: %s (target: < 100 ms): %s" % (seen.changes, max(seen.pending), flood.BOUND,
+                                                                 seen.most / 1e6, times, "met" if seen.is_met else "MISSED"))
+
+
 def drain(parts):
     drained = parts.drain()
     figures = Figures("Row 11  %d pending deliveries go out beside 50 sources polled every second" % drained.count,
@@ -388,6 +398,8 @@ def main():
             outward(options, bench, rows)
         if "12" in rows:
             besieged(options)
+        if "13" in rows:
+            flooded(options)
     except Trouble as trouble:
         print("bench: %s" % trouble, file=sys.stderr)
         return 69
