@@ -70,7 +70,7 @@ struct ChatReplyTests {
             ("teams", 400, #"{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"m"}}"#, "turn the workflow on"),
             ("teams", 401, #"{"error":{"code":"DirectApiAuthorizationRequired"}}"#, "anyone"),
             ("matrix", 401, #"{"errcode":"M_UNKNOWN_TOKEN"}"#, "access token"),
-            ("matrix", 403, #"{"errcode":"M_FORBIDDEN","error":"x"}"#, "join the room"),
+            ("matrix", 403, #"{"errcode":"M_FORBIDDEN","error":"x"}"#, "invite the user"),
             ("matrix", 404, #"{"errcode":"M_UNRECOGNIZED"}"#, "correct the url"), ("gotify", 401, "", "credentials"),
             ("ntfy", 403, #"{"code":40301}"#, "code 40301"),
             ("googlechat", 403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, "PERMISSION_DENIED"),

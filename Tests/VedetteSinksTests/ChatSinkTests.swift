@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import Synchronization
 import Testing
 import VedetteCore
 
@@ -19,6 +21,54 @@ struct ChatSinkTests {
         for _ in 0..<messages { #expect(await sink.deliver(.of()) == .delivered) }
         #expect(fetcher.requests.count == messages)
         #expect(clock.seconds == seconds)
+    }
+
+    @Test("Matrix: an invitation is accepted when a message is refused, once per message")
+    func invitation() async throws {
+        let joined = Mutex(false)
+        let fetcher = ScriptedFetcher { request in
+            let isJoin = request.url.hasSuffix("/join/%21abc%3Aexample.org")
+            if isJoin { joined.withLock { $0 = true } }
+            let isWelcome = joined.withLock { $0 }
+            let body = isJoin ? #"{"room_id":"!abc:example.org"}"# : isWelcome ? "{}" : #"{"errcode":"M_FORBIDDEN"}"#
+            return .success(Response(status: isWelcome ? 200 : 403, body: Array(body.utf8)))
+        }
+        let sink = try ChatSample.of("matrix").sink(fetcher)
+        for _ in 0..<2 { #expect(await sink.deliver(.of()) == .delivered) }
+        #expect(fetcher.requests.map(\.method) == ["PUT", "POST", "PUT", "PUT"])
+        #expect(fetcher.requests[0].url == fetcher.requests[2].url)
+        let refused = ScriptedFetcher { _ in
+            .success(Response(status: 403, body: Array(#"{"errcode":"M_FORBIDDEN"}"#.utf8)))
+        }
+        guard case .paused(let reason) = try await ChatSample.of("matrix").sink(refused).deliver(.of()) else {
+            Issue.record("not paused")
+            return
+        }
+        #expect(reason.contains("invite the user") && refused.requests.count == 2)
+    }
+
+    @Test("Matrix: an alias is joined once, and messages go to the id behind it")
+    func alias() async throws {
+        let fetcher = ScriptedFetcher { request in
+            let body = request.method == "POST" ? #"{"room_id":"!xyz"}"# : "{}"
+            return .success(Response(status: 200, body: Array(body.utf8)))
+        }
+        let sink = try ChatSample.of("matrix").sink(fetcher, more: ["room": .text("#team:example.org")])
+        for _ in 0..<2 { #expect(await sink.deliver(.of()) == .delivered) }
+        let paths = fetcher.requests.map {
+            $0.url.components(separatedBy: "/v3/").last?.components(separatedBy: "/send").first
+        }
+        #expect(paths == ["join/%23team%3Aexample.org", "rooms/%21xyz", "rooms/%21xyz"])
+        let unknown = ScriptedFetcher { _ in
+            .success(Response(status: 404, body: Array(#"{"errcode":"M_NOT_FOUND"}"#.utf8)))
+        }
+        let outcome = try await ChatSample.of("matrix").sink(unknown, more: ["room": .text("#team:example.org")])
+            .deliver(.of())
+        guard case .paused(let reason) = outcome else {
+            Issue.record("not paused: \(outcome)")
+            return
+        }
+        #expect(reason.contains("there is none of that name"))
     }
 
     @Test("what 429 asks of one message holds the next one too")

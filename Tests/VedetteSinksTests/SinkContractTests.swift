@@ -89,7 +89,7 @@ struct ChatOptionTests {
         ("teams", "url", .text("https://x.webhook.office.com/webhookb2/s3cret")),
         ("teams", "url", .text("https://prod.westus.logic.azure.com/workflows/s3cret")),
         ("googlechat", "url", .text("https://chat.googleapis.com/v1/spaces/A/messages?key=s3cret")),
-        ("matrix", "room", .text("#room:example.org")), ("matrix", "room", .text("room")),
+        ("matrix", "room", .text("#room")), ("matrix", "room", .text("room")),
         ("matrix", "url", .text("https://m.example.org/?x=1")), ("matrix", "token", .secret(Secret("s3cret\r\n"))),
         ("ntfy", "url", .text("https://ntfy.sh/topic")), ("ntfy", "topic", .secret(Secret("s3cret/../x"))),
         ("ntfy", "user", .text("ann")), ("gotify", "token", .secret(Secret(""))), ("gotify", "url", .text("push")),

@@ -12,10 +12,19 @@ protocol Chat: Sendable {
     /// Returns the request for a note: the same bytes for the same note, so that a retry sends the same.
     func post(_ note: ChatNote) throws(MessageError) -> ChatPost
     func outcome(of reply: ChatReply) -> Outcome
+    /// A request that must succeed before a note can be posted, such as joining a room; nil for none.
+    var preparation: ChatPost? { get }
+    /// Takes the answer of the preparation. Returns the outcome of the delivery when it failed.
+    func prepared(by reply: ChatReply) -> Outcome?
+    /// Returns whether a note that was refused may be accepted after another preparation.
+    func needsPreparation(after reply: ChatReply) -> Bool
 }
 
 extension Chat {
     func outcome(of reply: ChatReply) -> Outcome { reply.outcome() }
+    var preparation: ChatPost? { nil }
+    func prepared(by reply: ChatReply) -> Outcome? { nil }
+    func needsPreparation(after reply: ChatReply) -> Bool { false }
 }
 
 /// One request to a chat, as JSON.

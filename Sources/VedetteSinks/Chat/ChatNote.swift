@@ -91,7 +91,7 @@ struct ChatNote: Sendable {
     }
 
     /// Returns nil for anything but a web address that every chat accepts.
-    private static func link(_ url: String) -> String? {
+    static func link(_ url: String) -> String? {
         guard url.utf8.count <= 2000, let parsed = WebURL(url) else { return nil }
         let forbidden = Set("\"<>\\^`{|}".utf8)
         let encoded = parsed.text.utf8.map { byte in

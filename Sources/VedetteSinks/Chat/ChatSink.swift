@@ -22,19 +22,22 @@ final class ChatSink: Sink {
     }
 
     func deliver(_ message: Message) async -> Outcome {
-        let post: ChatPost
+        let note = ChatNote(message)
         do throws(MessageError) {
-            post = try chat.post(ChatNote(message))
+            if let problem = problem(of: try chat.post(note)) { return problem }
         } catch {
             return error.outcome
         }
-        // A secret may have been read again since the options were validated.
-        if let problem = HTTPSyntax.problem(inURL: post.url) { return .paused(reason: "the sink's url \(problem)") }
-        if let header = post.headers.first(where: { !HTTPSyntax.isFieldValue($0.value) }) {
-            return .paused(reason: "the sink's header \(header.name) has a line break in its value")
-        }
         if let outcome = await waitForSlot() { return outcome }
-        return await send(post)
+        return await send(note)
+    }
+
+    /// Returns why the request cannot be sent: a secret may have been read again since the options were validated.
+    private func problem(of post: ChatPost) -> Outcome? {
+        if let problem = HTTPSyntax.problem(inURL: post.url) { return .paused(reason: "the sink's url \(problem)") }
+        return post.headers.first { !HTTPSyntax.isFieldValue($0.value) }.map { header in
+            .paused(reason: "the sink's header \(header.name) has a line break in its value")
+        }
     }
 
     /// Waits until the rate limit allows the message; returns an outcome when it does not.
@@ -53,20 +56,48 @@ final class ChatSink: Sink {
         }
     }
 
-    private func send(_ post: ChatPost) async -> Outcome {
+    private func send(_ note: ChatNote) async -> Outcome {
         do throws(FetchError) {
-            let response = try await services.fetcher.fetch(request(post))
-            let now = services.clock.now()
-            let reply = ChatReply(response, at: now.wall, secrets: chat.secrets)
-            let outcome = await SecretRefresh.outcome(chat.outcome(of: reply), of: chat.secrets)
-            // The service asks for a pause of one message and means all of them.
-            if let pause = ChatSink.pause(after: outcome, reply) {
-                limiter.withLock { $0.pause(for: pause, at: now.boot) }
+            if let outcome = try await prepare() { return outcome }
+            var reply = try await reply(to: note)
+            if chat.needsPreparation(after: reply) {
+                if let outcome = try await prepare() { return outcome }
+                reply = try await self.reply(to: note)
             }
-            return outcome
+            return await outcome(chat.outcome(of: reply), reply)
         } catch {
             return WebhookOutcome.of(error)
         }
+    }
+
+    private func prepare() async throws(FetchError) -> Outcome? {
+        guard let preparation = chat.preparation else { return nil }
+        let reply = try await reply(to: preparation)
+        guard let failure = chat.prepared(by: reply) else { return nil }
+        return await outcome(failure, reply)
+    }
+
+    private func outcome(_ first: Outcome, _ reply: ChatReply) async -> Outcome {
+        let outcome = await SecretRefresh.outcome(first, of: chat.secrets)
+        // The service asks for a pause of one message and means all of them.
+        if let pause = ChatSink.pause(after: outcome, reply) {
+            limiter.withLock { $0.pause(for: pause, at: services.clock.now().boot) }
+        }
+        return outcome
+    }
+
+    private func reply(to note: ChatNote) async throws(FetchError) -> ChatReply {
+        let post: ChatPost
+        do throws(MessageError) { post = try chat.post(note) } catch {
+            // It was good before the wait; a secret was read again meanwhile.
+            throw FetchError(.configuration, "the sink's secrets changed")
+        }
+        return try await reply(to: post)
+    }
+
+    private func reply(to post: ChatPost) async throws(FetchError) -> ChatReply {
+        let response = try await services.fetcher.fetch(request(post))
+        return ChatReply(response, at: services.clock.now().wall, secrets: chat.secrets)
     }
 
     private static func pause(after outcome: Outcome, _ reply: ChatReply) -> Duration? {

@@ -10,25 +10,26 @@ enum MatrixKind {
             OptionSpec("url", .text, "The homeserver, as https://matrix.example.org.", required: true),
             OptionSpec("token", .secret, "The access token of the user that writes.", required: true),
             OptionSpec(
-                "room", .text, "The room's internal id, as !abc:example.org; the user must have joined it.",
+                "room", .text,
+                "The room: its internal id, as !abc:example.org, or an alias, as #team:example.org. The user joins it where it may, so that an invitation is enough.",
                 required: true),
         ], isHosted: true,
         make: { options throws(OptionProblem) in
             let room = try options.line("room") ?? ""
-            if room.hasPrefix("#") {
-                throw OptionProblem("room", detail: "is an alias; write the internal id of the room's settings")
+            // From room version 12 an id has no server name.
+            let isAlias = room.hasPrefix("#") && room.contains(":")
+            guard isAlias || room.hasPrefix("!"), (2...255).contains(room.utf8.count) else {
+                throw OptionProblem(
+                    "room", detail: "is no room; those read !abc:example.org or, with an alias, #team:example.org")
             }
-            guard room.hasPrefix("!"), room.utf8.count <= 255 else {
-                throw OptionProblem("room", detail: "is no room id; those read !abc:example.org")
-            }
-            return Matrix(base: try options.base(), token: try options.token(), room: room)
+            return Matrix(base: try options.base(), token: try options.token(), room: MatrixRoom(room))
         })
 }
 
 struct Matrix: Chat {
     let base: String
     let token: Secret
-    let room: String
+    let room: MatrixRoom
     /// Synapse's default limit for a user: 0.2 a second, 10 at once.
     let rate = CallRate(every: .seconds(5), burst: 10)
     var secrets: [Secret] { [token] }
@@ -50,17 +51,46 @@ struct Matrix: Chat {
             "m.mentions": .members([:]),
         ])
         // The message's id is the transaction's id, so the server recognises a repeat.
-        let path = "/_matrix/client/v3/rooms/\(WebURL.encoded(room))/send/m.room.message/\(WebURL.encoded(note.id))"
-        return ChatPost(
-            method: "PUT", url: base + path, headers: [Header("Authorization", Secret("Bearer " + token.value))],
-            json: json)
+        let path = "/_matrix/client/v3/rooms/\(WebURL.encoded(room.id))/send/m.room.message/\(WebURL.encoded(note.id))"
+        return ChatPost(method: "PUT", url: base + path, headers: headers, json: json)
+    }
+
+    private var headers: [Header] { [Header("Authorization", Secret("Bearer " + token.value))] }
+
+    /// Joins the room, which accepts an invitation and tells the id behind an alias.
+    /// https://spec.matrix.org/latest/client-server-api/#post_matrixclientv3joinroomidoralias
+    var preparation: ChatPost? {
+        guard room.mustJoin else { return nil }
+        let path = "/_matrix/client/v3/join/\(WebURL.encoded(room.configured))"
+        return ChatPost(url: base + path, headers: headers, json: .members([:]))
+    }
+
+    func prepared(by reply: ChatReply) -> Outcome? {
+        if (200..<300).contains(reply.status), let id = reply.json?["room_id"]?.string, id.hasPrefix("!"),
+            id.utf8.count <= 255
+        {
+            room.join(as: id)
+            return nil
+        }
+        guard reply.status != 404 else {
+            return reply.pausing(reply.json?["errcode"]?.string, "correct the room: there is none of that name")
+        }
+        let outcome = outcome(of: reply)
+        return outcome == .delivered ? .retry(reason: "the receiver's answer names no room", after: nil) : outcome
+    }
+
+    /// The user may have been invited since, or removed and invited again.
+    func needsPreparation(after reply: ChatReply) -> Bool {
+        guard reply.status == 403, reply.json?["errcode"]?.string == "M_FORBIDDEN" else { return false }
+        room.leave()
+        return true
     }
 
     private func plain(_ note: ChatNote) -> String {
         var lines = [Matrix.plain.line(note.title, 600)]
         if !note.text.isEmpty { lines.append(Matrix.plain.lines(note.text, Matrix.longestText)) }
         lines += note.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 300))" }
-        lines += [note.link].compactMap { $0 }
+        lines += [note.link, Matrix.plain.line(note.footer, 300)].compactMap { $0 }
         return lines.joined(separator: "\n")
     }
 
@@ -71,6 +101,7 @@ struct Matrix: Chat {
         var lines = ["<font data-mx-color=\"\(note.tone.hex)\" color=\"\(note.tone.hex)\">●</font> \(linked)"]
         if !note.text.isEmpty { lines.append(Matrix.html.lines(note.text, 8000)) }
         lines += note.facts.map { "<em>\(Matrix.html.line($0.name, 150))</em>: \(Matrix.html.line($0.value, 500))" }
+        lines.append("<font color=\"#57606a\">\(Matrix.html.line(note.footer, 600))</font>")
         return lines.joined(separator: "<br>")
     }
 
@@ -83,7 +114,7 @@ struct Matrix: Chat {
             return reply.outcome(code, wait: ChatReply.wait(seconds: json?["retry_after_ms"]?.double.map { $0 / 1000 }))
         case "M_UNKNOWN_TOKEN", "M_MISSING_TOKEN", "M_USER_DEACTIVATED", "M_USER_LOCKED":
             return reply.pausing(code, "make a new access token")
-        case "M_FORBIDDEN": return reply.pausing(code, "let the user join the room and write there")
+        case "M_FORBIDDEN": return reply.pausing(code, "invite the user to the room, and let it write there")
         case "M_UNRECOGNIZED": return reply.pausing(code, "correct the url: it is no homeserver")
         default: return reply.outcome(code)
         }
