@@ -57,12 +57,29 @@ struct DesktopNotification: Sendable, Hashable {
         let event = message.event
         self.init(
             key: event.item.map { .item(source: event.source, key: $0.key) } ?? .source(event.source),
-            title: message.title, body: message.text, urgency: Urgency(message.priority),
+            title: DesktopNotification.title(of: message) ?? message.title, body: message.text,
+            urgency: Urgency(message.priority),
             category: DesktopNotification.category(of: event.kind),
             link: event.item?.url.flatMap(DesktopNotification.webLink))
+        if title != message.title { body = message.title + (body.isEmpty ? "" : "\n" + body) }
         if event.kind != .test {
             subject = Subject(rule: message.rule, source: event.source, item: event.item?.key)
         }
+    }
+
+    /// Characters of a title that fit on one line of most desktops.
+    static let oneLine = 48
+
+    /// Returns a title that ends with the new value although the name is long: desktops show one line of it. Nil when the
+    /// message's own title is short, or ends with something else.
+    private static func title(of message: Message) -> String? {
+        guard message.title.count > oneLine, let item = message.event.item, message.event.kind == .changed,
+            let to = message.change?.to?.description, !to.isEmpty, to.count <= oneLine / 2, message.title.hasSuffix(to)
+        else { return nil }
+        let name = item.title ?? item.key
+        let room = oneLine - to.count - 2
+        guard message.title.hasPrefix(name) else { return nil }
+        return (name.count > room ? name.prefix(room - 1) + "…" : name) + ": " + to
     }
 
     var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute]) }

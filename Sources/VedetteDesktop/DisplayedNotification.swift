@@ -27,8 +27,11 @@ final class DisplayedNotification {
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     /// Blocks until the daemon has answered, up to 25 s.
+    /// - Parameter listsDefault: whether the daemon lists the action of a click among the others, which would be `Open` twice.
     /// - Returns: the error; nil when the daemon accepted it.
-    func show(_ notification: DesktopNotification, capabilities: Set<String>) -> GLibError? {
+    func show(
+        _ notification: DesktopNotification, capabilities: Set<String>, listsDefault: Bool
+    ) -> GLibError? {
         let body = NotificationMarkup.body(notification.body, isMarkup: capabilities.contains("body-markup"))
         notify_notification_update(
             handle, NotificationMarkup.title(notification.title), body, notification.icon ?? Icon.standard)
@@ -38,7 +41,9 @@ final class DisplayedNotification {
         if capabilities.contains("actions") {
             // A click on the notification itself.
             if notification.link != nil { addAction("default", .open) }
-            for button in notification.buttons { addAction(button.rawValue, button) }
+            for button in notification.buttons where button != .open || !listsDefault {
+                addAction(button.rawValue, button)
+            }
         }
         return callingGLib { notify_notification_show(handle, $0) }.error
     }

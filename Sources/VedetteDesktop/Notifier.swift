@@ -16,6 +16,8 @@ actor Notifier {
     private var bus: SessionBus?
     /// The unique name of the daemon that `displayed` belong to.
     private var daemon: String?
+    /// What the daemon calls itself; nil before it was asked.
+    private var daemonName: String?
     private var displayed: [DesktopNotification.Key: DisplayedNotification] = [:]
     private var uses = 0
     private var missed = MissedSummary()
@@ -35,7 +37,10 @@ actor Notifier {
             let capabilities = try capabilitiesOfDaemon()
             let shown = displayed[notification.key] ?? DisplayedNotification(notification.key, of: self)
             shown.pressed = pressed
-            if let error = shown.show(notification, capabilities: capabilities) { throw .noDaemon(error.message) }
+            let listsDefault = Notifier.listingDefault.contains(try name())
+            if let error = shown.show(notification, capabilities: capabilities, listsDefault: listsDefault) {
+                throw .noDaemon(error.message)
+            }
             keep(shown)
             return nil
         } catch {
@@ -82,7 +87,7 @@ actor Notifier {
     /// Forgets all notifications. A new daemon knows none of the old ids, and its signals about them belong to other programs.
     private func forget(for name: String?) {
         displayed = [:]
-        daemon = name
+        (daemon, daemonName) = (name, nil)
     }
 
     /// Returns the daemon's capabilities, and notices a new daemon. It asks before each notification: some daemons replace any id
@@ -94,6 +99,17 @@ actor Notifier {
         let current = try bus.daemon()
         if current == nil || current != daemon { forget(for: current) }
         return capabilities
+    }
+
+    /// Daemons that list the default action in their menu: the specification leaves it to them.
+    private static let listingDefault: Set<String> = ["dunst"]
+
+    /// Returns the daemon's name, which is asked once.
+    private func name() throws(DesktopProblem) -> String {
+        if let known = daemonName { return known }
+        let name = try connected().information()[0]
+        daemonName = name
+        return name
     }
 
     private func connected() throws(DesktopProblem) -> SessionBus {

@@ -29,6 +29,7 @@ extension DesktopTests {
         #expect(await silencer.next() == Silence(rule: "ready", created: clock.now().wall))
         #expect(await sink.deliver(.of(.changed(url: DesktopTests.url))) == .delivered)
         #expect(try session.opened { try session.choose("Open") }.arguments == [DesktopTests.url])
+        #expect(try session.menu().count { $0.hasPrefix("#Open") } == 1, "dunst lists the action of a click, too")
     }
 
     @Test(

@@ -17,6 +17,21 @@ struct DesktopNotificationTests {
         #expect(DesktopNotification(.of(.about(.failing))).key == .source("lab-systems"))
     }
 
+    @Test(
+        "the new state is in the first 48 characters of the title, and the whole title in the body when the name is long"
+    )
+    func oneLine() {
+        let name = "the virtual system of the team for payments, in Vienna"
+        let event = Event.changed(title: name)
+        let shown = DesktopNotification(.of(event, title: MessageFormatter.title(of: event), text: "lab"))
+        #expect(shown.title == "the virtual system of the team f…: Ready for use")
+        #expect(shown.title.count == DesktopNotification.oneLine)
+        #expect(shown.body == "\(name): Starting → Ready for use\nlab")
+        for title in ["\(name) is ready, says a rule of its own", "prod-1: Starting → Ready for use"] {
+            #expect(DesktopNotification(.of(event, title: title, text: "lab")).title == title)
+        }
+    }
+
     @Test("priority becomes urgency, kind becomes category")
     func urgency() {
         #expect(Priority.allCases.map { DesktopNotification(.of(priority: $0)).urgency } == [.low, .normal, .critical])

@@ -23,7 +23,9 @@ final class DesktopSession {
                 > '\(directory.path)/opened'
                 """, to: browser)
             // A stand-in for dunst's menu: it chooses the line that holds the wanted text.
-            try write("grep -m1 -F -f '\(directory.path)/wanted'", to: bin.appending(path: "choose"))
+            try write(
+                "tee '\(directory.path)/menu' | grep -m1 -F -f '\(directory.path)/wanted'",
+                to: bin.appending(path: "choose"))
         } catch { Issue.record(error) }
         mkfifo(directory.path + "/opened", 0o600)
         setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(directory.path)/bus", 1)
@@ -136,6 +138,12 @@ final class DesktopSession {
     func choose(_ label: String) throws {
         try label.write(toFile: DesktopSession.directory.path + "/wanted", atomically: false, encoding: .utf8)
         try run("dunstctl", "context")
+    }
+
+    /// The lines of the menu from which a button was chosen last.
+    func menu() throws -> [String] {
+        try String(contentsOfFile: DesktopSession.directory.path + "/menu", encoding: .utf8)
+            .split(separator: "\n").map(String.init)
     }
 
     /// The browser's process and arguments.
