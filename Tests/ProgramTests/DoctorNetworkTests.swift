@@ -47,6 +47,11 @@ struct DoctorNetworkTests {
             #expect(found.severities == [.failure] && found.text.contains(words), "\(found)")
             #expect(found.first?.remedy != nil)
         }
+        let server = try #require(MailServer("smtps://mx.example"))
+        let mail = try #require(Endpoint("sink post", server, tls: TLSPolicy()))
+        #expect(
+            check(mail, .noHandshake("https://mx.example:465 does not speak TLS")).text.contains(
+                "smtps://mx.example:465 does not speak TLS"))
         #expect(check(try endpoint("http://a.example/"), .connected).text == "http://a.example answers")
         #expect(
             check(try endpoint("http://a.example/"), .connected, proxy: true).text

@@ -72,6 +72,21 @@ struct TLSWireTests {
         #expect(try await withClient { client in await client.failed(.get(url)) }?.failure == .tlsHandshake)
     }
 
+    @Test(
+        "an alert in the handshake is named as what it is",
+        arguments: [
+            (70, "no TLS version"), (40, "no TLS version"), (112, "unrecognized_name"), (80, "internal_error"),
+            (49, "access_denied"),
+        ])
+    func alerts(_ code: UInt8, _ words: String) async throws {
+        // A fatal alert of TLS 1.2 (RFC 8446 §6).
+        let server = try WireServer(.last([0x15, 3, 3, 0, 2, 2, code]))
+        defer { server.close() }
+        let url = server.url().replacing("http:", with: "https:")
+        let failed = try await withClient { client in await client.failed(.get(url)) }
+        #expect(failed?.failure == .tlsHandshake && failed?.detail.contains(words) == true, "\(failed?.detail ?? "")")
+    }
+
     @Test("http to a TLS port, https to a plain one, and a handshake without end have their failure class")
     func misplaced() async throws {
         let lab = try await Lab.sound.value
@@ -81,7 +96,7 @@ struct TLSWireTests {
         try await withClient { client async throws in
             #expect(await client.failed(.get(lab.faultsTLS.replacing("https:", with: "http:")))?.failure == .closed)
             let toPlain = await client.failed(.get(plain.url().replacing("http:", with: "https:")))
-            #expect(toPlain?.failure == .tlsHandshake)
+            #expect(toPlain?.failure == .tlsHandshake && toPlain?.detail.contains("does not speak TLS") == true)
             let toSilent = Request.get(silent.url().replacing("http:", with: "https:")) {
                 $0.limits.connect = .milliseconds(100)
             }

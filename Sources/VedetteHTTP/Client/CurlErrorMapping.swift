@@ -62,6 +62,7 @@ extension FetchError {
     private static func handshake(_ transfer: Transfer, _ origin: String) -> FetchError {
         let tls = transfer.hop?.tls ?? TLSPolicy()
         if rejectsOurCertificate(transfer) { return clientCertificate(transfer, origin) }
+        if let alert = TLSAlert.sentence(origin, transfer.errorContains) { return FetchError(.tlsHandshake, alert) }
         let note = tls.minimum.isOld ? ", as far as this machine's OpenSSL still supports it" : ""
         return FetchError(
             .tlsHandshake,

@@ -47,6 +47,8 @@ struct EndpointCheck {
             let seconds = EndpointProbe.timeout.components.seconds
             return .failure(subject, "\(address) does not answer within \(seconds) s" + users, remedy: remedy)
         case .noHandshake(let detail):
+            // A mail server is tried by https, which reads nothing but its certificate.
+            let detail = detail.replacing(endpoint.target.origin, with: address)
             return .failure(subject, detail, remedy: "check the port, and that it speaks TLS")
         case .connected where endpoint.kind == .other:
             return .ok(subject, "\(address) answers; its certificate was not checked")
