@@ -101,6 +101,14 @@ struct MessageTextTests {
                 == "lab · after 1 min · 2 messages held back before\nweb: slow\ndb: down\nand 1 more")
     }
 
+    @Test("templates know whether a message is the end of what was told")
+    func resolved() {
+        for (kind, isEnd) in [(Event.Kind.resolved, true), (.recovered, true), (.online, true), (.changed, false)] {
+            let context = event(kind).templateContext(rule: "r", field: nil)
+            #expect((context["resolved"] == "true") == isEnd)
+        }
+    }
+
     @Test("the lines of a digest show the change of the rule's field")
     func digest() {
         var harness = RuleHarness(

@@ -30,6 +30,22 @@ struct MailMessageTests {
         return message
     }
 
+    @Test("a line of a digest is a link to its item, in both parts; other lines are not")
+    func digestLinks() throws {
+        var event = Event.changed()
+        (event.kind, event.item, event.changes) = (.digest, nil, [])
+        event.summary = Event.Summary(count: 3, lines: ["one & only", "two", "three"])
+        event.summary?.links = ["https://a.example.org/?x=1&y=2", "", "javascript:alert(1)"]
+        let text = String(
+            decoding: try MailSample.bytes(.of(event, text: MessageFormatter.text(of: event))), as: UTF8.self)
+        let plain = text.replacing("=\r\n", with: "").replacing("=3D", with: "=")
+        #expect(plain.contains("\r\none & only\r\n  https://a.example.org/?x=1&y=2\r\ntwo\r\nthree\r\n"))
+        #expect(
+            plain.contains(
+                "<a href=\"https://a.example.org/?x=1&amp;y=2\">one &amp; only</a><br>\r\ntwo<br>\r\nthree"))
+        #expect(!plain.contains("javascript"))
+    }
+
     @Test("a message has its header, a part in plain text and the same in HTML")
     func whole() throws {
         let mail = try #require(try ReadMail.of([MailSample.bytes(Self.message())]).first)

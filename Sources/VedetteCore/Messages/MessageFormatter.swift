@@ -112,10 +112,15 @@ public enum TemplateNames {
         "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
         "change.field", "change.from", "change.to", "change.lasted", "change.diff",
         "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
-        "suppressed", "digest.count", "digest.lines",
+        "suppressed", "resolved", "digest.count", "digest.lines",
     ]
     /// Names of an item that every kind has.
     public static let item = ["item.key", "item.title", "item.name", "item.state", "item.url", "item.time"]
+}
+
+extension Event.Kind {
+    /// Whether it tells the end of what was told before: a match is over, a source or the network is back.
+    public var isEnd: Bool { [.resolved, .recovered, .online].contains(self) }
 }
 
 extension Event {
@@ -145,6 +150,7 @@ extension Event {
             case "source.kind": return .text(self.sourceKind)
             case "rule.name": return .text(rule)
             case "suppressed": return suppressed > 0 ? .text(String(suppressed)) : nil
+            case "resolved": return self.kind.isEnd ? .text("true") : nil
             case "digest.count": return self.summary.map { .text(String($0.count)) }
             case "digest.lines": return self.summary.map { .list($0.lines) }
             case "link": return self.item?.url.map(Value.text)

@@ -104,6 +104,8 @@ public struct Event: Sendable, Hashable {
         public var count: Int
         /// A line for each of the first events.
         public var lines: [String]
+        /// A web address for each line, empty where its item has none.
+        public var links: [String] = []
         /// Seconds since the match became true, for `elapsed`, `reminder` and `resolved`.
         public var stood: Double?
         /// The kind of the event that a reminder repeats.

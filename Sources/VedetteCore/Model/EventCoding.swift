@@ -63,6 +63,7 @@ extension Event.Summary {
             "events": events.isEmpty ? nil : .array(events.map(JSON.string)),
             "count": .number(count),
             "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
+            "links": links.allSatisfy(\.isEmpty) ? nil : .array(links.map(JSON.string)),
             "stood": stood.map { .number(rounded: $0) },
             "title": title.map(JSON.string),
             "parts": parts.isEmpty ? nil : .array(parts.map(\.json)),
@@ -76,6 +77,7 @@ extension Event.Summary {
             count: json["count"]?.int64.map(Int.init) ?? 1, lines: json["lines"]?.array?.compactMap(\.string) ?? [],
             stood: json["stood"]?.double, cause: json["cause"]?.string.flatMap(Event.Kind.init(rawValue:)))
         title = json["title"]?.string
+        links = json["links"]?.array?.compactMap(\.string) ?? []
         parts = json["parts"]?.array?.compactMap(Part.init(json:)) ?? []
     }
 }

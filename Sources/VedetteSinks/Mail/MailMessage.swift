@@ -95,12 +95,22 @@ struct MailMessage {
 
     private var plainText: String {
         let facts = facts.map { "\(Self.plain.line($0.name, 60)): \(Self.plain.line($0.value, 300))" }
+        let text = lines.map { line, link in line + (link.map { "\n  " + $0 } ?? "") }.joined(separator: "\n")
         let paragraphs = [
-            Self.plain.line(note.title, 1000), Self.plain.lines(note.text, Self.maximumText),
+            Self.plain.line(note.title, 1000), text,
             facts.joined(separator: "\n"), note.link ?? "",
             "\(Self.plain.line(note.footer, 300))\n\(seen)",
         ]
         return paragraphs.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    /// The lines of the text; those of a digest with the link of their item.
+    private var lines: [(text: String, link: String?)] {
+        let summary = message.event.summary
+        let named = zip(summary?.lines ?? [], summary?.links ?? []).map { ($0, ChatNote.link($1)) }
+        let links = Dictionary(named) { first, _ in first }
+        return Self.plain.lines(note.text, Self.maximumText).split(separator: "\n", omittingEmptySubsequences: false)
+            .map { (String($0), links[String($0)] ?? nil) }
     }
 
     private var seen: String { "Seen \(MailText.date(note.time).dropLast(5))UTC" }
@@ -113,7 +123,10 @@ struct MailMessage {
             "<tr><th align=\"left\">\(Self.escaped($0.name, 60))</th>"
                 + "<td dir=\"auto\">\(Self.escaped($0.value, 300))</td></tr>\n"
         }
-        let text = Self.html.lines(Self.plain.lines(note.text, Self.maximumText), .max)
+        let text = lines.map { line, link in
+            let shown = Self.html.line(line, .max)
+            return link.map { "<a href=\"\(Self.escaped($0, 2000))\">\(shown)</a>" } ?? shown
+        }.joined(separator: "<br>\n")
         return """
             <!DOCTYPE html>
             <html>

@@ -186,7 +186,10 @@ extension RuleEngine {
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
         if memory.lines.count < RuleEngine.maximumLines {
+            // Links that are all empty are not stored.
+            memory.links += Array(repeating: "", count: max(0, memory.lines.count - memory.links.count))
             memory.lines.append(rule.title(of: event))
+            memory.links.append(event.item?.url ?? "")
             memory.events.append(event.id.description)
         }
         memory.count += 1

@@ -291,6 +291,7 @@ extension Event {
         var digest = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
         digest.summary = Summary(events: memory.events, count: memory.count, lines: memory.lines)
+        digest.summary?.links = memory.links
         return digest
     }
 }

@@ -331,6 +331,7 @@ extension Event {
         message.summary = Summary(
             events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count,
             lines: events.prefix(RuleEngine.maximumNamed).map { $0.line(of: rule) })
+        message.summary?.links = events.prefix(RuleEngine.maximumNamed).map { $0.item?.url ?? "" }
         let names = events.prefix(2).map { $0.line(of: rule) }.joined(separator: ", ")
         let more = events.count - 2
         message.summary?.title = healthTitle(of: events) ?? names + (more > 0 ? ", and \(more) more" : "")

@@ -122,6 +122,8 @@ public struct RuleMemory: Sendable, Hashable {
     public var times: [Timestamp] = []
     /// `digest`: the titles of the first events.
     public var lines: [String] = []
+    /// `digest`: the web addresses of the first events' items.
+    public var links: [String] = []
     /// `digest`: the ids of the first events.
     public var events: [String] = []
     /// Escalation steps done; of the end of a match that waits, those of the match.
@@ -187,6 +189,7 @@ extension RuleMemory {
             "count": count == 0 ? nil : .number(count),
             "times": times.isEmpty ? nil : .array(times.map { .number($0.milliseconds) }),
             "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
+            "links": links.allSatisfy(\.isEmpty) ? nil : .array(links.map(JSON.string)),
             "events": events.isEmpty ? nil : .array(events.map(JSON.string)),
             "step": step == 0 ? nil : .number(step),
             "after": isAfter ? .bool(true) : nil,
@@ -208,6 +211,7 @@ extension RuleMemory {
         count = json["count"]?.int64.map(Int.init) ?? 0
         times = json["times"]?.array?.compactMap { $0.int64.map(Timestamp.init(milliseconds:)) } ?? []
         lines = json["lines"]?.array?.compactMap(\.string) ?? []
+        links = json["links"]?.array?.compactMap(\.string) ?? []
         events = json["events"]?.array?.compactMap(\.string) ?? []
         step = json["step"]?.int64.map(Int.init) ?? 0
         isAfter = json["after"] == .bool(true)
