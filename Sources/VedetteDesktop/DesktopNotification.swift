@@ -17,19 +17,23 @@ struct DesktopNotification: Sendable, Hashable {
     /// Its raw value is the action's key on the bus.
     enum Button: String, Sendable, Hashable {
         case open, snooze, mute
+        case muteEverywhere = "mute-everywhere"
 
         var label: String {
             switch self {
             case .open: "Open"
             case .snooze: "Snooze 1 h"
-            case .mute: "Mute rule"
+            case .mute: "Mute here"
+            case .muteEverywhere: "Mute everywhere"
             }
         }
     }
 
-    /// The subject of `Snooze 1 h` and `Mute rule`.
+    /// The subject of `Snooze 1 h` and of both buttons that mute a rule.
     struct Subject: Sendable, Hashable {
         var rule: String
+        /// The sink that shows the notification: `Mute here` silences no other.
+        var sink: String
         var source: String
         /// The item's key.
         var item: String?
@@ -63,7 +67,7 @@ struct DesktopNotification: Sendable, Hashable {
             link: event.item?.url.flatMap(DesktopNotification.webLink))
         if title != message.title { body = message.title + (body.isEmpty ? "" : "\n" + body) }
         if event.kind != .test {
-            subject = Subject(rule: message.rule, source: event.source, item: event.item?.key)
+            subject = Subject(rule: message.rule, sink: message.sink, source: event.source, item: event.item?.key)
         }
     }
 
@@ -82,7 +86,7 @@ struct DesktopNotification: Sendable, Hashable {
         return (name.count > room ? name.prefix(room - 1) + "…" : name) + ": " + to
     }
 
-    var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute]) }
+    var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute, .muteEverywhere]) }
 
     /// Returns the silence that a press of the button creates; nil for `Open`.
     func silence(by button: Button, at now: Timestamp) -> Silence? {
@@ -93,7 +97,8 @@ struct DesktopNotification: Sendable, Hashable {
             return Silence(
                 rule: subject.rule, source: subject.source, item: subject.item,
                 until: now.advanced(by: .seconds(3600)), created: now)
-        case .mute: return Silence(rule: subject.rule, created: now)
+        case .mute: return Silence(rule: subject.rule, sink: subject.sink, created: now)
+        case .muteEverywhere: return Silence(rule: subject.rule, created: now)
         }
     }
 

@@ -65,7 +65,7 @@ public final class DesktopSink: Sink {
 
     private func show(_ message: Message) async -> DesktopProblem? {
         guard !message.isMissed(at: clock.now().wall) else {
-            return await notifier.show(missed: message.title, icon: icon)
+            return await notifier.show(missed: message, icon: icon)
         }
         var notification = DesktopNotification(message)
         notification.icon = icon

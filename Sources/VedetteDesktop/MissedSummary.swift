@@ -9,18 +9,28 @@ struct MissedSummary: Sendable, Hashable {
     static let ageLimit = Duration.seconds(3600)
     private static let namesShown = 5
 
-    private var count = 0
-    private var names: [String] = []
+    private var (count, failureCount) = (0, 0)
+    /// The titles of the last failures.
+    private var failures: [String] = []
+    /// The titles of the last other messages.
+    private var others: [String] = []
 
-    mutating func add(_ title: String) {
+    mutating func add(_ title: String, isFailure: Bool) {
         count += 1
-        names = (names + [title]).suffix(MissedSummary.namesShown)
+        if isFailure {
+            failureCount += 1
+            failures = (failures + [title]).suffix(MissedSummary.namesShown)
+        } else {
+            others = (others + [title]).suffix(MissedSummary.namesShown)
+        }
     }
 
+    /// Failures come first: the rest may no longer matter.
     var notification: DesktopNotification {
-        let more = count - names.count
+        let names = failures + others.suffix(MissedSummary.namesShown - failures.count)
+        let (more, failed) = (count - names.count, failureCount == 0 ? "" : ", \(counted(failureCount, "failure"))")
         return DesktopNotification(
-            key: .missed, title: "\(count) older message\(count == 1 ? "" : "s")",
+            key: .missed, title: counted(count, "older message") + failed,
             body: (names + (more > 0 ? ["and \(more) before"] : [])).joined(separator: "\n"),
             category: "x-vedette.missed")
     }
@@ -34,6 +44,14 @@ extension Message {
         guard digits.allSatisfy(\.isHexDigit), digits.utf8.count == 12, let milliseconds = Int64(digits, radix: 16)
         else { return event.time }
         return Timestamp(milliseconds: milliseconds)
+    }
+
+    /// Whether it tells that something does not work, by its event or by the priority that its rule gives it.
+    var isFailure: Bool {
+        switch event.summary?.cause ?? event.kind {
+        case .failing, .stale, .suspect, .offline, .paused, .disabled, .ruleFailed: true
+        default: priority == .high
+        }
     }
 
     func isMissed(at now: Timestamp) -> Bool { created.advanced(by: MissedSummary.ageLimit) < now }

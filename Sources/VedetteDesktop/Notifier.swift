@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CNotify
+import VedetteCore
 
 /// Calls libnotify, on one thread of its own: to show a notification is a call over the bus that blocks for up to 25 s when the
 /// daemon is stopped. There is one per process, because libnotify keeps its state in global variables.
@@ -57,11 +58,11 @@ actor Notifier {
     /// Returns whether a notification could be shown now.
     func isReady() -> Bool { (try? capabilitiesOfDaemon()) != nil }
 
-    /// Adds a title to the summary of missed messages and shows it.
-    func show(missed title: String, icon: String?) -> DesktopProblem? {
+    /// Adds a message to the summary of missed messages and shows it.
+    func show(missed message: Message, icon: String?) -> DesktopProblem? {
         // The title is counted only when the daemon accepted it, so that a retry does not count it twice.
         var missed = missed
-        missed.add(title)
+        missed.add(message.title, isFailure: message.isFailure)
         var notification = missed.notification
         notification.icon = icon
         if let problem = show(notification) { return problem }

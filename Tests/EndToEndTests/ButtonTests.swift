@@ -86,13 +86,14 @@ struct ButtonTests {
         try await scene.end()
     }
 
-    @Test("Mute rule: every item is silent for that rule, other rules speak on")
+    @Test("Mute here: every item is silent for that rule on the desktop, other rules and sinks speak on")
     func mute() async throws {
         let scene = try await Scene(Desktop())
         _ = try await scene.explained(scene.change(59, "ready", to: "Ready for use"))
-        try await scene.desktop.choose("Mute rule")
+        try await scene.desktop.choose("Mute here")
         let silence = try await scene.silenced(1)[0]
         #expect(silence["rule"] as? String == "notice" && silence["item"] == nil && silence["until"] == nil)
+        #expect(silence["sink"] != nil)
         // The rule `state` speaks to stdout: that is where `change` hears of it.
         let said = try await scene.explained(scene.change(56, "stopping", to: "Stopping"))
         #expect(said.contains("suppressed"), "\(said)")

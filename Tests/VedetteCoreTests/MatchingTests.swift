@@ -209,6 +209,8 @@ struct WordingTests {
         var event = changed(kind: .recovered)
         event.error = Event.Problem(failure: "timeout", detail: "no answer")
         #expect(MessageFormatter.text(of: event) == "before: no answer")
+        event.error?.lasted = 720
+        #expect(MessageFormatter.text(of: event) == "down for 12 min · before: no answer")
     }
 
     @Test(

@@ -7,7 +7,7 @@ import VedetteCore
 
 /// On a daemon that can do what the test says; in the same suite, since a process has one desktop.
 extension DesktopTests {
-    private static let snooze = ["snooze", "Snooze 1 h", "mute", "Mute rule"]
+    private static let snooze = ["snooze", "Snooze 1 h", "mute", "Mute here", "mute-everywhere", "Mute everywhere"]
     private static let url = "https://lab.example/59"
 
     /// What `Snooze 1 h` on the notification of `Message.of()` asks for.
@@ -25,7 +25,7 @@ extension DesktopTests {
         try session.choose("Snooze 1 h")
         #expect(await silencer.next() == snoozed)
         #expect(await sink.deliver(.of(.changed(url: DesktopTests.url))) == .delivered)
-        try session.choose("Mute rule")
+        try session.choose("Mute everywhere")
         #expect(await silencer.next() == Silence(rule: "ready", created: clock.now().wall))
         #expect(await sink.deliver(.of(.changed(url: DesktopTests.url))) == .delivered)
         #expect(try session.opened { try session.choose("Open") }.arguments == [DesktopTests.url])
@@ -60,7 +60,7 @@ extension DesktopTests {
         let next = try daemon.notified()
         #expect(next.replaces == call.id && next.actions == DesktopTests.snooze)
         try daemon.press("mute", on: call.id)
-        #expect(await silencer.next() == Silence(rule: "ready", created: clock.now().wall))
+        #expect(await silencer.next() == Silence(rule: "ready", sink: "test", created: clock.now().wall))
     }
 
     @Test("a daemon without actions and markup gets neither", .enabled(if: hasStandIn))

@@ -90,16 +90,17 @@ struct DesktopNotificationTests {
         for (text, plain) in tags { #expect(NotificationMarkup.body(text, isMarkup: false) == plain, "\(text)") }
     }
 
-    @Test("Snooze silences the item or the source for an hour, Mute the rule for good")
+    @Test("Snooze silences the item or the source for an hour, Mute the rule for good, here or everywhere")
     func silences() {
         let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
         let hour = Timestamp(rfc3339: "2026-11-21T11:00:00Z")!
         let item = DesktopNotification(.of(.changed(key: "59")))
-        #expect(item.buttons == [.snooze, .mute])
+        #expect(item.buttons == [.snooze, .mute, .muteEverywhere])
         #expect(
             item.silence(by: .snooze, at: now)
                 == Silence(rule: "ready", source: "lab-systems", item: "59", until: hour, created: now))
-        #expect(item.silence(by: .mute, at: now) == Silence(rule: "ready", created: now))
+        #expect(item.silence(by: .mute, at: now) == Silence(rule: "ready", sink: "test", created: now))
+        #expect(item.silence(by: .muteEverywhere, at: now) == Silence(rule: "ready", created: now))
         #expect(item.silence(by: .open, at: now) == nil)
         let source = DesktopNotification(.of(.about(.failing)))
         #expect(
@@ -176,12 +177,27 @@ struct MissedTests {
         }
     }
 
+    @Test("the summary names failures first, and counts them")
+    func failuresFirst() {
+        var missed = MissedSummary()
+        missed.add("billing is failing", isFailure: true)
+        for i in 1...6 { missed.add("post \(i)", isFailure: false) }
+        missed.add("lab is failing", isFailure: true)
+        #expect(missed.notification.title == "8 older messages, 2 failures")
+        #expect(
+            missed.notification.body
+                == "billing is failing\nlab is failing\npost 4\npost 5\npost 6\nand 3 before")
+        for kind in [Event.Kind.failing, .stale, .paused] { #expect(Message.of(.about(kind)).isFailure) }
+        #expect(!Message.of().isFailure && Message.of(priority: .high).isFailure)
+        #expect(!Message.of(.about(.recovered)).isFailure)
+    }
+
     @Test("the summary counts all and names the last five")
     func summary() {
         var missed = MissedSummary()
-        missed.add("1")
+        missed.add("1", isFailure: false)
         #expect(missed.notification.title == "1 older message" && missed.notification.body == "1")
-        for i in 2...7 { missed.add("\(i)") }
+        for i in 2...7 { missed.add("\(i)", isFailure: false) }
         #expect(missed.notification.key == .missed && missed.notification.buttons.isEmpty)
         #expect(
             missed.notification.title == "7 older messages" && missed.notification.body == "3\n4\n5\n6\n7\nand 2 before"

@@ -72,7 +72,8 @@ public enum MessageFormatter {
         let stood = event.summary?.stood.map { ["for \(duration(seconds: $0))"] } ?? []
         if let problem = event.error {
             let detail = [.recovered, .resolved].contains(event.kind) ? "before: \(problem.detail)" : problem.detail
-            return (problem.server.map { ["server \($0)"] } ?? []) + [detail] + stood
+            let down = problem.lasted.map { ["down for \(duration(seconds: $0))"] } ?? []
+            return (problem.server.map { ["server \($0)"] } ?? []) + down + [detail] + stood
         }
         guard event.item != nil, event.kind != .test else { return stood }
         var parts = [event.source]

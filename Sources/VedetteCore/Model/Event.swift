@@ -157,6 +157,8 @@ public struct Event: Sendable, Hashable {
         public var detail: String
         /// The configured server of the source; nil when the source has a URL of its own.
         public var server: String?
+        /// How long it lasted in seconds, once it is over.
+        public var lasted: Double?
 
         /// Creates a problem.
         public init(failure: String, detail: String, server: String? = nil) {

@@ -22,7 +22,7 @@ extension Event {
                 "error": error.map {
                     .members([
                         "class": .string($0.failure), "detail": .string($0.detail),
-                        "server": $0.server.map(JSON.string),
+                        "server": $0.server.map(JSON.string), "lasted": $0.lasted.map(JSON.number(rounded:)),
                     ])
                 },
                 "summary": summary?.json,
@@ -47,10 +47,12 @@ extension Event {
             id: Identifier(id), seq: seq, kind: kind, time: time, source: source, sourceKind: sourceKind, poll: poll,
             item: data["item"].flatMap(Item.init(json:)),
             changes: data["changes"]?.array?.compactMap(FieldChange.init(json:)) ?? [],
-            error: data["error"].map {
-                Problem(
-                    failure: $0["class"]?.string ?? "", detail: $0["detail"]?.string ?? "",
-                    server: $0["server"]?.string)
+            error: data["error"].map { error in
+                var problem = Problem(
+                    failure: error["class"]?.string ?? "", detail: error["detail"]?.string ?? "",
+                    server: error["server"]?.string)
+                problem.lasted = error["lasted"]?.double
+                return problem
             }
         )
         summary = data["summary"].map(Summary.init(json:))

@@ -82,7 +82,9 @@ public struct Health: Sendable, Hashable {
     }
 
     public mutating func pollSucceeded(at now: Timestamp) -> DraftEvent? {
-        let (past, wasReported) = (problem, isFailing || isStale)
+        let wasReported = isFailing || isStale
+        var past = problem
+        past?.lasted = failingSince.map { max(0, now.seconds(since: $0)) }
         (failures, lastPollAt, problem) = (0, now, nil)
         (isStale, failingSince) = (false, nil)
         guard wasReported else { return nil }

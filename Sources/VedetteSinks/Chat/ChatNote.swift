@@ -47,7 +47,7 @@ struct ChatNote: Sendable {
     var tone: Tone
     /// The changes that the title does not show.
     var facts: [Fact]
-    /// `lab-systems · ready`: the source and the rule.
+    /// `lab-systems · ready`: the source, unless title or text name it, and the rule.
     var origin: String
     /// The rule's labels.
     var tags: [String]
@@ -68,12 +68,20 @@ struct ChatNote: Sendable {
         title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"
         link = event.item?.url.flatMap(ChatNote.link)
         tone = Tone(of: event)
-        origin = "\(event.source) · \(message.rule)"
+        let isNamed = ChatNote.names(event, title: title, text: text)
+        origin = isNamed ? message.rule : "\(event.source) · \(message.rule)"
         tags = Array(message.tags.prefix(ChatNote.maximumFacts))
         let main = message.change
         facts = event.changes.filter { $0 != main }.prefix(ChatNote.maximumFacts).map { Fact($0) }
         sourceThread = ChatNote.name([event.source])
         thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))
+    }
+
+    /// Returns whether title or text name the source already: the texts of `MessageFormatter` do.
+    private static func names(_ event: Event, title: String, text: String) -> Bool {
+        guard event.item == nil else { return text == event.source || text.hasPrefix(event.source + " · ") }
+        return title == event.source || title.hasPrefix(event.source + " ") || title.hasSuffix(" " + event.source)
+            || title.contains(" \(event.source) ")
     }
 
     private static func name(_ words: [String]) -> String {

@@ -62,7 +62,7 @@ public struct EventLine: Sendable {
             case .changed where !event.changes.isEmpty: changes(of: event, field)
             case .appeared: [word("appeared")] + (event.item?.state.map { [Piece(", "), Piece($0, .state($0))] } ?? [])
             case .disappeared: [word("disappeared")] + (event.item?.state.map { [Piece(", was \($0)")] } ?? [])
-            case .recovered: [word("recovered")] + problem(of: event, as: "; before: ")
+            case .recovered: [word("recovered")] + down(event) + problem(of: event, as: "; before: ")
             case .elapsed, .reminder: still(event, field) + problem(of: event, as: ": ")
             case .digest, .burst, .ruleFailed:
                 [word("\(event.kind.word), \(counted(event.summary?.count ?? 0, "event"))")]
@@ -113,6 +113,11 @@ public struct EventLine: Sendable {
     private static func value(_ value: Value?) -> String {
         guard let text = value?.description else { return "(none)" }
         return text.isEmpty ? "(empty)" : text
+    }
+
+    /// ` (after 12 min)`
+    private static func down(_ event: Event) -> [Piece] {
+        event.error?.lasted.map { [Piece(" (after \(MessageFormatter.duration(seconds: $0)))")] } ?? []
     }
 
     private static func problem(of event: Event, as prefix: String) -> [Piece] {

@@ -8,13 +8,14 @@ import VedetteSinks
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "List pending and dead messages, show one, retry it, or drop it.",
+        abstract: "List pending and dead messages, show one, retry it, drop it, or clear dead ones.",
         discussion: """
             Examples:
               vedette outbox
               vedette outbox retry --sink team-chat
+              vedette outbox clear --all
             """,
-        subcommands: [List.self, Show.self, Retry.self, Drop.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Retry.self, Drop.self, Clear.self], defaultSubcommand: List.self)
 
     /// Selects deliveries.
     struct Choice: ParsableArguments {
@@ -53,6 +54,7 @@ struct OutboxCommand: AsyncParsableCommand {
         var json = false
 
         @OptionGroup var places: Paths
+        @OptionGroup var colour: ColourOptions
 
         func validate() throws {
             if number < 1 { throw ValidationError("-n takes a number from 1") }
@@ -62,11 +64,17 @@ struct OutboxCommand: AsyncParsableCommand {
             let now = SystemClock().now().wall
             let reader = try await places.journal.reader()
             let found = try await reader.deliveries(try choice.filter(at: now), after: 0, limit: number + 1)
-            var table = TextTable(["ID", "STATE", "SINK", "RULE", "AGE", "TRIES", "MESSAGE", "REASON"])
-            for status in found.prefix(number) {
-                if json { try Output.print(status.json.text) } else { table.add(status.row(at: now)) }
+            if json {
+                for status in found.prefix(number) { try Output.print(status.json.text) }
+            } else if !found.isEmpty {
+                let screen = OutboxScreen(
+                    palette: colour.palette, width: TerminalSize.current?.columns, now: now,
+                    localized: { LocalTime.localized($0, now: now) })
+                for line in screen.lines(Array(found.prefix(number))) { try Output.print(line) }
             }
-            if !json, !found.isEmpty { for line in table.lines { try Output.print(line) } }
+            if found.isEmpty {
+                Output.diagnose("no message is \(choice.isEmpty ? "" : "selected that is ")pending or dead")
+            }
             if found.count > number { Output.diagnose("there are more; -n \(number * 10) prints up to \(number * 10)") }
         }
     }
@@ -108,13 +116,20 @@ struct OutboxCommand: AsyncParsableCommand {
             help: "Ids as `vedette outbox` prints them; none with --sink, --rule or --older-than for all of those.")
         var ids: [Int64] = []
 
+        @Flag(help: "All of them.")
+        var all = false
+
         @OptionGroup var places: Paths
 
         /// Returns the selected deliveries.
         /// - Parameter states: those in which a delivery named by its id must be.
         func selection(_ states: Set<DeliveryState>, at now: Timestamp) async throws -> DeliverySelection {
-            guard !ids.isEmpty || !choice.isEmpty else {
-                throw Exit(.usage, "name deliveries by their ids, or choose them by --sink, --rule or --older-than")
+            guard !ids.isEmpty || !choice.isEmpty || all else {
+                throw Exit(
+                    .usage, "name messages by their ids, choose them by --sink, --rule or --older-than, or take --all")
+            }
+            guard !all || (ids.isEmpty && choice.isEmpty) else {
+                throw Exit(.usage, "--all excludes ids, --sink, --rule and --older-than")
             }
             let filter = try choice.filter(at: now)
             guard !ids.isEmpty else { return .all(filter) }
@@ -128,7 +143,8 @@ struct OutboxCommand: AsyncParsableCommand {
             guard missing.isEmpty else {
                 throw Exit(
                     .data,
-                    "no such delivery is waiting: \(missing.joined(separator: ", ")); `vedette outbox` lists them")
+                    "no such message is in a state for this: \(missing.joined(separator: ", ")); `vedette outbox` lists them"
+                )
             }
             return .ids(found)
         }
@@ -167,22 +183,28 @@ struct OutboxCommand: AsyncParsableCommand {
             try Output.print("\(counted(count, "message")) dropped")
         }
     }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "clear", abstract: "Delete dead messages for good; `vedette status` no longer counts them.")
+
+        @OptionGroup var chosen: Chosen
+
+        func run() async throws {
+            let now = SystemClock().now().wall
+            let selection = try await chosen.selection([.dead], at: now)
+            let count = try await chosen.places.journal.clear(selection, at: now)
+            try Output.print("\(counted(count, "dead message")) cleared")
+        }
+    }
 }
 
 extension DeliveryStatus {
-    fileprivate func row(at now: Timestamp) -> [String] {
-        let age = MessageFormatter.duration(seconds: max(0, now.seconds(since: delivery.created)))
-        return [
-            String(delivery.id), state.rawValue, delivery.message.sink, delivery.message.rule, age,
-            String(delivery.attempts), delivery.message.title, delivery.reason ?? "",
-        ]
-    }
-
     fileprivate func lines(_ attempts: [Attempt], at now: Timestamp) -> [String] {
         let message = delivery.message
         var lines = [
             "\(delivery.id) to '\(message.sink)' by rule '\(message.rule)': \(state.rawValue)"
-                + (delivery.reason.map { ", \($0)" } ?? ""),
+                + (delivery.reason.map { ", \(LocalTime.localized($0, now: now))" } ?? ""),
             "title    \(message.title)",
         ]
         lines += message.text.isEmpty ? [] : ["text     \(message.text)"]
@@ -193,7 +215,7 @@ extension DeliveryStatus {
         return lines
             + attempts.map { attempt in
                 "attempt \(attempt.attempts), \(attempt.at.relative(to: now))"
-                    + (attempt.reason.map { ": \($0)" } ?? "")
+                    + (attempt.reason.map { ": \(LocalTime.localized($0, now: now))" } ?? "")
             }
     }
 

@@ -218,7 +218,9 @@ struct SilencesCommand: AsyncParsableCommand {
         func run() async throws {
             let now = SystemClock().now().wall
             let reader = try await places.journal.reader()
-            for silence in try await reader.silences() where !silence.isOver(at: now) {
+            let silences = try await reader.silences().filter { !$0.isOver(at: now) }
+            if silences.isEmpty { Output.diagnose("no silence is set") }
+            for silence in silences {
                 try Output.print(
                     json ? silence.json.text : "\(silence.id)  \(LocalTime.localized(silence.description, now: now))")
             }
