@@ -104,7 +104,8 @@ let package = Package(
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
         tests("FuzzTests", readers, data: ["Regressions"]),
-        tests("ProgramTests", ["VedetteCore", "VedetteDesktop", "VedettePostgres", "vedette"]),
+        tests(
+            "ProgramTests", ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "vedette"]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", []),
     ],

@@ -14,6 +14,8 @@ public struct Configuration: Sendable {
     public var rules: [Rule]
     /// The settings of the whole program.
     public var settings: Settings
+    /// How another program learns that the watcher lives; nil when none does.
+    public var heartbeat: HeartbeatSettings?
     /// Every file that was read, in bytewise order of path.
     public var files: [String]
 }

@@ -365,7 +365,15 @@ public enum ConfigurationKeys {
         KeySpec("retain", "map", "What the journal keeps; pending messages are never pruned."),
         KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "72h"),
         KeySpec("journal", "map", "A PostgreSQL database for the journal.", default: "SQLite in the state directory"),
-        .planned("heartbeat", "map", "Notifies when the watcher itself dies."),
+        KeySpec("heartbeat", "map", "Requests to a monitor that tells somebody when they stop."),
+    ]
+
+    /// The keys of `heartbeat`.
+    public static let heartbeat = [
+        KeySpec("url", "secret", "Where to, as the monitor gives it.", required: true),
+        KeySpec("every", "duration", "The interval between requests, from 10s.", default: "5m"),
+        KeySpec("method", "GET | POST | HEAD", "The method of the requests.", default: "GET"),
+        KeySpec("token", "secret", "Sent as `Authorization: Bearer`."),
     ]
 
     /// The keys of `retain`.

@@ -59,6 +59,8 @@ public struct ConfigurationSchema: Sendable {
     private func settings(_ key: String) -> JSON? {
         switch key {
         case "retain": object(ConfigurationKeys.retain)
+        case "heartbeat":
+            object(ConfigurationKeys.heartbeat) { $0 == "url" || $0 == "token" ? Fragment.secret : nil }
         case "journal": object(ConfigurationKeys.journal) { $0 == "password" ? Fragment.secret : nil }
         default: nil
         }

@@ -9,8 +9,10 @@ struct SettingsReader {
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
-    func settings(_ nodes: [YAMLNode]) -> Settings {
+    /// Reads the settings, and the heartbeat among them.
+    func settings(_ nodes: [YAMLNode]) -> (settings: Settings, heartbeat: HeartbeatSettings?) {
         var settings = Settings()
+        var heartbeat: HeartbeatSettings?
         var places: [String: Place] = [:]
         for node in nodes {
             guard let map = MapReader(node, "'settings'", keys: ConfigurationKeys.settings, findings) else { continue }
@@ -25,8 +27,26 @@ struct SettingsReader {
             }
             map["retain"].map { retain($0, &settings) }
             if let node = map["journal"] { settings.postgres = server(node) ?? settings.postgres }
+            heartbeat = map["heartbeat"].flatMap(self.heartbeat) ?? heartbeat
         }
-        return settings
+        return (settings, heartbeat)
+    }
+
+    private func heartbeat(_ node: YAMLNode) -> HeartbeatSettings? {
+        guard let map = MapReader(node, "'heartbeat'", keys: ConfigurationKeys.heartbeat, findings) else { return nil }
+        let url = map["url"].flatMap { secrets.secret($0, "'url'") }
+        if let url, !url.value.isEmpty, WebURL(url.value) == nil {
+            findings.error(map.key("url"), "'url' must be the address of a monitor, with http or https")
+        }
+        var heartbeat = HeartbeatSettings(url: url ?? Secret(""))
+        if let every = map["every"].flatMap({ scalars.duration($0, "'every'", atLeast: .seconds(10)) }) {
+            heartbeat.every = every
+        }
+        if let method: HeartbeatSettings.Method = map["method"].flatMap({ scalars.choice($0, "'method'") }) {
+            heartbeat.method = method
+        }
+        heartbeat.token = map["token"].flatMap { secrets.secret($0, "'token'") }
+        return url == nil ? nil : heartbeat
     }
 
     private func retain(_ node: YAMLNode, _ settings: inout Settings) {

@@ -77,7 +77,8 @@ struct TerminalTests {
     func exits() {
         struct Unexpected: Error {}
         for (error, code) in [
-            (Exit(.data, "x") as any Error, Exit.Code.data), (JournalError(.busy, "x"), .temporary),
+            (Exit(.data, "x") as any Error, Exit.Code.data), (JournalError(.busy, "x"), .busy),
+            (JournalError(.locked(pid: 1), "x"), .temporary), (JournalError(.denied, "x"), .permission),
             (JournalError(.corrupt, "x"), .data), (OptionProblem("items", detail: "is required"), .configuration),
             (ReadError(.malformed, "x"), .data), (FetchError(.timeout, "x"), .unavailable),
             (CancellationError(), .temporary), (CocoaError(.fileNoSuchFile), .inputOutput), (Unexpected(), .software),

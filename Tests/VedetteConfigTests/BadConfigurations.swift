@@ -175,7 +175,7 @@ extension Bad {
             "settings: {retain: {events: 30, size: 1G}, give_up: 1s, heartbeat: {}, retian: 1}",
             "1:29: 'events' must be a duration up to 3650d as '200ms', '15s', '5m', '1h' or '30d', not '30'",
             "1:39: 'size' must be a size as '500MB' or '1GB', not '1G'",
-            "1:53: 'give_up' is at least 60000ms, not '1s'", "1:57: 'heartbeat' is not supported yet; remove it",
+            "1:53: 'give_up' is at least 60000ms, not '1s'", "1:68: 'heartbeat' lacks 'url': secret",
             "1:72: unknown key 'retian' in 'settings'; did you mean 'retain'?"),
         Bad("settings: [a]", "1:11: 'settings' must be a map, not a list"),
         Bad(

@@ -227,4 +227,19 @@ struct GoodConfigurationTests {
         usual.giveUp = .seconds(36_000)
         #expect(sinks.last?.policy == usual)
     }
+
+    @Test("a heartbeat has an address that is a secret, and a GET every five minutes unless another is written")
+    func heartbeat() throws {
+        let environment = ["PING": "https://ping.example/id", "TOKEN": "t0ken"]
+        func heartbeat(_ text: String) -> HeartbeatSettings? {
+            load("settings: {heartbeat: \(text)}", environment: environment).configuration?.heartbeat
+        }
+        let usual = try #require(heartbeat("{url: {env: PING}}"))
+        #expect(usual.url.value == "https://ping.example/id" && usual.token == nil)
+        #expect(usual.every == .seconds(300) && usual.method == .get)
+        let other = try #require(heartbeat("{url: {env: PING}, every: 30s, method: POST, token: {env: TOKEN}}"))
+        #expect(other.every == .seconds(30) && other.method == .post && other.token?.value == "t0ken")
+        #expect(heartbeat("{url: {env: TOKEN}}") == nil, "no address")
+        #expect(load("settings: {give_up: 10h}").configuration?.heartbeat == nil)
+    }
 }

@@ -13,6 +13,7 @@ struct Daemon {
         case filesChanged
         case hourPassed
         case minutePassed
+        case heartbeatDue
         case journalDamaged(JournalError)
         case journalLost(JournalError)
         case journalChanged(JournalAlarm.Announcement)
@@ -53,6 +54,11 @@ struct Daemon {
         var reloading: Task<Void, Never>?
         var mustReload = false
         var damage: JournalError?
+        let heartbeat = HeartbeatSender(
+            fetcher: app.client, clock: app.clock, log: app.log, userAgent: KindRegistry.userAgent)
+        var heartbeats = heartbeatTicker(configuration, to: continuation)
+        var beating: Task<Void, Never>?
+        var isStoring = true
         notifier.ready(Daemon.status(configuration))
         app.log.log(.notice, Daemon.status(configuration))
         for await trigger in triggers {
@@ -65,6 +71,10 @@ struct Daemon {
                 reloading = reload(sinks, after: pruning, to: continuation)
             case .reloaded(let fresh):
                 (configuration, sinks) = (fresh.configuration ?? configuration, fresh.sinks)
+                if fresh.configuration != nil {
+                    heartbeats?.cancel()
+                    heartbeats = heartbeatTicker(configuration, to: continuation)
+                }
                 reloading = mustReload ? reload(sinks, after: pruning, to: continuation) : nil
                 if !mustReload { notifier.ready(Daemon.status(configuration)) }
                 mustReload = false
@@ -72,7 +82,12 @@ struct Daemon {
             case .journalDamaged(let error), .journalLost(let error):
                 damage = error
                 continuation.finish()
+            // From this loop too; a watcher that stores nothing delivers nothing, which its monitor must notice.
+            case .heartbeatDue:
+                guard isStoring, let settings = configuration.heartbeat else { continue }
+                beating = task(after: beating) { await heartbeat.beat(settings) }
             case .journalChanged(let announcement):
+                if case .recovered = announcement { isStoring = true } else { isStoring = false }
                 let (previous, sinks, current) = (announcing, sinks.sinks, configuration)
                 announcing = Task {
                     await previous?.value
@@ -101,6 +116,8 @@ struct Daemon {
         notifier.stopping()
         app.log.log(.notice, "stopping")
         for task in [requests, check] { task.cancel() }
+        heartbeats?.cancel()
+        beating?.cancel()
         pruning?.cancel()
         reloading?.cancel()
         await reloading?.value
@@ -109,6 +126,7 @@ struct Daemon {
         await requests.value
         await check.value
         await pruning?.value
+        await beating?.value
         await announcing?.value
         await app.close()
         for forwarder in forwarders { forwarder.cancel() }
@@ -172,6 +190,12 @@ struct Daemon {
             ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
             ticker(.seconds(60)) { continuation.yield(.minutePassed) },
         ]
+    }
+
+    private func heartbeatTicker(
+        _ configuration: Configuration, to continuation: AsyncStream<Trigger>.Continuation
+    ) -> Task<Void, Never>? {
+        configuration.heartbeat.map { settings in ticker(settings.every) { continuation.yield(.heartbeatDue) } }
     }
 
     private func ticker(_ interval: Duration, _ tick: @escaping @Sendable () -> Void) -> Task<Void, Never> {

@@ -77,9 +77,15 @@ struct RunCommand: AsyncParsableCommand {
         let results = await app.watcher.runOnce(force: force)
         await app.dispatcher.drainOnce()
         let (sent, unsent) = (await app.dispatcher.sent, await app.dispatcher.unsent)
-        await app.close()
         var summary = OnceSummary(results)
         (summary.sent, summary.unsent) = (sent, unsent)
+        // A monitor of cron jobs expects a request after each run that went well.
+        if summary.problem == nil, let heartbeat = configuration.heartbeat {
+            await HeartbeatSender(
+                fetcher: app.client, clock: app.clock, log: app.log, userAgent: KindRegistry.userAgent
+            ).beat(heartbeat)
+        }
+        await app.close()
         // Beside the lines of a stdout sink the summary would spoil what a program reads.
         let isShared = configuration.sinks.contains { $0.kindName == "stdout" }
         for line in summary.lines { if isShared { Output.diagnose(line) } else { try Output.print(line) } }

@@ -11,6 +11,8 @@ struct Exit: Error, CustomStringConvertible {
         case data = 65
         case unavailable = 69
         case software = 70
+        /// The journal stays locked by a program that is no watcher.
+        case busy = 71
         case cannotCreate = 73
         case inputOutput = 74
         case temporary = 75
@@ -41,7 +43,8 @@ struct Exit: Error, CustomStringConvertible {
     init(_ error: JournalError) {
         let code: Code =
             switch error.reason {
-            case .locked, .busy: .temporary
+            case .locked: .temporary
+            case .busy: .busy
             case .full, .inputOutput: .inputOutput
             case .readOnly: .cannotCreate
             case .denied: .permission
