@@ -62,6 +62,15 @@ struct PollLogTests {
             ], "a source that a reload added")
     }
 
+    @Test("a source that failed before a restart is told once by the new run")
+    func restart() {
+        var log = PollLog()
+        log.start(["a"])
+        let again = end("a", before: failing(2), after: failing(3))
+        #expect(log.lines(of: again).map(\.level) == [.warning])
+        #expect(log.lines(of: again).map(\.level) == [.debug])
+    }
+
     @Test("of 1,000 sources ten have a line, and one line at the end counts them and names some that fail")
     func many() {
         var log = PollLog()

@@ -39,17 +39,17 @@ struct PollLog {
     /// Returns the lines about a poll.
     mutating func lines(of poll: End) -> [Line] {
         let isFirst = awaited.remove(poll.source) != nil
-        let line = poll.isFailed ? PollLog.failure(poll) : good(poll, isFirst: isFirst)
+        let line = poll.isFailed ? PollLog.failure(poll, isFirst: isFirst) : good(poll, isFirst: isFirst)
         guard isFirst else { return [line] }
         if poll.isFailed { failed.append(poll.source) } else { read += 1 }
         guard awaited.isEmpty, started > PollLog.mostSources else { return [line] }
         return [line, Line(level: .notice, text: summary)]
     }
 
-    private static func failure(_ poll: End) -> Line {
+    private static func failure(_ poll: End, isFirst: Bool) -> Line {
         let problem = poll.after.problem
-        // The cause of a later failure often differs in nothing but a number.
-        let isKnown = poll.before.problem?.failure == problem?.failure
+        // The cause of a later failure often differs in nothing but a number. Each run tells what it found failing.
+        let isKnown = !isFirst && poll.before.problem?.failure == problem?.failure
         return Line(
             level: isKnown ? .debug : .warning,
             text: "\(poll.source): \(problem?.failure ?? ""): \(problem?.detail ?? "") (\(poll.id))")

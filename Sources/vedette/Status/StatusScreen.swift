@@ -96,16 +96,20 @@ struct StatusScreen: Sendable {
 
     private var sinks: [StyledText] {
         guard !facts.sinks.isEmpty else { return [] }
-        var table = TextTable(["SINK", "LAST SENT", "TODAY", "PENDING", "DEAD", "REMARK"], palette)
-        for sink in facts.sinks {
+        let remarks = facts.sinks.map(remark)
+        let hasRemarks = remarks.contains { $0.width > 0 }
+        let heading = ["SINK", "LAST SENT", "TODAY", "PENDING", "DEAD"] + (hasRemarks ? ["REMARK"] : [])
+        var table = TextTable(heading, palette)
+        for (sink, remark) in zip(facts.sinks, remarks) {
             let dead = String(sink.count.dead)
-            table.add([
+            let row = [
                 StyledText(sink.name), StyledText(sink.activity.lastSentAt?.relative(to: now) ?? "-"),
                 StyledText(String(sink.activity.sent)), StyledText(String(sink.count.pending)),
-                sink.count.dead > 0 ? palette.paint(dead, .bad) : StyledText(dead), remark(on: sink),
-            ])
+                sink.count.dead > 0 ? palette.paint(dead, .bad) : StyledText(dead),
+            ]
+            table.add(row + (hasRemarks ? [remark] : []))
         }
-        return table.lines(within: width, shrinking: [5, 0])
+        return table.lines(within: width, shrinking: hasRemarks ? [5, 0] : [0])
     }
 
     private func remark(on sink: SinkStatus) -> StyledText {
