@@ -35,6 +35,8 @@ public struct Difference: Sendable {
     /// Rows of which only measures are others: they are no reason to write at once.
     public var refreshes: [StoredItem] = []
     public var deletions: [String] = []
+    /// Keys of rows that time alone brought into a list. They make no event.
+    public var entered: Set<String> = []
     /// Entries of a window's first page that were never seen and lie before its old end. They make no event.
     public var unannounced: [Item] = []
     /// Replaces the whole snapshot: what was stored is dropped.
@@ -130,7 +132,11 @@ public struct Differ: Sendable {
             } else {
                 difference.writes.append(StoredItem(item, digest: item.digest, stateSince: now))
                 if !reappeared.contains(item.key) {
-                    if !entered.contains(item.key) { difference.events.append(DraftEvent(.appeared, item: item)) }
+                    if entered.contains(item.key) {
+                        difference.entered.insert(item.key)
+                    } else {
+                        difference.events.append(DraftEvent(.appeared, item: item))
+                    }
                 } else if i < firstPage {
                     // A further page goes back behind what the last poll read.
                     difference.unannounced.append(item)

@@ -9,6 +9,8 @@ public struct PollTransition: Sendable {
     public private(set) var events: [DraftEvent] = []
     /// Rows to write.
     public private(set) var writes: [StoredItem] = []
+    /// The rows among them that time alone brought into a list, for rules about existing items.
+    public private(set) var entered: [StoredItem] = []
     /// Rows of which only measures changed: they alone need no commit.
     public private(set) var refreshes: [StoredItem] = []
     /// Keys of rows to delete.
@@ -95,6 +97,7 @@ public struct PollTransition: Sendable {
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
         refreshes = difference.refreshes
+        entered = difference.entered.isEmpty ? [] : writes.filter { difference.entered.contains($0.key) }
         record.snapshot = difference.head
         schedule(
             after: interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))

@@ -53,10 +53,11 @@ actor RuleCoordinator {
             $0.event(id: identifier(), source: source, poll: poll.id, at: now.wall)
         }
         let observation = PollObservation(record, source, isGood: poll.isGood)
+        let existing = record.isNewBaseline || poll.isFirst ? record.writes : transition.entered
         var evaluation =
-            record.isNewBaseline || poll.isFirst
+            record.isNewBaseline || poll.isFirst || !existing.isEmpty
             ? PollEvaluation(
-                existing: record.writes, of: source, foundBy: (record.events, observation), at: time.ruleTime(now))
+                existing: existing, of: source, foundBy: (record.events, observation), at: time.ruleTime(now))
             : PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
         guard await finish(&evaluation, identifier) else {
             engine.undo(evaluation.step)
