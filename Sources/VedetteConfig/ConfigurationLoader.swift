@@ -106,6 +106,15 @@ public struct ConfigurationLoader: Sendable {
         return (findings.hasErrors ? nil : server, findings.sorted())
     }
 
+    /// Validates a text as one more file of the configuration, and returns what is said about that file.
+    public func load(adding text: String) -> [Diagnostic] {
+        let findings = Findings()
+        let path = "proposal.yaml"
+        let files = findPath(Findings()).map { ConfigurationFile.all(in: $0, Findings()) } ?? []
+        let proposed = ConfigurationFile(path: path, text: text, isPrivate: true)
+        return load(files + [proposed], findings).diagnostics.filter { $0.file == path }
+    }
+
     /// Validates files that are in memory.
     func load(
         _ files: [ConfigurationFile], _ findings: Findings = Findings(), _ commands: SecretCommands = SecretCommands()

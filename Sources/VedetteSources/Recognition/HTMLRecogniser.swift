@@ -14,11 +14,31 @@ enum HTMLRecogniser {
         var proposal = Proposal("html", .text, because: "a page of HTML")
         guard let tree = try? DOMReader().html(body, charset: charset, mustEnd: false) else { return proposal }
         let title = texts("//title", tree).first.map { HTMLText.collapse($0, limit: 80) } ?? ""
+        if let index = directory(tree, title) { return index }
         if !title.isEmpty { proposal.reason = "a page of HTML, '\(title)'" }
         proposal.alternates = feeds(tree, WebURL(url))
         if !texts("//input[@type='password']/@type", tree).isEmpty {
             proposal.remarks.append("It asks for a password: the content may be behind it.")
         }
+        return proposal
+    }
+
+    /// Recognises the list of a directory that Apache, nginx and others make, and proposes its entries.
+    private static func directory(_ tree: DOMTree, _ title: String) -> Proposal? {
+        guard ["Index of ", "Directory listing for "].contains(where: title.hasPrefix) else { return nil }
+        // What leads to the directory above, and what sorts the list, is no entry.
+        let entry = "a[not(starts-with(@href, '?') or starts-with(@href, '/') or starts-with(@href, '..'))]"
+        let place = ["//td/", "//pre/", "//li/"].first { !texts($0 + entry + "/@href", tree).isEmpty }
+        guard let items = (place ?? ["//pre/", "//td/", "//li/"].first { !texts($0 + "a/@href", tree).isEmpty }) else {
+            return nil
+        }
+        let count = texts(items + entry + "/@href", tree).count
+        var proposal = Proposal("html", .presence, because: "the list of a directory, '\(title)'")
+        proposal.set("items", .text(items + entry), "\(count) of them now")
+        proposal.set("key", .text("@href"))
+        proposal.set("title", .text("."))
+        proposal.set("link", .text("@href"))
+        proposal.isOftenEmpty = count == 0
         return proposal
     }
 

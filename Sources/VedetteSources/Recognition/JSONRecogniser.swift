@@ -9,6 +9,8 @@ struct JSONRecogniser {
     let url: String
     /// The response's header names a next page.
     let hasNextLink: Bool
+    /// A later response from the same address; nil for none.
+    var later: JSON?
 
     /// Levels of members that are searched.
     private static let depth = 4
@@ -16,7 +18,9 @@ struct JSONRecogniser {
     var proposals: [Proposal] {
         let lists = lists
         var found = lists.compactMap(known)
-        let tables = lists.filter { !$0.rows.isEmpty }.map { JSONTable(path: $0.path, rows: $0.rows) }
+        let tables = lists.filter { !$0.rows.isEmpty }.map { list in
+            JSONTable(path: list.path, rows: list.rows, later: later?.at(list.path)?.array ?? [])
+        }
         // First the table of which most is recognised, then the longest, then the outermost.
         let best = tables.filter { $0.key != nil }
             .sorted { ($0.richness, $0.rows.count, $1.path.count) > ($1.richness, $1.rows.count, $0.path.count) }
@@ -24,7 +28,26 @@ struct JSONRecogniser {
         if found.isEmpty { found += lists.filter { $0.rows.isEmpty }.prefix(1).map { empty($0.path) } }
         if found.isEmpty { found += maps.sorted { $0.richness > $1.richness }.map(proposal) }
         if found.isEmpty { found += texts(root, []).map(ofTexts) }
+        if found.isEmpty { found += [single].compactMap { $0 } }
         return found
+    }
+
+    /// Proposes the whole object as one item; nil for an error in the place of one.
+    private var single: Proposal? {
+        guard let members = root.members, !members.isEmpty, root["error"] == nil, root["errors"] == nil else {
+            return nil
+        }
+        let table = JSONTable(path: [], rows: [root])
+        let texts = table.texts
+        guard !table.state.isEmpty || texts.count > 1 else { return nil }
+        var proposal = Proposal(
+            "json", table.state.isEmpty ? .fields(texts.map(\.name)) : .state, because: "one object")
+        if table.state.isEmpty {
+            proposal.set("fields", .map(texts))
+        } else {
+            table.describe(&proposal, isWindow: false, isSingle: true)
+        }
+        return proposal
     }
 
     /// Every object whose members are objects that are alike.
@@ -50,7 +73,8 @@ struct JSONRecogniser {
     /// The paths of every list of different texts.
     private func texts(_ value: JSON, _ path: [String]) -> [(path: [String], count: Int)] {
         if let rows = value.array {
-            let texts = rows.compactMap(\.string)
+            // Whole numbers that are all different are ids.
+            let texts = rows.compactMap { row in row.string ?? row.int64.map { String($0) } }
             return !rows.isEmpty && texts.count == rows.count && Set(texts).count == rows.count
                 ? [(path, rows.count)] : []
         }
@@ -181,8 +205,11 @@ struct JSONRecogniser {
 
     /// The member by which the body reports its own success, beside the HTTP status.
     private var success: [Proposal.Pair] {
-        let good = ["ok": ["true"], "success": ["true"], "responseStatus": ["200"], "status": ["ok", "OK", "success"]]
-        for name in ["ok", "success", "responseStatus", "status"] {
+        let good = [
+            "ok": ["true"], "success": ["true"], "responseStatus": ["200"], "status": ["ok", "OK", "success"],
+            "result": ["success"],
+        ]
+        for name in ["ok", "success", "responseStatus", "status", "result"] {
             if let text = root.at([name])?.scalar, good[name]?.contains(text) == true {
                 return [Proposal.Pair(name: name, value: text)]
             }
@@ -192,7 +219,13 @@ struct JSONRecogniser {
 }
 
 extension JSON {
-    func at(_ path: [String]) -> JSON? { path.reduce(self as JSON?) { $0?[$1] } }
+    /// Returns the value at a path of names; a number is an index of an array.
+    func at(_ path: [String]) -> JSON? {
+        path.reduce(self as JSON?) { value, step in
+            guard let array = value?.array, let index = Int(step) else { return value?[step] }
+            return array.indices.contains(index) ? array[index] : nil
+        }
+    }
 
     /// The text of a string, number or boolean.
     var scalar: String? {

@@ -17,9 +17,10 @@ struct JSONTable {
     private let link: String?
     private let time: String?
 
-    init(path: [String], rows: [JSON], isMap: Bool = false) {
+    /// - Parameter later: the rows of a later response, by which a key that changes is found out; none where there is no such response.
+    init(path: [String], rows: [JSON], isMap: Bool = false, later: [JSON] = []) {
         (self.path, self.rows, self.isMap) = (path, rows, isMap)
-        let columns = Columns(rows: rows)
+        let columns = Columns(rows: rows, later: later)
         key = isMap ? ["$name"] : columns.key(of: path.last ?? "")
         state = columns.state
         title = columns.first(Names.title + columns.names) { !$0.isEmpty }
@@ -33,7 +34,7 @@ struct JSONTable {
     /// A time that falls from row to row, which means that the newest rows come first.
     private var falling: String? {
         guard rows.count > 1 else { return nil }
-        return ([time].compactMap { $0 } + Names.time).first { path in
+        return ([time].compactMap { $0 } + Names.time.compactMap(Columns(rows: rows).resolved)).first { path in
             let times = rows.compactMap { $0.at(Names.steps(path))?.scalar.flatMap(Timestamp.init(anyForm:)) }
             guard times.count == rows.count, let first = times.first, let last = times.last else { return false }
             return first > last && zip(times, times.dropFirst()).allSatisfy { $0 >= $1 }
@@ -42,10 +43,12 @@ struct JSONTable {
 
     var isNewestFirst: Bool { falling != nil }
 
-    /// - Parameter isWindow: the rows are the newest of a longer list.
-    func describe(_ proposal: inout Proposal, isWindow: Bool) {
+    /// - Parameters:
+    ///   - isWindow: the rows are the newest of a longer list.
+    ///   - isSingle: the only row is the whole document, which needs no key.
+    func describe(_ proposal: inout Proposal, isWindow: Bool, isSingle: Bool = false) {
         let time = isWindow ? falling ?? time : time
-        if let key, !isMap {
+        if let key, !isMap, !isSingle {
             let remark = rows.count > 1 ? "unique in all \(rows.count)" : nil
             proposal.set("key", key.count == 1 ? .text(key[0]) : .list(key), remark)
         }
@@ -76,11 +79,22 @@ struct JSONTable {
         return found.filter { seen.insert($0.name).inserted }.prefix(3)
             .map { Proposal.Pair(name: $0.name, value: $0.path) }
     }
+
+    /// Returns up to five members of a single object that are short texts and no times.
+    var texts: [Proposal.Pair] {
+        guard let members = rows.first?.members else { return [] }
+        let names = members.map(\.name).filter { name in
+            guard let text = rows[0][name]?.string, !name.contains("."), !name.contains("\\") else { return false }
+            return !text.isEmpty && text.count <= 80 && name != title && Timestamp(anyForm: text) == nil
+        }
+        return names.prefix(5).map { Proposal.Pair(name: Names.fieldName($0), value: $0) }
+    }
 }
 
 /// Tests which members of the rows may serve as what.
 private struct Columns {
     let rows: [JSON]
+    var later: [JSON] = []
 
     /// Members whose own name ends in `name` or `title`.
     var names: [String] {
@@ -94,8 +108,27 @@ private struct Columns {
 
     func value(_ path: String, _ row: JSON) -> String? { row.at(Names.steps(path))?.scalar }
 
+    /// Returns a path as the rows write it, since some servers begin names with a capital letter; nil when no row has it.
+    func resolved(_ path: String) -> String? {
+        for row in rows.prefix(20) {
+            var (value, steps) = (row, [String]())
+            for step in Names.steps(path) {
+                if value.at([step]) != nil {
+                    steps.append(step)
+                } else if let name = value.members?.map(\.name).first(where: { $0.lowercased() == step.lowercased() }) {
+                    steps.append(name)
+                } else {
+                    break
+                }
+                value = value.at([steps[steps.count - 1]]) ?? .null
+            }
+            if steps.count == Names.steps(path).count { return steps.joined(separator: ".") }
+        }
+        return nil
+    }
+
     func first(_ paths: [String], where isGood: (String) -> Bool) -> String? {
-        paths.first { path in
+        paths.compactMap(resolved).first { path in
             let texts = rows.prefix(Columns.sample).compactMap { value(path, $0) }
             return texts.count * 2 >= min(rows.count, Columns.sample) && texts.allSatisfy(isGood)
         }
@@ -106,9 +139,32 @@ private struct Columns {
         let others = (rows.first?.members ?? []).map(\.name).filter { !$0.contains(".") && !$0.contains("\\") }
         let own = others.filter { Columns.isID($0, of: list) }
         let ids = others.filter { $0.lowercased().hasSuffix("id") && !Columns.isForeign($0) }
-        for path in Names.id + own + Names.key + ids where isUnique([path]) { return [path] }
-        for pair in Names.keyPairs where isUnique(pair) { return pair }
-        return others.first { isUnique([$0]) && isText($0) && !isTime($0) }.map { [$0] }
+        let addresses = others.filter { name in ["url", "uri"].contains { name.lowercased().hasSuffix($0) } }
+        func resolved(_ names: [String]) -> [String] { names.compactMap(self.resolved) }
+        // The id that a row begins with is its own: the event's in a list that is called `result`.
+        let leading = ids.filter { $0 == rows.first?.members?.first?.name }
+        for path in resolved(Names.id) + own + leading + resolved(Names.key) + ids + addresses where isKey([path]) {
+            return [path]
+        }
+        for pair in Names.keyPairs.map(resolved) where pair.count == 2 && isKey(pair) { return pair }
+        let labels = labels
+        if labels.count > 1, isKey(labels) { return labels }
+        return others.first { isKey([$0]) && isText($0) && !isTime($0) }.map { [$0] }
+    }
+
+    /// The labels that every row has: together they identify an alert.
+    private var labels: [String] {
+        let all = rows.map { Set($0["labels"]?.members?.map(\.name) ?? []) }
+        let common = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
+        return common.filter { !$0.contains(".") && !$0.contains("\\") }.sorted().map { "labels." + $0 }
+    }
+
+    /// True for members that are unique and, as far as a later response tells, stay: a time and a counter do not.
+    private func isKey(_ paths: [String]) -> Bool {
+        guard isUnique(paths) else { return false }
+        guard !later.isEmpty, !rows.isEmpty else { return true }
+        func keys(_ rows: [JSON]) -> Set<[String]> { Set(rows.map { row in paths.map { value($0, row) ?? "" } }) }
+        return keys(rows).intersection(keys(later)).count * 2 >= min(rows.count, later.count)
     }
 
     /// True for `hostid`, `host_id` and `hostId` in `hosts`.
@@ -125,6 +181,7 @@ private struct Columns {
     /// Returns `host` of `host_id`; nil when the name ends otherwise.
     private static func stem(of name: String) -> String? {
         let name = letters(name)
+        if name.hasSuffix("arn") { return String(name.dropLast(3)) }
         return name.hasSuffix("id") ? String(name.dropLast(2)) : nil
     }
 
@@ -156,12 +213,32 @@ private struct Columns {
         let named = (rows.first?.members ?? []).map(\.name).filter { name in
             !name.contains(".") && ["status", "state", "phase"].contains { name.lowercased().hasSuffix($0) }
         }
-        guard let first = (Names.state + named).first(where: isState) else { return [] }
+        let states = (Names.state.compactMap(resolved) + named).filter(isState)
+        // A word before a sentence: `running` before `Up 2 hours`. And a health that differs before a status that all rows share.
+        let words = states.filter(isWords)
+        let health = words.first { $0.lowercased() == "health" && values([$0]).count > 1 }
+        let word = words.first.map { values([$0]).count == 1 ? health ?? $0 : $0 }
+        guard let first = word ?? states.first ?? Names.flags.compactMap(resolved).first(where: isFlag) else {
+            return []
+        }
         let second = ["conclusion", "result", "lastBuild.result"].first { path in
             path != first && rows.contains { $0.at(Names.steps(path)) != nil }
                 && (rows.allSatisfy { value(path, $0) == nil } || isState(path))
         }
         return second.map { [first, $0] } ?? [first]
+    }
+
+    private func isWords(_ path: String) -> Bool {
+        rows.prefix(Columns.sample).compactMap { value(path, $0) }.allSatisfy { text in
+            text.split(separator: " ").count <= 2 && !text.contains(where: \.isNumber)
+        }
+    }
+
+    private func isFlag(_ path: String) -> Bool {
+        rows.allSatisfy { row in
+            guard let value = row.at(Names.steps(path)), case .bool = value else { return false }
+            return true
+        }
     }
 
     /// True for a member with few distinct short words.
@@ -190,7 +267,14 @@ private struct Columns {
 private enum Names {
     static func steps(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
 
-    static let id = ["id", "uid", "uuid", "guid", "fingerprint", "key", "metadata.uid", "_id", "identifier"]
+    /// The name of a field for a member: letters, digits and `_`.
+    static func fieldName(_ member: String) -> String {
+        String(member.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    }
+
+    static let id = [
+        "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "_id", "identifier", "data.id",
+    ]
     static let foreign: Set<String> = [
         "parent", "owner", "user", "group", "project", "author", "account", "tenant", "creator", "template", "session",
     ]
@@ -201,27 +285,37 @@ private enum Names {
     ]
     static let keyPairs = [
         ["type", "id"], ["kind", "id"], ["namespace", "name"], ["metadata.namespace", "metadata.name"],
-        ["host", "name"],
+        ["host", "name"], ["node", "checkid"], ["vhost", "name"],
     ]
     static let title = [
         "display_title", "title", "name", "display_name", "displayName", "metadata.name", "summary", "subject",
-        "full_name", "message", "label", "text", "description", "content",
+        "full_name", "message", "label", "attributes.friendly_name", "attributes.name", "attributes.title",
+        "data.title",
+        "annotations.summary", "labels.alertname", "labels.instance", "labels.name", "names.0", "tag_name", "index",
+        "text",
+        "description", "content",
     ]
     static let state = [
         "currentstatus", "status", "state", "state_string", "attrs.state", "phase", "health", "status.phase",
-        "status.state", "status.health",
+        "status.state", "status.health", "status.value", "attributes.status", "attributes.state", "laststatus",
         "status.indicator", "health.status", "lifecycle", "stage", "condition", "color", "conclusion", "result",
+    ]
+    /// Truth values that say how a thing is.
+    static let flags = [
+        "connected", "healthy", "sealed", "online", "ready", "running", "alive", "available", "up", "ok", "active",
+        "enabled",
     ]
     static let link = [
         "html_url", "web_url", "webUrl", "permalink", "shortlink", "links.html.href", "_links.html.href",
         "_links.web.href",
-        "link", "url", "href", "unescapedUrl", "self",
+        "link", "url", "href", "unescapedUrl", "self", "data.permalink",
     ]
     static let time = [
         "updated_at", "updatedAt", "updated", "modified", "last_modified", "modified_at", "finished", "published_at",
         "published", "date_published", "created_at", "createdAt", "created", "metadata.creationTimestamp", "time",
         "timestamp",
-        "date", "started_at",
+        "date", "started_at", "startDate", "lastScrape", "activeAt", "last_changed", "last_updated", "mtime", "clock",
+        "attributes.updated_at", "attributes.last_checked_at",
     ]
     static let fields: [(name: String, path: String)] = [
         ("branch", "head_branch"), ("branch", "branch"), ("branch", "ref"), ("environment", "environment"),

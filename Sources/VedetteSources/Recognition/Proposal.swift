@@ -8,6 +8,8 @@ public struct Proposal: Sendable, Hashable {
         case text(String)
         case list([String])
         case map([Pair])
+        /// A request's body, as it is sent; JSON is YAML, too.
+        case body(String)
     }
 
     public struct Pair: Sendable, Hashable {
@@ -20,6 +22,11 @@ public struct Proposal: Sendable, Hashable {
         public var value: Value
         /// The evidence for the value, as a comment.
         public var remark: String?
+
+        /// Creates an option.
+        public init(name: String, value: Value, remark: String? = nil) {
+            (self.name, self.value, self.remark) = (name, value, remark)
+        }
     }
 
     /// The events that a first rule should match.
@@ -32,6 +39,8 @@ public struct Proposal: Sendable, Hashable {
         case arrivals
         /// A text changes.
         case text
+        /// Fields change.
+        case fields([String])
     }
 
     public var kind: String
@@ -74,6 +83,7 @@ public struct Proposal: Sendable, Hashable {
         case (.text(let text), .text): .text(text)
         case (.text(let text), .choice(let choices)): choices.contains(text) ? .text(text) : nil
         case (.text(let text), .flag): .flag(text == "true")
+        case (.body(let text), .json): .json((try? JSON(parsing: Array(text.utf8))) ?? .string(text))
         case (.text(let text), .oneOrMany(let inner)): convert(.text(text), inner).map { .list([$0]) }
         case (.list(let texts), .oneOrMany(let inner)), (.list(let texts), .list(let inner)): list(texts, inner)
         case (.map(let pairs), .map(let inner)): map(pairs, inner)

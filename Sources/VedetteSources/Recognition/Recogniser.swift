@@ -6,13 +6,22 @@ import VedetteDocument
 /// Proposes ways to watch a resource, from one response. The first proposal is the likeliest; a caller tries each on the same
 /// bytes and takes the first whose kind reads them.
 public enum Recogniser {
-    /// - Parameter url: the address of the response, after redirects.
-    public static func proposals(url: String, headers: ResponseHeaders, body: [UInt8]) -> [Proposal] {
+    /// - Parameters:
+    ///   - url: the address of the response, after redirects.
+    ///   - later: the body of a later response, by which keys that change are found out; nil for none.
+    public static func proposals(
+        url: String, headers: ResponseHeaders, body: [UInt8], later: [UInt8]? = nil
+    ) -> [Proposal] {
         var found: [Proposal] = []
         switch start(of: body) {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): found = json(body, url: url, headers: headers)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): found = json(body, url: url, headers: headers, later: later)
         case UInt8(ascii: "<"): found = markup(body, url: url, headers: headers)
-        default: break
+        case UInt8(ascii: "B") where String(decoding: body.prefix(100), as: UTF8.self).contains("BEGIN:VCALENDAR"):
+            found = [Proposal("calendar", .presence, because: "a calendar in iCalendar")]
+        default:
+            if headers.mediaType == "text/plain", isText(body) {
+                found = [Proposal("text", .text, because: "plain text")]
+            }
         }
         return found + [response(body)]
     }
@@ -33,13 +42,22 @@ public enum Recogniser {
         return proposal
     }
 
-    private static func json(_ body: [UInt8], url: String, headers: ResponseHeaders) -> [Proposal] {
+    /// True for a text that is no list of measures, of which each poll has others.
+    private static func isText(_ body: [UInt8]) -> Bool {
+        let text = String(decoding: body.prefix(1000), as: UTF8.self)
+        return !text.isEmpty && !text.hasPrefix("# HELP") && !text.hasPrefix("# TYPE")
+    }
+
+    private static func json(
+        _ body: [UInt8], url: String, headers: ResponseHeaders, later: [UInt8]?
+    ) -> [Proposal] {
         let bare = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
         guard let root = try? JSON(parsing: bare) else { return [] }
         if root["version"]?.string?.contains("jsonfeed.org/version") == true {
             return [Proposal("feed", .arrivals, because: "a JSON Feed")]
         }
-        let recogniser = JSONRecogniser(root: root, url: url, hasNextLink: headers.nextLink != nil)
+        let later = later.flatMap { try? JSON(parsing: $0[...]) }
+        let recogniser = JSONRecogniser(root: root, url: url, hasNextLink: headers.nextLink != nil, later: later)
         return recogniser.proposals
     }
 

@@ -14,8 +14,30 @@ struct XMLRecogniser {
         switch name.lowercased() {
         case "rss", "rdf": return [Proposal("feed", .arrivals, because: "a feed in RSS")]
         case "feed": return isConnections ? [connections, atom] : [atom]
-        default: return rows.map { proposal($0, root: name) }
+        case "list" where first("boolean(/list/*) and not(/list/*[not(self::file or self::directory)])") == "true":
+            return [directory]
+        default: break
         }
+        let found = rows
+        let states = found.prefix(XMLRecogniser.maximumRows).map { state(of: $0) != nil }
+        // Rows with a state before more frequent ones without, such as the machines inside of reservations.
+        let first = zip(found, states).first { $0.0.count * 2 >= found[0].count && $0.1 }?.0
+        let ordered = (first.map { [$0] } ?? []) + found.filter { $0.path != first?.path }
+        return ordered.map { proposal($0, root: name) }
+    }
+
+    /// Rows that are tried for a state.
+    private static let maximumRows = 20
+
+    /// The list of a directory as nginx writes it (`autoindex_format xml`).
+    private var directory: Proposal {
+        let count = values("/list/*", "").count
+        var proposal = Proposal("xml", .presence, because: "the list of a directory")
+        proposal.set("items", .text("/list/*"), "\(count) of them now")
+        proposal.set("key", .text("."))
+        proposal.set("title", .text("."))
+        proposal.set("time", .text("@mtime"))
+        return proposal
     }
 
     private var atom: Proposal { Proposal("feed", .arrivals, because: "a feed in Atom") }
@@ -41,8 +63,9 @@ struct XMLRecogniser {
     }
 
     private static let keys = [
-        "@id", "@href", "@key", "@uid", "@name", "id", "key", "guid", "uid", "name", "url", "link", "link/@href",
-        "link/@path", "title",
+        "@id", "@href", "@key", "@uid", "@name", "id", "Id", "ID", "key", "Key", "guid", "uid", "name", "Name", "url",
+        "loc",
+        "link", "link/@href", "link/@path", "title",
     ]
 
     /// Repeated elements, the most frequent first, and of equally many the outermost.
@@ -51,9 +74,12 @@ struct XMLRecogniser {
             ($1.element.count, $0.offset) < ($0.element.count, $1.offset)
         }
         return all.prefix(XMLRecogniser.maximumPaths).map(\.element).compactMap { path, namespace, count in
-            guard let key = XMLRecogniser.keys.first(where: { isUnique($0, path, namespace, count) }) else {
-                return nil
-            }
+            let own = names(path, namespace, ending: ["Id", "ID", "Arn"])
+            let text = isLeaf(path, namespace) ? ["."] : []
+            let keys =
+                Array(XMLRecogniser.keys.prefix { $0 != "name" }) + own + XMLRecogniser.keys.drop { $0 != "name" }
+                + text
+            guard let key = keys.first(where: { isUnique($0, path, namespace, count) }) else { return nil }
             return Row(path: path, count: count, key: XMLRecogniser.prefixed(key, namespace), namespace: namespace)
         }
     }
@@ -87,7 +113,24 @@ struct XMLRecogniser {
     }
 
     private static func prefixed(_ name: String, _ namespace: String) -> String {
-        namespace.isEmpty || name.hasPrefix("@") ? name : "x:" + name
+        guard !namespace.isEmpty else { return name }
+        return name.split(separator: "/").map { step in "@.".contains(step.first ?? "@") ? String(step) : "x:" + step }
+            .joined(separator: "/")
+    }
+
+    /// Returns the names of a row's children that end so, in the order of the document.
+    private func names(_ path: String, _ namespace: String, ending ends: [String]) -> [String] {
+        guard let children = xpath("(\(path))[1]/*", namespace), let name = try? XPath("local-name(.)"),
+            let nodes = try? tree.nodes(children)
+        else { return [] }
+        let all = nodes.prefix(50).compactMap { (try? tree.texts(name, at: $0))?.first }
+        var seen = Set<String>()
+        return all.filter { name in ends.contains { name.hasSuffix($0) } && seen.insert(name).inserted }
+    }
+
+    /// True for rows that hold a text and no elements.
+    private func isLeaf(_ path: String, _ namespace: String) -> Bool {
+        values("boolean(\(path)/*)", namespace).first == "false"
     }
 
     private func isUnique(_ key: String, _ path: String, _ namespace: String, _ count: Int) -> Bool {
@@ -110,19 +153,28 @@ struct XMLRecogniser {
 
     // MARK: A row's parts
 
-    private static let titles = ["title", "name", "label", "summary", "@title", "@name", "description"]
-    private static let states = ["status", "state", "phase", "health", "@status", "@state", "@phase"]
-    private static let links = ["link", "url", "@href", "@url", "href"]
-    private static let times = ["updated", "modified", "published", "created", "date", "time", "@updated", "@time"]
+    private static let titles = [
+        "title", "name", "Name", "label", "summary", "@title", "@name", "Key", "loc", "description",
+    ]
+    private static let states = [
+        "status", "state", "Status", "State", "phase", "health", "@status", "@state", "@phase",
+    ]
+    private static let links = ["link", "url", "loc", "@href", "@url", "href"]
+    private static let times = [
+        "updated", "modified", "published", "created", "LastModified", "lastmod", "date", "time", "launchTime",
+        "@updated",
+        "@time", "@mtime",
+    ]
 
     private func proposal(_ row: Row, root: String) -> Proposal {
-        let state = part(XMLRecogniser.states, row) { $0.count <= 40 }
+        let state = state(of: row)
         var proposal = Proposal(
             "xml", state == nil ? .presence : .state,
             because: "\(row.count) element\(row.count == 1 ? "" : "s") '\(row.path)'")
         proposal.set("items", .text(row.path), "\(row.count) of them now")
         proposal.set("key", .text(row.key), row.count > 1 ? "unique in all \(row.count)" : nil)
-        if let title = part(XMLRecogniser.titles, row, where: { !$0.isEmpty }) { proposal.set("title", .text(title)) }
+        let named = row.key == "." ? "." : tag(of: row) ?? part(XMLRecogniser.titles, row, where: { !$0.isEmpty })
+        if let named { proposal.set("title", .text(named)) }
         if let state {
             let seen = Set(values("\(row.path)/\(state)", row.namespace)).sorted().prefix(4)
             proposal.set("state", .text(state), "now: \(seen.joined(separator: ", "))")
@@ -141,6 +193,21 @@ struct XMLRecogniser {
             proposal.set("namespaces", .map([Proposal.Pair(name: "x", value: row.namespace)]))
         }
         return proposal
+    }
+
+    /// The state of rows: a child of that name, or the name inside of `instanceState` and the like.
+    private func state(of row: Row) -> String? {
+        let nested = names(row.path, row.namespace, ending: ["State", "Status", "state", "status"]).flatMap {
+            ["\($0)/name", "\($0)/Name", "\($0)/value", $0]
+        }
+        return part(XMLRecogniser.states + nested, row) { !$0.isEmpty && $0.count <= 40 }
+    }
+
+    /// The tag `Name` of a resource of EC2, which people know it by.
+    private func tag(of row: Row) -> String? {
+        let x = row.namespace.isEmpty ? "" : "x:"
+        let tag = "\(x)tagSet/\(x)item[\(x)key='Name']/\(x)value"
+        return values("\(row.path)/\(tag)", row.namespace).isEmpty ? nil : tag
     }
 
     /// Returns the first name that at least half of the rows have.

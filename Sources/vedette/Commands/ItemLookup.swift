@@ -80,7 +80,7 @@ enum ItemLookup {
         let (page, response) = (try answer.get().page, try answer.get().response)
         let found: Recognised
         do throws(ReadError) {
-            found = try Recognised.from(page, response, kind: kind)
+            found = try await Recognised.from(page, response, kind: kind)
         } catch {
             throw Exit(.data, "\(url): \(error.failure.rawValue): \(error.detail)")
         }
@@ -91,14 +91,14 @@ enum ItemLookup {
                 interval: PollInterval(every: .seconds(60))))
     }
 
-    static func items(inFile path: String, kind: String?) throws -> [Item] {
+    static func items(inFile path: String, kind: String?) async throws -> [Item] {
         if let kind { try check(kind: kind) }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Exit(.usage, "\(path): failed to read this file")
         }
         let page = PageBody(bytes: Array(data), url: URL(filePath: path).absoluteString)
         do throws(ReadError) {
-            return try Recognised.from(page, nil, kind: kind).items
+            return try await Recognised.from(page, nil, kind: kind).items
         } catch {
             throw Exit(.data, "\(path): \(error.failure.rawValue): \(error.detail)")
         }

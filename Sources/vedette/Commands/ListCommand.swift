@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
         } else if let source = try configuredSource() {
             try await list(source)
         } else {
-            try show(try ItemLookup.items(inFile: subject, kind: kind))
+            try show(try await ItemLookup.items(inFile: subject, kind: kind))
         }
     }
 

@@ -82,14 +82,15 @@ struct FeedImport {
             sources.append("  \(name): {kind: feed, url: \(ProposalText.scalar(feed.url)), every: 30m}")
         }
         let sinks =
-            names.sinks.contains(ProposalText.sink) ? [] : ["sinks:", "  \(ProposalText.sink): {kind: stdout}", ""]
+            names.sinks.contains(ProposalText.proposedSink)
+            ? [] : ["sinks:", "  \(ProposalText.proposedSink): {kind: stdout}", ""]
         lines =
             added.isEmpty
             ? []
             : ["sources:"] + sources + [""] + sinks
                 + ["rules:", "  - name: \(ProposedName.free("new-entries", besides: names.rules))"]
                 + ["    when: {source: [\(added.joined(separator: ", "))], appears: true}"]
-                + ["    notify: [\(ProposalText.sink)]"]
+                + ["    notify: [\(ProposalText.proposedSink)]"]
         let old = list.feeds.count - added.count - refused.count
         remarks =
             ["\(counted(added.count, "feed"))" + (old > 0 ? "; \(old) watched already or listed twice" : "")]

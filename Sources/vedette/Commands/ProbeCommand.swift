@@ -11,12 +11,13 @@ struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe", abstract: "Fetch an address once and propose how to watch it.",
         discussion: """
-            It fetches the address once, recognises the format, and prints a source, a sink and a rule that `check` accepts: \
-            --write makes a file of the configuration of them. What it found is printed on stderr. If a page of HTML names a \
-            feed, the feed is fetched too.
+            It fetches the address twice, a second apart, recognises the format, and prints a source, a sink and a rule that \
+            `check` accepts and that it has tried on both responses; --write makes a file of the configuration of them. What it \
+            found is printed on stderr. If a page of HTML names a feed, the feed is fetched too.
 
             Examples:
               vedette probe https://www.swift.org/atom.xml --write news
+              vedette probe http://127.0.0.1:6800/jsonrpc --body '{"jsonrpc":"2.0","id":"q","method":"aria2.tellActive"}'
               vedette probe /resources/virtualSystems --server lab
             """)
 
@@ -34,6 +35,15 @@ struct ProbeCommand: AsyncParsableCommand {
     @Option(help: "The User-Agent; some appliances respond to browsers alone.")
     var userAgent: String?
 
+    @Option(help: "The method, if it is another than GET, or POST with a body.")
+    var method: String?
+
+    @Option(help: ArgumentHelp("The body of the request, or @FILE.", valueName: "text"))
+    var body: String?
+
+    @Option(help: ArgumentHelp("A header of the request that is no secret; may be repeated.", valueName: "name: value"))
+    var header: [String] = []
+
     @Option(
         help: ArgumentHelp(
             "Write the proposal to NAME.yaml in the configuration, never over another file; the source gets the name.",
@@ -41,6 +51,9 @@ struct ProbeCommand: AsyncParsableCommand {
     var write: String?
 
     @OptionGroup var places: Paths
+
+    /// The time between the two responses.
+    private static let pause = Duration.seconds(1)
 
     func run() async throws {
         guard let write else { return try Output.print(try await proposal().lines.map { StyledText($0) }) }
@@ -79,10 +92,13 @@ struct ProbeCommand: AsyncParsableCommand {
     /// Fetches the address, prints what was found on stderr, and returns how to watch it.
     func proposal() async throws -> ProposalText {
         if let kind { try ItemLookup.check(kind: kind) }
-        let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent)
+        let ask = try ProbeRequest(method: method, body: body, headers: header)
+        let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent, ask: ask)
         let client = try HTTPClient(pages: HTMLLoginPage())
         let result: Result<ProposalText, any Error>
-        do { result = .success(try await probe(target, FileFetcher(web: client))) } catch { result = .failure(error) }
+        do { result = .success(try await probe(target, ask, FileFetcher(web: client))) } catch {
+            result = .failure(error)
+        }
         await client.shutdown()
         return try result.get()
     }
@@ -94,7 +110,9 @@ struct ProbeCommand: AsyncParsableCommand {
         throw Exit(.usage, "no server is called '\(name)'\(guess)")
     }
 
-    private func probe(_ target: ProbeTarget, _ fetcher: some Fetcher) async throws -> ProposalText {
+    private func probe(
+        _ target: ProbeTarget, _ ask: ProbeRequest, _ fetcher: some Fetcher
+    ) async throws -> ProposalText {
         let first = try await target.fetch(fetcher)
         // A page's own feed has the same content in a form for programs.
         if kind == nil {
@@ -104,26 +122,44 @@ struct ProbeCommand: AsyncParsableCommand {
                 if let text = await feed(address, of: target, fetcher) { return text }
             }
         }
-        let found: Recognised
+        let later = await self.later(target, fetcher)
+        let check = ProposalCheck(
+            loader: KindRegistry.loader(places), pages: [first.page] + [later?.page].compactMap { $0 })
         do throws(ReadError) {
-            found = try Recognised.from(first.page, WebURL(target.url) == nil ? nil : first.response, kind: kind)
+            let seen = target.isOnTheWeb ? first.response : nil
+            let found = try await Recognised.from(
+                first.page, seen, later: later?.page.bytes, ask: ask.options, kind: kind
+            ) { found in await check.fault(of: proposal(found, first, target)) }
+            return report(found, first, target)
         } catch {
             throw Exit(.data, "\(target.shown): \(error.failure.rawValue): \(error.detail)")
         }
-        return try report(found, first, target)
+    }
+
+    /// Fetches the address again: what changes within a second is no key. Nil for a file, and where the second request fails.
+    private func later(_ target: ProbeTarget, _ fetcher: some Fetcher) async -> ProbeTarget.Answer? {
+        guard target.isOnTheWeb else { return nil }
+        let clock = SystemClock()
+        do throws(CancellationError) {
+            try await clock.sleep(until: clock.now().boot.advanced(by: ProbeCommand.pause))
+        } catch {
+            return nil
+        }
+        return try? await target.fetch(fetcher)
     }
 
     private func feed(_ address: String, of target: ProbeTarget, _ fetcher: some Fetcher) async -> ProposalText? {
         guard let next = target.moved(to: address), let answer = try? await next.fetch(fetcher),
-            let found = try? Recognised.from(answer.page, answer.response, kind: nil), found.proposal.kind == "feed",
-            var text = try? report(found, answer, next)
+            let found = try? await Recognised.from(answer.page, answer.response, kind: nil),
+            found.proposal.kind == "feed"
         else { return nil }
+        var text = report(found, answer, next)
         text.remarks.append("The feed of \(target.shown)")
         return text
     }
 
-    private func report(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) throws -> ProposalText
-    {
+    /// Prints what was found on stderr.
+    private func report(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
         let type = answer.response.headers.mediaType.map { " of \($0)" } ?? ""
         Output.diagnose("\(target.shown): \(answer.page.bytes.count) bytes\(type): \(found.proposal.reason)")
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
@@ -132,11 +168,21 @@ struct ProbeCommand: AsyncParsableCommand {
         if !found.items.isEmpty { for line in table.lines { Output.diagnose(StyledText("  ") + line) } }
         let more = found.items.count - 3
         if more > 0 { Output.diagnose("  and \(more) more") }
-        let place = target.place(movedTo: answer.response.movedTo)
+        return proposal(found, answer, target)
+    }
+
+    private func proposal(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
         let taken = KindRegistry.loader(places).names()
-        let name = ProposedName.of(target.url, kind: found.proposal.kind, besides: taken.sources)
+        var names = taken.sources
+        var name = ProposedName.of(target.url, kind: found.proposal.kind, besides: names)
+        // A rule of that name may be there although the source is not.
+        while !taken.rules.isDisjoint(with: ProposalText.rules(of: name)) {
+            names.insert(name)
+            name = ProposedName.of(target.url, kind: found.proposal.kind, besides: names)
+        }
         return ProposalText(
-            found: found, place: place, name: name, userAgent: userAgent,
-            hasSink: taken.sinks.contains(ProposalText.sink))
+            found: found, place: target.place(movedTo: answer.response.movedTo), name: name, userAgent: userAgent,
+            headers: (try? ProbeRequest(method: nil, body: nil, headers: header).headers) ?? [],
+            existingSink: ProposalText.sink(among: taken.sinks))
     }
 }

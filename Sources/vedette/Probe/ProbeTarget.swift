@@ -13,9 +13,11 @@ struct ProbeTarget {
     private let server: Server?
     private let kind: String?
     private let userAgent: String?
+    private let ask: ProbeRequest
 
-    init(_ text: String, server: Server?, kind: String?, userAgent: String?) throws {
-        (self.server, self.kind, self.userAgent) = (server, kind, userAgent)
+    init(_ text: String, server: Server?, kind: String?, userAgent: String?, ask: ProbeRequest = ProbeRequest()) throws
+    {
+        (self.server, self.kind, self.userAgent, self.ask) = (server, kind, userAgent, ask)
         if let server, let base = server.url.flatMap(WebURL.init) {
             guard let found = base.resolving(text), found.origin == base.origin else {
                 throw Exit(.usage, "'\(text)' is not on the server '\(server.name)', which is \(base.origin)")
@@ -31,10 +33,14 @@ struct ProbeTarget {
 
     private init(_ url: String, like other: ProbeTarget) {
         (self.url, server, kind, userAgent) = (url, other.server, nil, other.userAgent)
+        ask = ProbeRequest()
     }
 
     /// The address without its query, which may contain a secret.
     var shown: String { String(url.prefix { $0 != "?" }) }
+
+    /// Whether the address is on the web, so that another request may have another response.
+    var isOnTheWeb: Bool { WebURL(url) != nil }
 
     /// Returns the target of a redirect; nil for an address outside the server whose settings are used.
     func moved(to address: String) -> ProbeTarget? {
@@ -59,8 +65,11 @@ struct ProbeTarget {
     private var template: RequestTemplate {
         let entry = kind.flatMap { kind in KindRegistry.sourceKinds.first { $0.name == kind } }
         let made = entry.flatMap { try? $0.make(Options()) }
-        return made?.request(base: url, context: PollContext(now: SystemClock().now().wall))
+        var template =
+            made?.request(base: url, context: PollContext(now: SystemClock().now().wall))
             ?? RequestTemplate(url: url, headers: [Header("Accept", ProbeTarget.accept)])
+        ask.apply(to: &template)
+        return template
     }
 
     private var request: Request {

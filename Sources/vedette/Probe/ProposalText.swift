@@ -11,19 +11,29 @@ struct ProposalText {
     /// The name of the source; its rule begins with it.
     var name: String
     var userAgent: String?
-    /// The configuration has the sink already.
-    var hasSink = false
+    var headers: [Header] = []
+    /// A sink of the configuration; nil where it has none yet.
+    var existingSink: String?
     var remarks: [String] = []
 
     private var proposal: Proposal { found.proposal }
 
     var lines: [String] {
         let remarks = (proposal.remarks + remarks).map { "# \(ProposalText.line($0))" }
-        let sinks = hasSink ? [] : ["sinks:", "  \(ProposalText.sink): {kind: stdout}", ""]
+        let sinks = existingSink == nil ? ["sinks:", "  \(ProposalText.proposedSink): {kind: stdout}", ""] : []
         return ["# \(ProposalText.line(title))"] + remarks + source + [""] + sinks + rule
     }
 
-    static let sink = "terminal"
+    /// The name of the sink that is proposed where there is none.
+    static let proposedSink = "terminal"
+
+    /// Returns the sink of a configuration that messages go to: the proposed one if it is there, else the first by name.
+    static func sink(among names: Set<String>) -> String? { names.contains(proposedSink) ? proposedSink : names.min() }
+
+    /// The names of rules that the proposal of a source can have.
+    static func rules(of source: String) -> [String] {
+        ["state", "items", "text", "change", "new"].map { "\(source)-\($0)" }
+    }
 
     private var title: String {
         let count = found.items.count
@@ -34,6 +44,10 @@ struct ProposalText {
         var lines = ["sources:", "  \(name):", "    kind: \(proposal.kind)"]
         lines += place.map { "    \($0.key): \(ProposalText.scalar($0.value))" }
         if let userAgent { lines.append("    user_agent: \(ProposalText.scalar(userAgent))") }
+        if !headers.isEmpty {
+            let list = headers.map { "\(ProposalText.scalar($0.name)): \(ProposalText.scalar($0.value))" }
+            lines.append("    headers: {\(list.joined(separator: ", "))}")
+        }
         for option in proposal.options {
             let remark = option.remark.map { "  # \(ProposalText.line($0))" } ?? ""
             lines.append("    \(option.name): \(ProposalText.value(option.value))\(remark)")
@@ -64,10 +78,13 @@ struct ProposalText {
             ]
         case .text:
             lines += ["  - name: \(name)-text", "    when: {source: \(name), changes: text}"]
+        case .fields(let names):
+            let list = names.map(ProposalText.scalar).joined(separator: ", ")
+            lines += ["  - name: \(name)-change", "    when: {source: \(name), changes: [\(list)]}"]
         case .arrivals:
             lines += ["  - name: \(name)-new", "    when: {source: \(name), appears: true}"]
         }
-        return lines + ["    notify: [\(ProposalText.sink)]"]
+        return lines + ["    notify: [\(ProposalText.scalar(existingSink ?? ProposalText.proposedSink))]"]
     }
 
     // MARK: Scalars
@@ -80,6 +97,10 @@ struct ProposalText {
     private static func value(_ value: Proposal.Value) -> String {
         switch value {
         case .text(let text): scalar(text)
+        case .body(let text):
+            // The compact form of JSON stands on one line, and is a map or list of YAML.
+            (try? JSON(parsing: Array(text.utf8))).flatMap { $0.members != nil || $0.array != nil ? $0.text : nil }
+                ?? scalar(text)
         case .list(let texts): "[" + texts.map(scalar).joined(separator: ", ") + "]"
         case .map(let pairs):
             "{" + pairs.map { "\(scalar($0.name)): \(scalar($0.value))" }.joined(separator: ", ") + "}"

@@ -15,19 +15,28 @@ struct Recognised {
     /// - Parameters:
     ///   - page: the response as a kind reads it.
     ///   - seen: the response as a kind observes it; nil for a file.
+    ///   - later: the body of a later response; nil for none.
+    ///   - ask: the options of the source that ask in the way that a person wants.
     ///   - wanted: the kind that a person names; nil for the kind that the response suggests.
+    ///   - fault: tells why a proposal does not work; nil when it does.
     /// - Throws: why the likeliest kind does not read it.
-    static func from(_ page: PageBody, _ seen: Response?, kind wanted: String?) throws(ReadError) -> Recognised {
-        var proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes)
+    static func from(
+        _ page: PageBody, _ seen: Response?, later: [UInt8]? = nil, ask: [Proposal.Option] = [], kind wanted: String?,
+        fault: (Recognised) async -> String? = { _ in nil }
+    ) async throws(ReadError) -> Recognised {
+        var proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes, later: later)
         if let wanted { proposals = proposals.filter { $0.kind == wanted } + [Proposal(kind: wanted)] }
         var problem: ReadError?
-        for proposal in proposals {
+        for var proposal in proposals {
+            proposal.options = ask + proposal.options
             guard let entry = KindRegistry.sourceKinds.first(where: { $0.name == proposal.kind }),
                 let options = proposal.options(for: entry), let kind = try? entry.make(options)
             else { continue }
             do throws(ReadError) {
                 guard let read = try read(page, seen, kind) else { continue }
-                return Recognised(proposal, kind, read, problem, isNamed: wanted != nil)
+                let found = Recognised(proposal, kind, read, problem, isNamed: wanted != nil)
+                guard let fault = await fault(found) else { return found }
+                problem = problem ?? ReadError(.shape, fault)
             } catch {
                 problem = problem ?? error
             }
@@ -37,7 +46,7 @@ struct Recognised {
 
     private init(_ proposal: Proposal, _ kind: any SourceKind, _ page: Page, _ problem: ReadError?, isNamed: Bool) {
         var proposal = proposal
-        if isNamed, proposal.options.isEmpty {
+        if isNamed, proposal.options.allSatisfy({ ["method", "body"].contains($0.name) }) {
             let isState = page.items.contains { $0.state != nil }
             proposal.hint = kind.mode == .window ? .arrivals : isState ? .state : .presence
         }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import VedetteCore
+
+@testable import VedetteSources
+
+/// Bodies in the shape that systems document, and what a person who knows the system would write for them.
+@Suite("Proposals for systems")
+struct RecognisedSystemsTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let json: JSON
+
+        var testDescription: String { file }
+        var file: String { json["file"]?.string ?? "" }
+
+        /// The expected value of an option; several texts are joined.
+        func option(_ name: String) -> String? {
+            json[name].flatMap { $0.string ?? $0.array?.compactMap(\.string).joined(separator: " ") }
+        }
+    }
+
+    private static let directory = FeedCorpus.directory.appending(path: "systems")
+
+    static let rows: [Row] = {
+        guard let text = try? Data(contentsOf: FeedCorpus.directory.appending(path: "systems.json")) else { return [] }
+        return ((try? JSON(parsing: Array(text)))?.array ?? []).map(Row.init)
+    }()
+
+    /// Returns what is wrong with the proposal for a body; nil for a right one.
+    private static func fault(_ row: Row) throws -> String? {
+        let body = Array(try Data(contentsOf: directory.appending(path: row.file)))
+        let headers = ResponseHeaders(row.option("type").map { [("Content-Type", $0)] } ?? [])
+        for proposal in Recogniser.proposals(url: "https://api.example.com/x/", headers: headers, body: body) {
+            guard let entry = SourceKinds.all.first(where: { $0.name == proposal.kind }),
+                let options = proposal.options(for: entry), let kind = try? entry.make(options)
+            else { continue }
+            var page = PageBody(bytes: body, headers: headers, url: "https://api.example.com/x/")
+            guard let read = try? kind.read(&page) else { continue }
+            return fault(proposal, read.items, row)
+        }
+        return "\(row.file): nothing is read"
+    }
+
+    private static func fault(_ proposal: Proposal, _ items: [Item], _ row: Row) -> String? {
+        func value(_ name: String) -> String? {
+            switch proposal.options.first(where: { $0.name == name })?.value {
+            case .text(let text): text
+            case .list(let texts): texts.joined(separator: " ")
+            case .map, nil: nil
+            }
+        }
+        var faults: [String] = []
+        if proposal.kind != row.option("kind") { faults.append("kind \(proposal.kind)") }
+        if "\(proposal.hint)" != row.option("hint") { faults.append("hint \(proposal.hint)") }
+        for name in ["items", "map", "key", "state", "title"] where value(name) != row.option(name) {
+            faults.append("\(name) \(value(name) ?? "-") instead of \(row.option(name) ?? "-")")
+        }
+        if Int64(items.count) != row.json["count"]?.int64 { faults.append("\(items.count) items") }
+        return faults.isEmpty ? nil : "\(row.file): \(faults.joined(separator: ", "))"
+    }
+
+    @Test("of forty systems at least thirty-six get the proposal that a person would write")
+    func systems() throws {
+        let faults = try Self.rows.compactMap(Self.fault)
+        #expect(Self.rows.count >= 40)
+        #expect(Self.rows.count - faults.count >= 36, "\(faults.joined(separator: "\n"))")
+    }
+
+    @Test("a key that changes between two responses is none: a counter, a time, a number of the moment")
+    func stability() throws {
+        func body(_ number: Int) -> [UInt8] {
+            let rows = (0..<3).map {
+                #"{"id":\#(number + $0),"seen":"2026-11-21T10:00:0\#(number % 9)Z","name":"n\#($0)"}"#
+            }
+            return Array("[\(rows.joined(separator: ","))]".utf8)
+        }
+        func key(later: [UInt8]?) -> String? {
+            let proposals = Recogniser.proposals(url: "https://h/", headers: .init(), body: body(10), later: later)
+            guard case .text(let key) = proposals.first?.options.first(where: { $0.name == "key" })?.value else {
+                return nil
+            }
+            return key
+        }
+        #expect(key(later: nil) == "id")
+        #expect(key(later: body(10)) == "id")
+        #expect(key(later: body(90)) == "name")
+    }
+}
