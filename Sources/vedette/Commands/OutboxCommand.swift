@@ -160,7 +160,7 @@ struct OutboxCommand: AsyncParsableCommand {
         func run() async throws {
             let now = SystemClock().now().wall
             let selection = try await chosen.selection([.dead, .paused, .retry], at: now)
-            let journal = chosen.places.journal
+            let journal = try chosen.places.journal
             let stopped = try await journal.reader().sourceRecords().compactMap(StoppedSink.init)
             let count = try await journal.retry(selection, at: now)
             try Output.print("\(counted(count, "message")) will be tried again")
