@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RuleEngine {
+    /// What one call to the engine changed.
+    public struct Step: Sendable {
+        /// Deliveries to commit: pending, or suppressed with the reason.
+        public var deliveries: [Delivery] = []
+        /// Rows to write, by key; nil deletes.
+        public var changes: [RuleMemory.Key: RuleMemory?] = [:]
+        /// The changes of rows in their order, for `undo`.
+        var writes: [Write] = []
+        /// The index in `writes` of the last change of each row.
+        private var lastWrite: [RuleMemory.Key: Int] = [:]
+        /// Silences that a state ended.
+        var ended: [Silence] = []
+        /// Whether sources were failing before the step, for `undo`.
+        var wereFailing: [String: Bool] = [:]
+        /// Sources whose response meant down before the step, for `undo`.
+        var wereDown: [String: Bool] = [:]
+        /// Sources that the step confirmed, for `undo`.
+        var wereUnconfirmed = Set<String>()
+        /// Log lines about matches that were discarded because their rule or source is gone or changed.
+        public var discarded: [String] = []
+        /// Log lines about rules that have no room for further rows, once per rule and purpose.
+        public var warnings: [String] = []
+        /// Rules that could not be evaluated against every event, with the reason and the number of events.
+        public var failures: [(rule: String, detail: String)] = []
+
+        /// A change of one row.
+        struct Write: Sendable {
+            var key: RuleMemory.Key
+            /// The row before; nil for none.
+            var before: RuleMemory?
+            /// The versions before and after.
+            var versions: (before: Int, after: Int)
+        }
+
+        /// The row ids of the silences that a state ended.
+        public var endedSilences: [Int64] { ended.map(\.id) }
+
+        /// Appends a step that followed this one.
+        public mutating func add(_ later: Step) {
+            deliveries += later.deliveries
+            for (key, change) in later.changes { changes[key] = .some(change) }
+            for write in later.writes { record(write) }
+            ended += later.ended
+            wereFailing.merge(later.wereFailing) { first, _ in first }
+            wereDown.merge(later.wereDown) { first, _ in first }
+            wereUnconfirmed.formUnion(later.wereUnconfirmed)
+            discarded += later.discarded
+            failures += later.failures
+            warnings += later.warnings
+        }
+
+        /// Records a change of a row. Changes that directly follow each other are one.
+        mutating func record(_ write: Write) {
+            if let last = lastWrite[write.key], writes[last].versions.after == write.versions.before {
+                writes[last].versions.after = write.versions.after
+            } else {
+                lastWrite[write.key] = writes.count
+                writes.append(write)
+            }
+        }
+
+        /// Forgets the changes of rows that are as the journal has them.
+        mutating func removeWrites(of keys: Set<RuleMemory.Key>) {
+            let others = writes.filter { !keys.contains($0.key) }
+            (writes, lastWrite) = ([], [:])
+            for write in others { record(write) }
+            for key in keys { changes.removeValue(forKey: key) }
+        }
+
+        /// Whether there is nothing to commit.
+        public var isEmpty: Bool { deliveries.isEmpty && changes.isEmpty && ended.isEmpty }
+    }
+}
