@@ -129,6 +129,33 @@ struct ProbeTests {
         #expect(elsewhere.code == 64 && elsewhere.err.contains("is not on the server 'lab'"), "\(elsewhere.err)")
     }
 
+    @Test("an API that is asked by POST gets method, body and headers, and what is printed asks in the same way")
+    func post() async throws {
+        let site = try await Asked()
+        let home = try Home()
+        try home.write("sinks: {desk: {kind: stdout}}\n", to: "sinks.yaml")
+        let ask = ["--body", #"{"method": "list", "id": 1}"#, "--header", "X-Tenant: a b"]
+        let result = try await Program.run(["probe", site.url + "/rpc"] + ask + home.places)
+        #expect(result.code == 0, "\(result.err)")
+        for line in [
+            #"    body: {"method":"list","id":1}"#, #"    headers: {"X-Tenant": "a b"}"#, "    items: result",
+            "    notify: [desk]",
+        ] {
+            #expect(result.lines.contains { $0.hasPrefix(line) }, "\(line): \(result.out)")
+        }
+        // The id is another one in each response, so the name is the key.
+        #expect(result.lines.contains { $0.hasPrefix("    key: name") }, "\(result.out)")
+        try home.write(result.out, to: "rpc.yaml")
+        #expect(try await home.vedette("check").code == 0)
+        #expect(try await home.vedette("run", "--once").code == 0)
+        let again = try await Program.run(["probe", site.url + "/rpc"] + ask + home.places)
+        try home.write(again.out, to: "again.yaml")
+        #expect(try await home.vedette("check").out.contains("2 sources, 1 sink, 2 rules"))
+        let secret = try await home.vedette("probe", site.url, "--header", "Authorization: Bearer hunter-two")
+        #expect(secret.code == 64 && secret.err.contains("name that with --server"), "\(secret.err)")
+        await site.end()
+    }
+
     @Test("what cannot be probed is one sentence with the remedy")
     func refusals() async throws {
         let site = try await Site(["half.json": "[{\"id\": 1}, {\"id\":", "empty": ""])
@@ -147,6 +174,43 @@ struct ProbeTests {
         }
         await site.end()
     }
+}
+
+/// A server that answers POST with a list, in which each row has another id each time.
+private final class Asked: Sendable {
+    let url: String
+    private let child: Child
+
+    private static let script = """
+        import http.server, itertools, json
+        count = itertools.count(1000)
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                good = json.loads(body) == {"method": "list", "id": 1} and self.headers["X-Tenant"] == "a b"
+                rows = [{"id": next(count), "name": name, "state": state} for name, state in [("web", "up"), ("db", "down")]]
+                text = json.dumps({"result": rows} if good else {"error": "no"}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+            def log_message(self, *words): pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        print("port", server.server_port, flush=True)
+        server.serve_forever()
+        """
+
+    init() async throws {
+        child = try Child("/usr/bin/env", ["python3", "-u", "-c", Asked.script])
+        let line = try await child.wait { !$0.isEmpty }[0]
+        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }) else {
+            throw Trouble("the server said: \(line)")
+        }
+        url = "http://127.0.0.1:\(port)"
+    }
+
+    func end() async { await child.destroy() }
 }
 
 /// Files behind a web server.

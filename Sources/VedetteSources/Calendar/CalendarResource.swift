@@ -54,6 +54,7 @@ struct CalendarResource: SourceKind {
     }
     var fieldNames: [String]? { CalendarEntry.fields + CalendarEntry.notes + ["percent"] }
     var noteNames: Set<String> { Set(CalendarEntry.notes) }
+    var measureNames: Set<String> { ["percent"] }
     var stateNames: StateNames? { StateNames(CalendarEntry.eventStates + CalendarEntry.toDoStates) }
 
     func request(base: String, context: PollContext) -> RequestTemplate {

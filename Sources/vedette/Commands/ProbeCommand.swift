@@ -124,7 +124,8 @@ struct ProbeCommand: AsyncParsableCommand {
         }
         let later = await self.later(target, fetcher)
         let check = ProposalCheck(
-            loader: KindRegistry.loader(places), pages: [first.page] + [later?.page].compactMap { $0 })
+            loader: KindRegistry.loader(places, readsSecrets: false),
+            pages: [first.page] + [later?.page].compactMap { $0 })
         do throws(ReadError) {
             let seen = target.isOnTheWeb ? first.response : nil
             let found = try await Recognised.from(
