@@ -6,9 +6,9 @@
 struct XMLEntities {
     /// Bytes of one entity's text.
     private static let longestText = 1024
-    private static let mostEntities = 256
+    private static let maximumEntities = 256
     /// Bytes by which all references together may lengthen a document.
-    private static let mostGrowth = 1 << 20
+    private static let maximumGrowth = 1 << 20
 
     private let bytes: [UInt8]
     private var at: Int
@@ -72,7 +72,9 @@ struct XMLEntities {
 
     /// Reads `<!ENTITY name "text">`.
     private mutating func readEntity() -> Bool {
-        guard bytes[at...].starts(with: "<!ENTITY".utf8), texts.count < XMLEntities.mostEntities else { return false }
+        guard bytes[at...].starts(with: "<!ENTITY".utf8), texts.count < XMLEntities.maximumEntities else {
+            return false
+        }
         at += 8
         skipSpace()
         let name = bytes[at...].prefix(
@@ -150,7 +152,7 @@ struct XMLEntities {
                 continue
             }
             growth += max(0, text.count - name.count - 2)
-            guard growth <= XMLEntities.mostGrowth else {
+            guard growth <= XMLEntities.maximumGrowth else {
                 throw DocumentError(.tooLarge, "the entities that the XML document declares make it too long")
             }
             out += text

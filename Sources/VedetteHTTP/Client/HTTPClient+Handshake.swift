@@ -13,7 +13,7 @@ extension HTTPClient {
     }
 
     /// Sessions that are kept at most; a lost one costs a request.
-    private static let mostHandshakes = 1000
+    private static let maximumHandshakes = 1000
 
     /// Sends a request in its session, and once more when the server gives it another one.
     func fetch(_ request: Request, after handshake: SessionHandshake) async throws(FetchError) -> Response {
@@ -24,7 +24,7 @@ extension HTTPClient {
         guard response.status == handshake.status, WebURL(response.url)?.origin == origin,
             let value = response.headers[handshake.header], !value.isEmpty, value != known?.value
         else { return response }
-        if handshakes.count >= HTTPClient.mostHandshakes { handshakes.removeAll() }
+        if handshakes.count >= HTTPClient.maximumHandshakes { handshakes.removeAll() }
         let secret = Secret(value)
         handshakes[key] = secret
         return try await authenticated(request.adding(handshake.header, secret))

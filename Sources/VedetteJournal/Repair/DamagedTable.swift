@@ -6,7 +6,7 @@ import VedetteCore
 /// Reads the rows of a damaged table around the pages that cannot be read.
 struct DamagedTable {
     /// Ranges of keys that are tried at most. A seek into a damaged page costs microseconds.
-    private static let mostTries = 20_000
+    private static let maximumTries = 20_000
 
     private let name: String
     private let db: Database
@@ -37,7 +37,7 @@ struct DamagedTable {
     ) throws -> Bool {
         let sql = "select \(columns.joined(separator: ", ")) from \(name) not indexed where \(key) between ? and ?"
         var (gaps, tried, isComplete) = ([Int64.min...max(last, 0)], 0, true)
-        while tried < gaps.count, tried < DamagedTable.mostTries {
+        while tried < gaps.count, tried < DamagedTable.maximumTries {
             var (low, high) = (gaps[tried].lowerBound, gaps[tried].upperBound)
             tried += 1
             func read(_ order: String, _ passed: (Int64) -> Void) throws -> Bool {

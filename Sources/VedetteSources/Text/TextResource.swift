@@ -19,7 +19,7 @@ struct TextResource: SourceKind {
         streams: .documents, make: { options throws(OptionProblem) in try TextResource(options) })
 
     /// Lines that are read at most.
-    private static let mostLines = 100_000
+    private static let maximumLines = 100_000
 
     let mode: ReadingMode
     let identity: UInt64
@@ -88,8 +88,8 @@ struct TextResource: SourceKind {
 
     private func lines(of text: String, _ pattern: any Pattern, _ url: WebURL?) throws(ReadError) -> ItemList {
         let lines = TextResource.lines(of: text)
-        guard lines.count <= TextResource.mostLines else {
-            throw ReadError(.tooLarge, "the text has more than \(TextResource.mostLines) lines")
+        guard lines.count <= TextResource.maximumLines else {
+            throw ReadError(.tooLarge, "the text has more than \(TextResource.maximumLines) lines")
         }
         let found: [[String: String]?]
         do throws(PatternError) {
