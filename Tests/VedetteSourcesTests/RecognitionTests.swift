@@ -11,7 +11,7 @@ struct RecognitionTests {
     static func line(_ proposal: Proposal) -> String {
         let options = proposal.options.map { option in
             switch option.value {
-            case .text(let text): "\(option.name)=\(text)"
+            case .text(let text), .body(let text): "\(option.name)=\(text)"
             case .list(let texts): "\(option.name)=[\(texts.joined(separator: " "))]"
             case .map(let pairs): "\(option.name)={\(pairs.map { "\($0.name):\($0.value)" }.joined(separator: " "))}"
             }
