@@ -60,6 +60,12 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         try await read { try SourceRows.items($0, of: source) }
     }
 
+    public func items(
+        of source: String, withKeys keys: Set<String>
+    ) async throws(JournalError) -> [String: StoredItem] {
+        try await read { try SourceRows.items($0, of: source, withKeys: keys) }
+    }
+
     public func ruleMemories() async throws(JournalError) -> [RuleMemory] { try await read(RuleMemoryRows.all) }
 
     public func silences() async throws(JournalError) -> [Silence] { try await read(SilenceRows.all) }

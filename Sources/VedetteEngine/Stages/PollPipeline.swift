@@ -279,7 +279,8 @@ final class PollPipeline {
 
     /// Reads the stored rows of some items.
     func items(of source: WatchedSource, _ keys: Set<String>) async throws(JournalError) -> [String: StoredItem] {
-        try await dependencies.journal.items(of: source.source.name, withKeys: keys)
+        guard !keys.isEmpty else { return [:] }
+        return try await dependencies.journal.items(of: source.source.name, withKeys: keys)
     }
 
     /// Notes that the server has ended a stream in an orderly way, which is no failure.

@@ -46,8 +46,21 @@ enum SourceRows {
     }
 
     static func items(_ connection: Connection, of source: String) throws -> [String: StoredItem] {
-        let rows = try connection.run(
-            "select key, digest, shown, absent_since, state_since, body from item where source = $1", [source])
+        try items(connection.run(selectItems, [source]))
+    }
+
+    static func items(
+        _ connection: Connection, of source: String, withKeys keys: Set<String>
+    ) throws -> [String: StoredItem] {
+        guard !keys.isEmpty else { return [:] }
+        let commands = keys.map { SQLCommand(selectItems + " and key = $2", [source, $0]) }
+        return try connection.run(commands).reduce(into: [:]) { try $0.merge(items($1)) { first, _ in first } }
+    }
+
+    private static let selectItems =
+        "select key, digest, shown, absent_since, state_since, body from item where source = $1"
+
+    private static func items(_ rows: SQLRows) throws -> [String: StoredItem] {
         var items: [String: StoredItem] = [:]
         items.reserveCapacity(rows.count)
         for row in rows {
