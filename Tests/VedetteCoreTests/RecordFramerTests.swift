@@ -109,7 +109,7 @@ struct RecordFramerTests {
     func limit() throws {
         let long = String(repeating: "x", count: 99)
         #expect(throws: FetchError.self) { try Self.records("data: \(long)", limit: 100) }
-        #expect(throws: FetchError.self) { try Self.records("data:\(long)\ndata:x\n\n", limit: 105) }
+        #expect(throws: FetchError.self) { try Self.records("data:\(long)\ndata:0123456789\n\n", limit: 105) }
         #expect(throws: FetchError.self) { try Self.records("\(long)x\n", .lines, limit: 99) }
         #expect(try Self.records("\(long)\n\(long)\n", .lines, limit: 99).count == 2)
     }
