@@ -35,10 +35,12 @@ public struct Diagnostic: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The diagnostic as it is printed: `file:line:column: message`.
-    public var description: String {
-        let place = line == 0 ? file : "\(file):\(line):\(column)"
-        return "\(place): " + (severity == .warning ? "warning: " : "") + message
-    }
+    public var description: String { "\(place): " + (severity == .warning ? "warning: " : "") + message }
+
+    /// The diagnostic for a log, which has its own word for a warning.
+    public var text: String { "\(place): \(message)" }
+
+    private var place: String { line == 0 ? file : "\(file):\(line):\(column)" }
 }
 
 /// A position in a file.

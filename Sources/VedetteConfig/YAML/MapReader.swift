@@ -20,16 +20,19 @@ struct MapReader {
     ) {
         guard let entries = node.entries(what, findings) else { return nil }
         (self.what, self.node, self.findings) = (what, node, findings)
-        let usable = keys.filter { !$0.isPlanned }.map(\.name) + options.map(\.name)
         var values: [String: YAMLEntry] = [:]
         for entry in entries {
-            if usable.contains(entry.name) {
+            let name = entry.name
+            if keys.contains(where: { $0.name == name && !$0.isPlanned })
+                || options.contains(where: { $0.name == name })
+            {
                 values[entry.name] = entry
             } else if keys.contains(where: { $0.name == entry.name }) {
                 findings.error(entry.key.place, "'\(entry.name)' is not supported yet; remove it")
             } else if let remedy = remedies[entry.name] {
                 findings.error(entry.key.place, "'\(entry.name)' \(remedy)")
             } else {
+                let usable = keys.filter { !$0.isPlanned }.map(\.name) + options.map(\.name)
                 findings.error(entry.key.place, MapReader.unknown("key", entry.name, in: what, among: usable))
             }
         }

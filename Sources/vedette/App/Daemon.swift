@@ -227,7 +227,9 @@ struct Daemon {
             app.log.log(.warning, "the configuration was not reloaded: its reading was interrupted")
             return unchanged
         }
-        for diagnostic in loaded.diagnostics { app.log.log(.warning, diagnostic.description) }
+        for diagnostic in loaded.diagnostics {
+            app.log.log(diagnostic.severity == .warning ? .warning : .error, diagnostic.text)
+        }
         guard let configuration = loaded.configuration else {
             app.log.log(.error, "failed to reload the configuration: it has errors; the previous one stays active")
             return unchanged

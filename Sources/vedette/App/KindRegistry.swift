@@ -22,23 +22,20 @@ enum KindRegistry {
     /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
     /// itself.
     /// - Parameters:
-    ///   - warns: whether warnings are printed, too. Those of a configuration without errors hold up no watcher whose
-    ///     standard error is not read.
+    ///   - log: gets the warnings of a configuration without errors; nil drops them.
     ///   - readsSecrets: whether the command polls or sends. Others work in a shell without the credentials of the service.
     static func configuration(
-        _ places: Paths, warns: Bool = false, readsSecrets: Bool = true
+        _ places: Paths, log: (any Log)? = nil, readsSecrets: Bool = true
     ) throws -> Configuration {
         let loaded = loader(places, readsSecrets: readsSecrets).load()
-        let printed = loaded.diagnostics.filter { warns || $0.severity == .error }
         guard let configuration = loaded.configuration else {
+            let printed = loaded.diagnostics.filter { log != nil || $0.severity == .error }
             for diagnostic in printed { Output.diagnose(diagnostic.description) }
             let errors = loaded.diagnostics.filter { $0.severity == .error }
             let code: Exit.Code = errors.allSatisfy(\.mayPass) ? .temporary : .configuration
             throw Exit(code, "the configuration has \(counted(errors.count, "error"))")
         }
-        for diagnostic in printed {
-            LineWriter.standardError.write(StyledText(diagnostic.description).text + "\n")
-        }
+        for diagnostic in loaded.diagnostics { log?.log(.warning, diagnostic.text) }
         return configuration
     }
 

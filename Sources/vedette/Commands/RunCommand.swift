@@ -51,9 +51,9 @@ struct RunCommand: AsyncParsableCommand {
             Output.diagnose("  vedette init --url URL    for one that watches an address")
             throw ExitCode(Exit.Code.configuration.rawValue)
         }
-        let configuration = try KindRegistry.configuration(places, warns: true)
         let log = StderrLog(level: verbose ? .debug : .info, style: log)
         defer { log.finish() }
+        let configuration = try KindRegistry.configuration(places, log: log)
         let place = try places.journalPlace(configuration.settings.postgres)
         if once {
             let app = try await App(configuration, journal: place.open(), access: place.access, log: log)

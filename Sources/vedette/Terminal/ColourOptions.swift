@@ -13,19 +13,22 @@ struct ColourOptions: ParsableArguments {
     @Option(help: "Colour: auto, always or never.")
     var color = ColourChoice.auto
 
+    /// Read once: Foundation makes a dictionary of it each time, and a list may ask for each row.
+    private static let environment = ProcessInfo.processInfo.environment
+
     var palette: Palette { palette(of: STDOUT_FILENO) }
 
     /// The colours of what goes to standard error.
     var diagnosticPalette: Palette { palette(of: STDERR_FILENO) }
 
     private func palette(of descriptor: Int32) -> Palette {
-        Palette(isOn: isColoured(ProcessInfo.processInfo.environment, isTerminal: isatty(descriptor) == 1))
+        Palette(isOn: isColoured(ColourOptions.environment, isTerminal: isatty(descriptor) == 1))
     }
 
     /// Addresses are not colours, but who wants no escape sequence wants none of them either.
     var links: Hyperlinks {
         let isTerminal = isatty(STDOUT_FILENO) == 1
-        return color == .never ? .none : Hyperlinks(ProcessInfo.processInfo.environment, isTerminal: isTerminal)
+        return color == .never ? .none : Hyperlinks(ColourOptions.environment, isTerminal: isTerminal)
     }
 
     func isColoured(_ environment: [String: String], isTerminal: Bool) -> Bool {
