@@ -53,7 +53,8 @@ enum EventRows {
         var arguments: StatementArguments = []
         if let rule = filter.rule { arguments += [rule] }
         var after = seq
-        if let since = filter.since {
+        // The pages after the first begin behind that seq: to find it reads the index of all times from then on.
+        if seq == 0, let since = filter.since {
             // Times may go back where seqs do not, so the first seq of the time is only a lower bound; the time itself is
             // a condition too.
             guard let first = try Int64.fetchOne(db.cachedStatement(sql: firstSince), arguments: [since.milliseconds])
@@ -65,16 +66,11 @@ enum EventRows {
         if let key = filter.key { arguments += [key] }
         arguments += StatementArguments(filter.kinds.map(\.rawValue).sorted())
         if let since = filter.since { arguments += [since.milliseconds] }
-        if let until = filter.until {
-            guard let last = try Int64.fetchOne(db.cachedStatement(sql: lastUntil), arguments: [until.milliseconds])
-            else { return nil }
-            arguments += [until.milliseconds, last]
-        }
+        if let until = filter.until { arguments += [until.milliseconds] }
         return arguments
     }
 
     static let firstSince = "select min(seq) from event indexed by event_time where time >= ?"
-    static let lastUntil = "select max(seq) from event indexed by event_time where time < ?"
 
     /// Builds the statement of a filter: it walks one index in the order of seq.
     static func sql(_ filter: EventFilter, _ order: Order, column: String = "e.body") -> String {
@@ -86,7 +82,7 @@ enum EventRows {
         }
         // The unary plus keeps the time's own index out: its order is another.
         if filter.since != nil { conditions.append("+e.time >= ?") }
-        if filter.until != nil { conditions += ["+e.time < ?", "e.seq <= ?"] }
+        if filter.until != nil { conditions.append("+e.time < ?") }
         let isSent = "d.state in ('pending', 'retry', 'paused', 'sent')"
         if filter.isSent {
             conditions.append(

@@ -70,8 +70,9 @@ struct Palette: Sendable {
     /// Returns pieces of an event's line in their colours.
     func paint(_ pieces: some Sequence<EventLine.Piece>, kind: String) -> StyledText {
         pieces.reduce(StyledText("")) { line, piece in
-            let role = Palette.role(of: piece, kind: kind)
-            return line + (role.map { paint(piece.text, $0) } ?? StyledText(piece.text))
+            let text = StyledText(painted: piece.text, width: CellWidth.of(piece.text))
+            guard isOn, let role = Palette.role(of: piece, kind: kind) else { return line + text }
+            return line + StyledText(painted: "\u{1B}[\(role.rawValue)m\(text.text)\u{1B}[0m", width: text.width)
         }
     }
 

@@ -76,7 +76,8 @@ extension JournalReader {
     }
 }
 
-/// The rows of a query, one page at a time, so that a journal of any size needs the memory of one page.
+/// The rows of a query, one page at a time, so that a journal of any size needs the memory of two pages: the next one is
+/// read while the consumer uses the one before.
 public struct JournalPages<Row: Sendable>: AsyncSequence, Sendable {
     public typealias Element = [Row]
     public typealias Failure = JournalError
@@ -94,19 +95,34 @@ public struct JournalPages<Row: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
+        private typealias Result = Swift.Result<[Row], JournalError>
+
         private let pages: JournalPages
         private var after: Int64
         private var isAtEnd = false
+        private var following: Task<Result, Never>?
 
         fileprivate init(pages: JournalPages) { (self.pages, after) = (pages, pages.start) }
 
         public mutating func next() async throws(JournalError) -> [Row]? {
             guard !isAtEnd else { return nil }
-            let page = try await pages.fetch(after, pages.size)
+            let page =
+                if let following { try await following.value.get() } else { try await pages.fetch(after, pages.size) }
             isAtEnd = page.count < pages.size
             guard let last = page.last else { return nil }
             after = pages.number(last)
+            following = isAtEnd ? nil : read(after)
             return page
+        }
+
+        private func read(_ after: Int64) -> Task<Result, Never> {
+            Task { [pages] in
+                do throws(JournalError) {
+                    return .success(try await pages.fetch(after, pages.size))
+                } catch {
+                    return .failure(error)
+                }
+            }
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(JournalError) -> [Row]? {
