@@ -9,7 +9,7 @@ import VedetteSources
 
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe", abstract: "Fetch an address once and propose how to watch it.",
+        commandName: "probe", abstract: "Fetch an address and propose how to watch it.",
         discussion: """
             It fetches the address twice, a second apart, recognises the format, and prints a source, a sink and a rule that \
             `check` accepts and that it has tried on both responses; --write makes a file of the configuration of them. What it \
