@@ -49,7 +49,7 @@ struct StoppedSinkTests {
     }
 
     @Test(
-        "a paused sink stays paused over a restart and gets no request; outbox retry --sink resumes it with nothing pending"
+        "a paused sink stays paused over a restart and gets no request; outbox retry --sink resumes it"
     )
     func restart() async throws {
         let world = try await World()
