@@ -178,7 +178,7 @@ struct PollMemoryTests {
         let known = names.map { name in
             var record = SourceRecord(name: name)
             record.snapshot = SnapshotHead(
-                identity: 1, fingerprints: [:], goodAt: world.clock.now().wall)
+                identity: source(name, mode: .window).identity, fingerprints: [:], goodAt: world.clock.now().wall)
             return record
         }
         _ = try await world.journal.commit(known.map { PollRecord(record: $0) }, within: .none)
