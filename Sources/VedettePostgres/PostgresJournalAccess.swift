@@ -45,7 +45,8 @@ public struct PostgresJournalAccess: JournalAccess {
     }
 
     public func retry(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
-        try await change(DeliveryChange(.retry, selection, at: now), at: now) { .retry(sink: $0) }
+        let resumed = [selection.wholeSink].compactMap { $0 }
+        return try await change(DeliveryChange(.retry, selection, at: now), resumed, at: now) { .retry(sink: $0) }
     }
 
     public func drop(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
@@ -71,14 +72,15 @@ public struct PostgresJournalAccess: JournalAccess {
     }
 
     private func change(
-        _ change: DeliveryChange, at now: Timestamp, _ request: @escaping @Sendable (String) -> ControlRequest
+        _ change: DeliveryChange, _ resumed: [String] = [], at now: Timestamp,
+        _ request: @escaping @Sendable (String) -> ControlRequest
     ) async throws(JournalError) -> Int {
         var (change, count) = (change, 0)
         while !change.isDone {
             let (next, changed) = try await edit(at: now) { [change] transaction in
                 var step = change
                 let sinks = try step.run(transaction)
-                return ((step, sinks.count), Set(sinks).sorted().map(request))
+                return ((step, sinks.count), Set(sinks + resumed).sorted().map(request))
             }
             (change, count) = (next, count + changed)
         }
