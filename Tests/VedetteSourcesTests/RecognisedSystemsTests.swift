@@ -48,7 +48,7 @@ struct RecognisedSystemsTests {
             switch proposal.options.first(where: { $0.name == name })?.value {
             case .text(let text), .body(let text): text
             case .list(let texts): texts.joined(separator: " ")
-            case .map, .body, nil: nil
+            case .map, nil: nil
             }
         }
         var faults: [String] = []
