@@ -18,9 +18,7 @@ public actor Watcher {
     private(set) var schedule: PollSchedule
     private(set) var slots = PollSlots()
     private var isStopping = false
-    private var sleeper: Task<Void, Never>?
-    /// When the watcher wakes; nil while it is awake.
-    private var wakeAt: BootTime?
+    private let sleep: WatcherSleep
     private var suspends: SuspendMonitor
     /// The newest time that the journal had when this run began; nil for an empty journal.
     public private(set) var newestStored: Timestamp?
@@ -37,7 +35,7 @@ public actor Watcher {
         dispatcher: Dispatcher
     ) {
         (self.dependencies, self.executor, self.dispatcher) = (dependencies, executor, dispatcher)
-        suspends = SuspendMonitor(dependencies.clock)
+        (sleep, suspends) = (WatcherSleep(dependencies.clock), SuspendMonitor(dependencies.clock))
         commits = CommitBatcher(
             journal: dependencies.journal, log: dependencies.log, limits: { dispatcher.queueBounds.limits() },
             announce: { await dispatcher.committed($0, $1) })
@@ -90,7 +88,7 @@ public actor Watcher {
     /// Ends `run`: polls under way are cancelled, and what they committed is kept.
     public func stop() {
         isStopping = true
-        wakeUp()
+        sleep.wakeUp()
     }
 
     /// Polls every source once, those under Retry-After or backoff only when `force`d, and returns the result of each.
@@ -123,28 +121,15 @@ public actor Watcher {
         let hasNew = watch.sources.contains { schedule[$0.name] == nil }
         let records = hasNew ? try await dependencies.journal.sourceRecords() : []
         let stored = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
-        let names = Set(watch.sources.map(\.name))
-        for source in schedule.all where !names.contains(source.source.name) {
-            slots.stopWaiting(source)
-            schedule.remove(source)
-        }
         let now = dependencies.clock.now()
-        for source in watch.sources {
-            if let known = schedule[source.name] {
-                // It may have another host now, which need not be slow.
-                if slots.stopWaiting(known) { schedule.schedule(known, at: now.boot) }
-                schedule.replace(known, with: source, now: now)
-            } else {
-                let added = schedule.add(source)
-                if let record = stored[source.name] { added.restore(record, at: now) }
-                schedule.scheduleFirst(added, now: now)
-            }
-        }
+        // Each may have another host now, which need not be slow.
+        for source in schedule.all where slots.stopWaiting(source) { schedule.schedule(source, at: now.boot) }
+        schedule.reload(watch.sources, stored: stored, now: now)
         network.watch(schedule.all)
         let polled = schedule.all.filter { $0.record.snapshot != nil }.map(\.source)
         await rules.reload(watch.rules, watched: Set(schedule.byName.keys), polled: polled)
         schedule.advanceForRules(now: dependencies.clock.now())
-        wakeUp()
+        sleep.wakeUp()
     }
 
     /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
@@ -161,7 +146,7 @@ public actor Watcher {
         guard !source.isRemoved, source.poll == nil else { return }
         slots.stopWaiting(source)
         schedule.schedule(source, at: dependencies.clock.now().boot)
-        wakeUpIfEarlier()
+        sleep.wakeUp(ifAfter: nextDeadline)
     }
 
     /// Reads the silences again, after a command or a button changed them.
@@ -183,12 +168,7 @@ public actor Watcher {
         catchUpAfterSleep()
         let now = dependencies.clock.now().boot
         let deadline = max(now.advanced(by: Watcher.tick), nextDeadline ?? now.advanced(by: .seconds(3600)))
-        wakeAt = deadline
-        let clock = dependencies.clock
-        let sleeper = Task { () -> Void in _ = try? await clock.sleep(until: deadline) }
-        self.sleeper = sleeper
-        await sleeper.value
-        (self.sleeper, wakeAt) = (nil, nil)
+        await sleep.sleep(until: deadline)
     }
 
     /// With every slot taken, a finished poll wakes the watcher.
@@ -196,15 +176,6 @@ public actor Watcher {
         let healthCheck = network.isOffline ? nil : schedule.nextHealthCheck
         let start = slots.hasFree ? [schedule.next, healthCheck].compactMap { $0 }.min() : nil
         return [start, deferredWrites.due].compactMap { $0 }.min()
-    }
-
-    private func wakeUp() {
-        wakeAt = nil
-        sleeper?.cancel()
-    }
-
-    private func wakeUpIfEarlier() {
-        if let wakeAt, let next = nextDeadline, next < wakeAt { wakeUp() }
     }
 
     // MARK: Polls
@@ -258,7 +229,7 @@ public actor Watcher {
                 schedule.schedule(waiting, at: now.boot)
             }
         }
-        wakeUpIfEarlier()
+        sleep.wakeUp(ifAfter: nextDeadline)
         guard slots.isIdle else { return }
         for waiter in idleWaiters { waiter.resume() }
         idleWaiters = []

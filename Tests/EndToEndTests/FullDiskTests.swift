@@ -5,8 +5,8 @@ import Testing
 
 /// A small file system of its own for a watcher, in a user namespace.
 private enum SmallDisk {
-    /// Mounts 2 MiB at the directory of the first argument and becomes the program behind it.
-    private static let script = #"mount -t tmpfs -o size=2m,mode=700 none "$0" && exec "$@""#
+    /// Mounts 8 MiB at the directory of the first argument and becomes the program behind it.
+    private static let script = #"mount -t tmpfs -o size=8m,mode=700 none "$0" && exec "$@""#
 
     static func arguments(_ arguments: [String]) -> [String] { ["-Urm", "sh", "-c", script] + arguments }
 
@@ -29,14 +29,18 @@ struct FullDiskTests {
     func full() async throws {
         let home = try Home()
         let list = home.directory.appending(path: "list.json")
-        func serve(_ state: String) throws {
-            try Data(#"[{"id": 1, "title": "prod-1", "state": "\#(state)"}]"#.utf8).write(to: list, options: .atomic)
+        // The journal's log has room of its own: a change must be larger than that.
+        func serve(_ state: String, bytes: Int = 0) throws {
+            let text = String(repeating: "x", count: bytes)
+            try Data(#"[{"id": 1, "title": "prod-1", "state": "\#(state)", "text": "\#(text)"}]"#.utf8)
+                .write(to: list, options: .atomic)
         }
         try serve("First")
+        let notes = (0..<24).map { "n\($0): text" }.joined(separator: ", ")
         try home.write(
             """
             sources:
-              s: {kind: json, url: "file://\(list.path)", state: state, every: 200ms}
+              s: {kind: json, url: "file://\(list.path)", state: state, every: 200ms, notes: {\(notes)}}
             sinks:
               out: {kind: stdout, format: json}
             rules:
@@ -49,11 +53,11 @@ struct FullDiskTests {
         // The mount is in the watcher's namespace alone.
         let filler = "/proc/\(watcher.pid)/root\(home.state.path)/filler"
         try fill(filler)
-        try serve("Second")
+        try serve("Second", bytes: 60_000)
         try await watcher.wait(for: .err) { $0.contains { $0.contains("is full: make room") } }
         // The journal is no source of the configuration: it is told past it, to a sink that needs no network.
         try await watcher.wait { $0.contains { $0.contains("io.vedette.source.failing") } }
-        try serve("Third")
+        try serve("Third", bytes: 60_000)
         unlink(filler)
         let lines = try await watcher.wait { $0.contains { $0.contains(#""to":"Third""#) } }
         let events = lines.compactMap(Program.object)

@@ -33,18 +33,24 @@ struct PresetTests {
         let home = try Home()
         let text = try String(contentsOf: file, encoding: .utf8)
         try home.write(text)
-        return (home, PresetTests.environment(of: text))
+        return (home, try PresetTests.environment(of: text, in: home))
     }
 
-    /// A secret of the shape that its kind takes for one.
-    private static func environment(of text: String) -> [String: String] {
+    /// Gives a configuration its secrets, each of the shape that its kind takes for one.
+    /// - Returns: the environment with those that are read from there, and with the place of the others.
+    private static func environment(of text: String, in home: Home) throws -> [String: String] {
+        let credentials = home.directory.appending(path: "credentials")
+        try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)
+        for name in text.matches(of: /\{credential: ([a-z]+)\}/).map({ String($0.1) }) {
+            try Data("a-secret-of-the-test".utf8).write(to: credentials.appending(path: name))
+        }
         let names = text.matches(of: /\{env: ([A-Z_]+)\}/).map { String($0.1) }
         let pairs = names.map { name in
             let isAddress = name.hasSuffix("WEBHOOK") || name.hasSuffix("WORKFLOW")
             let standard = isAddress ? "https://hooks.example.com/hooks/a-secret-of-the-test" : "a-secret-of-the-test"
             return (name, secrets[name] ?? standard)
         }
-        return Dictionary(pairs) { first, _ in first }
+        return Dictionary(pairs + [("CREDENTIALS_DIRECTORY", credentials.path)]) { first, _ in first }
     }
 
     private static let secrets = [
@@ -78,7 +84,7 @@ struct PresetTests {
         for file in try PresetTests.files(in: directory) + PresetTests.files(in: Preset.directory) {
             let text = try String(contentsOf: file, encoding: .utf8)
             try home.write(text, to: file.lastPathComponent)
-            environment.merge(PresetTests.environment(of: text)) { first, _ in first }
+            environment.merge(try PresetTests.environment(of: text, in: home)) { first, _ in first }
         }
         let result = try await Program.run(["check"] + home.places, environment: environment)
         #expect(result.code == 0, "\(result.out)\(result.err)")

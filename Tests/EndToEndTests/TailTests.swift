@@ -96,7 +96,7 @@ struct TailTests {
     func usage() async throws {
         let home = try await history()
         for options in [
-            ["--since", "yesterday"], ["-n", "-1"], ["--json", "--template", "x"], ["--template", "{{item.}}"],
+            ["--since", "soon"], ["-n", "-1"], ["--json", "--template", "x"], ["--template", "{{item.}}"],
             ["--template", "{{unknown.name}}"], ["--since", "tomorrow"], ["--since", "1h", "--until", "2h"],
         ] {
             let result = try await Program.run(["tail", "--no-follow"] + options + home.places)

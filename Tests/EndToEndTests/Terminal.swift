@@ -25,11 +25,13 @@ enum Terminal {
         keys: [(after: String, type: String)]
     ) throws -> Child {
         let steps = try JSONSerialization.data(withJSONObject: keys.map { [$0.after, $0.type] })
+        // `swift test` sets NO_COLOR where its own output is no terminal; an empty value counts as unset (no-color.org).
+        let defaults = ["TERM": "xterm-256color", "NO_COLOR": "", "CLICOLOR_FORCE": ""]
         return try Child(
             "/usr/bin/env",
             ["python3", "-c", driver, String(columns), String(decoding: steps, as: UTF8.self), Program.path]
                 + arguments,
-            environment: ["TERM": "xterm-256color"].merging(environment) { $1 })
+            environment: defaults.merging(environment) { $1 })
     }
 
     static func session(_ child: Child) async throws -> Session {

@@ -94,7 +94,7 @@ struct EventLayoutTests {
         #expect(lines[1].text == "23:41:07 168   lab-systems  WAS lab clone 05  Starting → Started (after 4 min 12 s)")
         #expect(
             lines[2].text
-                == "23:58:00 169 * blog-updates  A new post with a title that is much longer than a terminal is wide, as…  appeared"
+                == "23:58:00 169 * blog-updates  A new post with a title that is much longer than a terminal is wide, as titles…  appeared"
         )
         #expect(lines.allSatisfy { $0.width <= 120 })
     }

@@ -47,7 +47,7 @@ struct ItemTableTests {
                 "KEY  AGE    STATE          TITLE",
                 "9    12 s   Ready for use  Portal QA",
                 "59   4 min  Starting       빌드 서버 e\u{301}te\u{301}",
-                "60   2 h    -              a system with a name that is longer than most are…",
+                "60   2 h    -              a system with a name that is longer than most are,…",
                 "66   1 d    Stopped        sandbox",
             ])
         #expect(screen(Self.systems, table(), width: 120)[3].hasSuffix("and longer than the line"))

@@ -44,17 +44,20 @@ extension Bad {
         Bad("session: {from: 409}", "1:44: 'session' needs 'login' with 'fields', or 'header'"),
         Bad(
             "session: {header: X-S, login: /login}",
-            "1:63: 'login' and 'header' are two ways to begin a session; keep one"),
+            "1:58: 'login' and 'header' are two ways to begin a session; keep one"),
         Bad(
             "session: {login: /login}",
-            "1:44: 'login' needs 'fields' beside it: the names of the form's inputs and their values"),
+            "1:45: 'login' needs 'fields' beside it: the names of the form's inputs and their values"),
         Bad(
             "session: {login: 'https://id.example.org/', fields: {u: a}}",
             "1:52: 'login' is on another origin than the server, which gets no password"),
-        Bad("session: {login: /login, fields: {password: secret}}", "1:78: X"),
+        Bad(
+            "session: {login: /login, fields: {password: secret}}",
+            "1:79: 'password' of 'fields' stands in a file that others can read; "
+                + "write 'chmod 600 a.yaml', or {env: NAME} here"),
         Bad(
             "cookies: none, session: {login: /login, fields: {u: a}}",
-            "1:59: 'login' needs cookies; remove 'cookies: none'"),
+            "1:60: 'login' needs cookies; remove 'cookies: none'"),
         Bad("session: {header: 'a b'}", "1:53: 'a b' is not a header name; it takes letters, digits and '-'"),
         Bad("netrc: false", "1:42: 'netrc: false' has no effect; remove it"),
         Bad("netrc: [a]", "1:42: 'netrc' must be a text, not a list; quote a text that begins with '['"),

@@ -239,8 +239,9 @@ struct WordingTests {
         #expect(context["change.from"] == "Starting" && context["change.lasted"] == "1 min 1 s")
         #expect(context["event.kind"] == "changed" && context["rule.name"] == "r" && context["link"] == "https://x/59")
         #expect(context["item.nothing"] == nil && context["error.class"] == nil && context["nonsense"] == nil)
+        #expect(context["resolved"] == nil)
         #expect(event.templateContext(rule: "r", field: "owner")["change.to"] == "ann")
-        let absent = ["suppressed", "digest.count", "digest.lines", "error.class", "error.detail"]
+        let absent = ["suppressed", "resolved", "digest.count", "digest.lines", "error.class", "error.detail"]
         for name in TemplateNames.fixed.filter({ !absent.contains($0) }) + TemplateNames.item {
             #expect(context[name] != nil, "\(name) has no value")
         }

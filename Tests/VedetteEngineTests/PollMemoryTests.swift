@@ -151,10 +151,13 @@ struct PollMemoryTests {
         await world.journal.hold()
         try await world.restore()
         let running = Task { await world.watcher.run() }
-        try await world.advance(.seconds(60)) { await world.journal.held == 1 }
+        try await world.advance(.seconds(60)) {
+            await world.journal.held == 1 && world.fetcher.requests.count == 2
+        }
+        #expect(await world.watcher.pollsUnderWay == 2)
         await world.watcher.stop()
         // The commit under way is kept.
-        for _ in 0..<1000 { await Task.yield() }
+        try await until { await world.watcher.pollsUnderWay == 1 }
         await world.journal.release()
         await running.value
         #expect(reads.urls.count == 1)

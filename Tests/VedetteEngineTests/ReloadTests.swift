@@ -105,8 +105,8 @@ struct ReloadTests {
             let moved = [source("a", every: .seconds(3600), host: "other")]
             try await world.watcher.reload(WatchConfiguration(sources: moved, rules: everything(to: "k")))
             await world.journal.release()
-            let later = world.clock.now().boot.advanced(by: .seconds(60))
-            try await world.advance(.seconds(60)) { world.clock.now().boot >= later }
+            // Even a busy machine lets less time pass here than the interval or the Retry-After.
+            try await world.advance(.seconds(60)) { world.fetcher.count(url("a", host: "other")) > 0 }
             #expect(world.fetcher.count(url("a", host: "other")) == 1)
         }
     }

@@ -177,6 +177,8 @@ struct World {
             clock.advance(.milliseconds(500))
             left -= .milliseconds(500)
             for _ in 0..<40 { await Task.yield() }
+            // The clock waits at each step for the watcher's thread, which may be late.
+            _ = await watcher.isIdle
             if await condition() { return }
         }
         try await until(condition)
@@ -185,6 +187,7 @@ struct World {
 
 extension Watcher {
     var isIdle: Bool { slots.isIdle }
+    var pollsUnderWay: Int { schedule.all.count { $0.poll != nil } }
     /// Every source is being polled or waits for a slot.
     var isNothingScheduled: Bool { schedule.next == nil }
     var slowOrigins: Set<String> { network.slowOrigins }

@@ -310,7 +310,7 @@ private struct Walk {
             )
         } else if chance(30) {
             (count, expected) = (
-                try await scratch.access.clear(selection, at: stamp(now)), memory.clear(selection, at: stamp(now))
+                try await access.clear(selection, at: stamp(now)), memory.clear(selection, at: stamp(now))
             )
         } else {
             (count, expected) = (

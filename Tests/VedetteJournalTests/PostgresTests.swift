@@ -200,15 +200,25 @@ struct PostgresTests {
         try await journal.close()
     }
 
-    @Test("what was pruned is subtracted from the size, and a seq is never given twice")
+    @Test("what was cleared or pruned is subtracted from the size, and a seq is never given twice")
     func size() async throws {
         let journal = try await PostgresJournal.open(server)
         _ = try await journal.commit(polls(1...1500))
         try await journal.record(
             (1...1500).map {
-                Attempt(delivery: $0, state: .sent, attempts: 1, due: stamp(0), at: stamp(9), reason: nil)
+                Attempt(
+                    delivery: $0, state: $0 > 500 ? .sent : .dead, attempts: 1, due: stamp(0), at: stamp(9), reason: nil
+                )
             })
-        #expect(try await journal.size() > 100_000)
+        let (size, access) = (try await journal.size(), PostgresJournalAccess(server))
+        #expect(size > 100_000)
+        let dead = try await access.reader().deliveries(DeliveryFilter(.only(.dead)), limit: 1500).map(
+            \.delivery.message)
+        #expect(try await access.clear(.ids([1, 2, 3]), at: stamp(10)) == 3)
+        #expect(try await access.clear(.all(DeliveryFilter(.unsent)), at: stamp(10)) == 497)
+        let cleared = dead.reduce(0) { $0 + Int64($1.title.utf8.count + $1.text.utf8.count) }
+        #expect(cleared > 0)
+        #expect(try await journal.size() == size - cleared)
         try await journal.prune(Retention(eventsBefore: stamp(9000), sources: [], sourcesBefore: stamp(0)))
         #expect(try await journal.size() == 0)
         #expect(try await journal.commit([poll(events: [event(9000)])])[0].events[0].seq == 1501)

@@ -87,7 +87,8 @@ struct ConditionReader {
                 return self.read(element, &inner, depth: depth + 1)
             }
             let conditions = read.map(\.condition)
-            if name == "any", conditions.contains(where: \.isTimed) {
+            let hasTimedAlternative = name == "any" && conditions.contains(where: \.isTimed)
+            if hasTimedAlternative {
                 findings.error(map.key(name), "'older' under 'any' has no time of its own; write a rule for it")
             }
             parts.append(
@@ -95,7 +96,7 @@ struct ConditionReader {
                     condition: name == "all" ? .all(conditions) : .any(conditions),
                     selectsEvents: name == "all"
                         ? read.contains(where: \.selectsEvents) : read.allSatisfy(\.selectsEvents),
-                    matchesExisting: read.contains(where: \.matchesExisting)))
+                    matchesExisting: !hasTimedAlternative && read.contains(where: \.matchesExisting)))
         }
         if let node = map["not"] {
             var inner = scope

@@ -65,6 +65,22 @@ struct PollSchedule {
         if dueQueue.due(of: watched.number) != nil { scheduleFirst(watched, now: now) }
     }
 
+    /// Takes another set of sources; those that are not in it are removed.
+    /// - Parameter stored: the records of an earlier run, for new sources.
+    mutating func reload(_ sources: [Source], stored: [String: SourceRecord], now: Moment) {
+        let names = Set(sources.map(\.name))
+        for source in all where !names.contains(source.source.name) { remove(source) }
+        for source in sources {
+            if let known = self[source.name] {
+                replace(known, with: source, now: now)
+            } else {
+                let added = add(source)
+                if let record = stored[source.name] { added.restore(record, at: now) }
+                scheduleFirst(added, now: now)
+            }
+        }
+    }
+
     // MARK: Times
 
     /// The earliest due time of a source that is not being polled.

@@ -35,11 +35,11 @@ struct DeliveryChange: Sendable {
         case .ids(let ids):
             isDone = true
             let updates = ids.map { SQLCommand(update(where: "id = $2 and \(states)"), [now.milliseconds, $0]) }
-            changed = try transaction.run(updates).flatMap { try Self.changed($0) }
+            changed = try transaction.run(updates).flatMap { try self.changed($0, transaction) }
         case .all(let filter):
             var values: [(any SQLValue)?] = [now.milliseconds, after, Self.step]
             let condition = condition(filter, &values)
-            changed = try Self.changed(try transaction.run(update(where: condition), values))
+            changed = try self.changed(try transaction.run(update(where: condition), values), transaction)
             after = changed.map(\.id).max() ?? after
             isDone = changed.count < Self.step
         }
@@ -50,8 +50,12 @@ struct DeliveryChange: Sendable {
         return changed.map(\.sink)
     }
 
-    private static func changed(_ rows: SQLRows) throws -> [(id: Int64, sink: String)] {
-        try rows.map { (try $0.int64(0), try $0.text(1)) }
+    /// Reads what a statement returned, and subtracts the texts of deleted rows from those of the journal.
+    private func changed(_ rows: SQLRows, _ transaction: Transaction) throws -> [(id: Int64, sink: String)] {
+        try rows.map { row in
+            if action == .clear { transaction.count(bytes: -(try row.int64(2))) }
+            return (try row.int64(0), try row.text(1))
+        }
     }
 
     /// The states that change, written as the partial indexes have it.
@@ -84,7 +88,11 @@ struct DeliveryChange: Sendable {
         case .retry: set = "state = 'pending', attempts = 0, due = $1, created = $1, reason = null, ended_at = null"
         case .drop: set = "state = 'dead', reason = '\(Delivery.droppedReason)', ended_at = $1"
         // Its attempts go with it. The server wants a type for a parameter that nothing uses.
-        case .clear: return "delete from delivery where \(condition) and $1::bigint > 0 returning id, sink"
+        case .clear:
+            return """
+                delete from delivery where \(condition) and $1::bigint > 0
+                returning id, sink, \(DeliveryRows.bytes)
+                """
         }
         return "update delivery set \(set) where \(condition) returning id, sink"
     }

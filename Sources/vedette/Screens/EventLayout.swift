@@ -40,7 +40,7 @@ struct EventLayout {
         let source = palette.paint(event.source, .name).truncated(to: width.map { max(8, $0 / 5) } ?? .max)
         sourceWidth = max(sourceWidth, source.width)
         line = line + source.padded(to: sourceWidth) + StyledText("  ")
-        line = line + subject(of: event, within: width.map { max(20, $0 - line.width) })
+        line = line + subject(of: event, within: width.map { max(8, $0 - line.width) })
         guard width != nil, moment.date != date else { return [line] }
         date = moment.date
         return [palette.paint("\(moment.weekday) \(moment.date)", .faint), line]
