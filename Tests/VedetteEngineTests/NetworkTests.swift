@@ -185,7 +185,7 @@ struct NetworkTests {
         }
     }
 
-    @Test("the failures of one server in one minute follow the first together; one that ends before that is not told")
+    @Test("the failures of one server in one minute follow the first together; one that ends before that is not announced")
     func failureGrouping() async throws {
         let server = Server(name: "lab")
         let sources = names.map { source($0, host: "lab", server: server) } + [source("other")]

@@ -30,7 +30,7 @@ struct ItemCountTests {
         #expect(harness.sent.count == 2)
     }
 
-    @Test("how_many with for and resolved: a short drop is not told, and the end of a long one is")
+    @Test("how_many with for and resolved: a short drop is not announced, and the end of a long one is")
     func held() {
         var harness = RuleHarness(
             fewer {

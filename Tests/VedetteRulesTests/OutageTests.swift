@@ -51,7 +51,7 @@ struct OutageTests {
         #expect(harness.lastText == "server lab · before: status 404")
     }
 
-    @Test("the recovery of a source whose failure was not told is not told")
+    @Test("the recovery of a source whose failure was not announced is not announced")
     func untold() {
         var harness = RuleHarness(health)
         harness.source(.failing, "y", "status 500")

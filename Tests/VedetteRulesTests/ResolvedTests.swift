@@ -97,7 +97,7 @@ struct ResolvedTests {
         #expect(harness.sent == ["out: a: new", "out: a is gone"])
     }
 
-    @Test("a match that the limit withheld and that is over is not told beside the recovery")
+    @Test("a match that the limit withheld and that is over is not announced beside the recovery")
     func limited() {
         var harness = RuleHarness(rule { $0.limit = Limit(count: 1, per: .seconds(600)) })
         for state in ["down", "up", "down", "up"] { harness.item("a", state, was: state == "up" ? "down" : "up") }

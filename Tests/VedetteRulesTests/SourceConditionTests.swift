@@ -38,7 +38,7 @@ struct SourceConditionTests {
         #expect(harness.sent.count == 1)
     }
 
-    @Test("a source that was not read yet holds nothing back, and a new baseline replaces what was known")
+    @Test("a source without a good poll holds nothing back, and a new baseline replaces what was known")
     func unknown() {
         var harness = RuleHarness(rule())
         harness.item("heating", "on", was: "off")

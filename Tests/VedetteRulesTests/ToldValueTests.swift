@@ -30,7 +30,7 @@ struct ToldValueTests {
         #expect(harness.sent.last == "out: a: price 108 → 114")
     }
 
-    @Test("a change that was not told does not count as told")
+    @Test("a change that was withheld does not count as told")
     func silenced() throws {
         var harness = RuleHarness(try rule())
         harness.silence(

@@ -102,7 +102,7 @@ extension ICalendar {
             series[uid, default: ICalendarSeries(uid)].add(component)
         }
         let list = order.compactMap { series[$0] }
-        let result = ICalendarZones.library.withLock { _ in
+        let result = ICalendarZones.mutex.withLock { _ in
             Result { () throws(DocumentError) in try expand(list, in: range, home: home ?? zone) }
         }
         return try result.get()

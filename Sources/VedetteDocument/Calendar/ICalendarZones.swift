@@ -13,7 +13,7 @@ final class ICalendarZones {
     }
 
     /// libical's tables are shared by all threads and filled when a zone is first asked for.
-    static let library = Mutex(())
+    static let mutex = Mutex(())
 
     /// Names that were found nowhere; their times are read by the clock of the person.
     private(set) var unknown: Set<String> = []
@@ -31,7 +31,7 @@ final class ICalendarZones {
     deinit { for zone in owned { icaltimezone_free(zone, 1) } }
 
     /// Returns whether the system's table has a zone.
-    static func isKnown(_ name: String) -> Bool { library.withLock { _ in system(name) != nil } }
+    static func isKnown(_ name: String) -> Bool { mutex.withLock { _ in system(name) != nil } }
 
     /// Returns the time by the clocks of a zone at a time of UTC.
     func civil(at utc: Int, in zone: ICalendarTime.Zone) -> Int { utc + offset(of: clock(zone), at: utc) }

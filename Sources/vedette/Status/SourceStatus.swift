@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// The word of `status` for the health of a source; part of its JSON.
+/// The health of a source as `status` names it, also in JSON.
 enum SourceHealth: String, CaseIterable {
     case failing
     /// Its last poll is probably wrong.
