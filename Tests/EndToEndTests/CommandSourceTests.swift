@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Sources that are commands", .timeLimit(.minutes(1)))
+@Suite("Sources that are commands", .timeLimit(.minutes(5)))
 struct CommandSourceTests {
     private func run(_ sources: String) async throws -> (Home, Program.Result) {
         let home = try Home()

@@ -21,7 +21,7 @@ private enum SmallDisk {
 }
 
 @Suite(
-    "A disk that is full", .timeLimit(.minutes(2)),
+    "A disk that is full", .timeLimit(.minutes(5)),
     .enabled(if: SmallDisk.isPossible, "no mount in a user namespace"))
 struct FullDiskTests {
     @Test(

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("mail, at a real server", .timeLimit(.minutes(2)))
+@Suite("mail, at a real server", .timeLimit(.minutes(5)))
 struct MailTests {
     /// aiosmtpd, which asks for STARTTLS and a login.
     private func server(_ papers: Papers, _ folder: URL) async throws -> (child: Child, port: Int) {

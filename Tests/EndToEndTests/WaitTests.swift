@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("wait, by the journal of a watcher and by itself", .timeLimit(.minutes(2)))
+@Suite("wait, by the journal of a watcher and by itself", .timeLimit(.minutes(5)))
 struct WaitTests {
     enum Eyes: String, CaseIterable, Sendable { case watcher, alone }
 

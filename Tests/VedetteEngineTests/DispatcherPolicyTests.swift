@@ -52,7 +52,7 @@ private final class Receiver: Sink {
     }
 }
 
-@Suite("Dispatcher: fallbacks, bounds, paused sinks", .timeLimit(.minutes(2)))
+@Suite("Dispatcher: fallbacks, bounds, paused sinks", .timeLimit(.minutes(5)))
 struct CourierMannersTests {
     @Test("what dies at a sink goes to its fallback, once, as a message of its own")
     func fallback() async throws {

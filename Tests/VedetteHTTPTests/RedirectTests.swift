@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("Redirects and secrets", .timeLimit(.minutes(1)))
+@Suite("Redirects and secrets", .timeLimit(.minutes(5)))
 struct RedirectTests {
     private func secretRequest(_ url: String) -> Request {
         Request(

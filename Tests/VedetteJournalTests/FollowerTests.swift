@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteJournal
 
-@Suite("Following a journal", .timeLimit(.minutes(1)))
+@Suite("Following a journal", .timeLimit(.minutes(5)))
 struct FollowerTests {
     let scratch = Scratch()
 

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedettePostgres
 
-@Suite("A journal on PostgreSQL", .timeLimit(.minutes(2)))
+@Suite("A journal on PostgreSQL", .timeLimit(.minutes(5)))
 struct PostgresTests {
     private let server: PostgresServer
 

@@ -140,7 +140,7 @@ struct ReaderTests {
     }
 }
 
-@Suite("Commands beside the watcher", .timeLimit(.minutes(1)))
+@Suite("Commands beside the watcher", .timeLimit(.minutes(5)))
 struct AccessTests {
     @Test(
         "a control request wakes the watcher and stays, over a restart, until it is finished",
