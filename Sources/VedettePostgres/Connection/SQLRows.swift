@@ -37,7 +37,7 @@ final class SQLRows: Sequence {
     }
 }
 
-/// One row of a result. A value of another type than asked for was not written by this program.
+/// One row of a result. Only another program can have stored a value of another type than asked for.
 struct SQLRow {
     fileprivate let rows: SQLRows
     fileprivate let index: Int32

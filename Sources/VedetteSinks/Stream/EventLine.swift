@@ -10,7 +10,7 @@ public struct EventLine: Sendable {
         /// What a piece means.
         public enum Role: Sendable, Hashable {
             case plain, time, source
-            /// The word for what happened.
+            /// What happened, in one word.
             case happening(Event.Kind)
             /// The state that the item has now.
             case state(String)
