@@ -279,6 +279,27 @@ struct SupportTests {
         #expect(fresh("max-age=0") == nil && fresh("no-store") == nil && fresh("max-age=x") == nil)
     }
 
+    @Test("a Last-Modified of the response's own second is no validator; an older one or an ETag is")
+    func validators() {
+        func read(modified: String, date: String?, etag: String? = nil) -> Validators {
+            var headers = [("Last-Modified", modified)]
+            if let date { headers.append(("Date", date)) }
+            if let etag { headers.append(("ETag", etag)) }
+            return ResponseHeaders(headers).validators(at: at(784_111_777))
+        }
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
+        let later = "Sun, 06 Nov 1994 08:49:38 GMT"
+        #expect(read(modified: modified, date: modified).isEmpty)
+        #expect(read(modified: modified, date: earlier).isEmpty)
+        #expect(read(modified: modified, date: later) == Validators(lastModified: modified))
+        #expect(read(modified: modified, date: nil) == Validators(lastModified: modified))
+        #expect(read(modified: "yesterday", date: later) == Validators(lastModified: "yesterday"))
+        #expect(
+            read(modified: modified, date: modified, etag: "\"v1\"")
+                == Validators(etag: "\"v1\"", lastModified: modified))
+    }
+
     @Test("a header is found in any case, and its type and charset read")
     func responseHeaders() {
         let lines = "HTTP/1.1 200 OK\r\nContent-Type:  Text/HTML; Charset=\"utf-8\" \r\nX: 1\r\nx: 2\r\n"

@@ -87,6 +87,21 @@ struct PollTests {
         #expect(await world.journal.events.isEmpty)
     }
 
+    @Test("a list that is written twice within the second of its Last-Modified is asked for without a condition")
+    func sameSecond() async throws {
+        let world = World([source("a")])
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let later = "Sun, 06 Nov 1994 08:49:38 GMT"
+        try await world.watcher.restore()
+        world.fetcher.serve(url("a"), "1=Starting", [("Last-Modified", modified), ("Date", modified)])
+        _ = await poll(world)
+        world.fetcher.serve(url("a"), "1=Ready", [("Last-Modified", modified), ("Date", later)])
+        _ = await poll(world)
+        #expect(await events(world) == ["changed 1"])
+        _ = await poll(world)
+        #expect(world.fetcher.requests.map(\.validators.lastModified) == [nil, nil, modified])
+    }
+
     @Test("case 28: the same ETag with another body: the body is believed")
     func sameETag() async throws {
         let world = World([source("a")])

@@ -118,12 +118,12 @@ struct LimitWireTests {
             let first = try await client.fetch(.get(server.url()))
             #expect(!first.isUnchanged)
             for _ in 0..<2 {
-                let request = Request.get(server.url()) { $0.validators = first.headers.validators }
+                let request = Request.get(server.url()) { $0.validators = Validators(etag: first.headers["ETag"]) }
                 let second = try await client.fetch(request)
                 #expect(second.isUnchanged)
                 #expect(second.status == 304)
                 #expect(second.body.isEmpty)
-                #expect(second.headers.validators.etag == "\"b\"")
+                #expect(second.headers["ETag"] == "\"b\"")
             }
             #expect(try await client.bodyText(.get(server.url())) == "body")
         }

@@ -67,7 +67,7 @@ extension PollStages {
 
     /// The validators that may be stored.
     func validators(of response: Response) -> Validators {
-        let validators = response.headers.validators
+        let validators = response.headers.validators(at: clock.now().wall)
         return source.server.redactor(for: response)?.redacted(validators) ?? validators
     }
 
