@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Row 14: the commands that a person waits for, over journals that a watcher filled."""
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import sqlite3
+import threading
+import time
+
+from parts import Trouble, end, run, start_notified, wait_until
+
+EVENTS, EACH = 150_000, 1_500  # events of the last hour, by lists of so many rows
+FEEDS, ITEMS = 1_000, 10_000
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one segment
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        body = self.server.body(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Lists of one row each until they are told to grow, and one long list."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.rows, self.asked = 1, set()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def body(self, path):
+        self.asked.add(path)
+        count = ITEMS if path == "/long" else self.rows
+        return json.dumps([{"id": "%s-%d" % (path, n), "title": "row %d" % n, "state": "Ready"} for n in range(count)]).encode()
+
+    def handle_error(self, *_):
+        """A watcher that was ended lets go of its connections."""
+
+
+class Commands:
+    """A watcher of 1,000 feeds, and one of lists with 150,000 events and 10,000 items."""
+
+    def __init__(self, options, nginx):
+        self.vedette, self.work, self.processes, self.server = options.vedette, options.work, [], Server()
+        try:
+            self.start("feeds", "".join("  f%04d: {kind: feed, url: \"%s\", every: 1h}\n" % (n, url)
+                                        for n, url in enumerate(nginx.urls("still", FEEDS))), nginx.requests, FEEDS)
+            host, port = self.server.server_address
+            line = "  %s: {kind: json, url: \"http://%s:%d/%s\", every: %s, title: title, state: state}\n"
+            lists = "".join(line % ("l%03d" % n, host, port, "list%d" % n, "1s") for n in range(EVENTS // EACH))
+            self.start("events", lists + line % ("long", host, port, "long", "1h"), lambda: len(self.server.asked), EVENTS // EACH + 1)
+            time.sleep(1)  # the last baselines are committed
+            self.server.rows = 1 + EACH
+            wait_until(lambda: self.last_event() >= EVENTS, 120, "150,000 events", 0.5)
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self, name, sources, asked, count):
+        begin = asked()
+        text = "sources:\n" + sources + "sinks:\n  out: {kind: stdout}\nrules:\n  - {name: new, when: {appears: true}, notify: [out]}\n"
+        process, ready = start_notified(self.vedette, self.work, "commands-" + name, text)
+        self.processes.append(process)
+        ready(30)
+        wait_until(lambda: asked() - begin >= count, 60, "the baselines of " + name)
+
+    def last_event(self):
+        """Read beside the watcher."""
+        path = os.path.join(self.work, "commands-events", "state", "journal.db")
+        with sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10) as journal:
+            return journal.execute("select coalesce(max(seq), 0) from event").fetchone()[0]
+
+    def run(self, name, *arguments):
+        places = [] if name is None else [part for option, folder in (("--config", "config"), ("--state", "state"))
+                                          for part in (option, os.path.join(self.work, "commands-" + name, folder))]
+        output, _, wall = run([self.vedette, *arguments, *places], 60)
+        return output, wall
+
+    def all(self):
+        """Titles, targets in milliseconds, and functions that return the seconds of one run."""
+        for title, limit, name, arguments in (
+                ("vedette --help", 15.0, None, ("--help",)),
+                ("status with 1,000 sources", 50.0, "feeds", ("status",)),
+                ("tail -n 20 over 150,000 events", 50.0, "events", ("tail", "-n", "20", "--no-follow")),
+                ("tail --since 1h over 150,000 events", 1000.0, "events", ("tail", "--since", "1h", "--no-follow")),
+                ("list of 10,000 items", 60.0, "events", ("list", "long"))):
+            output, _ = self.run(name, *arguments)
+            if not output.strip():
+                raise Trouble("vedette %s printed nothing" % " ".join(arguments))
+            yield title, limit, lambda name=name, arguments=arguments: self.run(name, *arguments)[1]
+
+    def close(self):
+        for process in self.processes:
+            end(process)
+        self.server.shutdown()
+        self.server.server_close()
