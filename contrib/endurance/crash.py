@@ -95,7 +95,7 @@ class Scenario:
         self.world.process.send_signal(signal.SIGCONT)
         wait_until(lambda: "reloaded" in self.world.log_text()[-2000:], 1)
         for sink in self.world.sinks:  # what waits for the end of a long delay need not be waited for
-            self.world.command("outbox retry", "--sink", sink)
+            self.world.retry(sink)
         begin = time.monotonic()
         self.must_recover("all faults stopped")
         if not self.world.alive:

@@ -34,7 +34,6 @@ class Verdict:
             self.messages = journal.execute(
                 "select d.id, d.message, d.source, d.sink, d.rule, d.event, d.state, d.reason, d.ended_at from delivery d order by d.id"
             ).fetchall()
-            self.created = dict(journal.execute("select id, created from delivery"))
         self.check_messages()
         self.check_coverage()
         self.check_history()
@@ -131,8 +130,7 @@ class Verdict:
                 lanes[source, sink].append((posts[message]["first"], id, rule))
         for (source, sink), lane in lanes.items():
             for (first, id, rule), (later, next_id, next_rule) in zip(lane, lane[1:]):
-                # `outbox retry` makes a dead message young again: it is released a second time, after those that follow it.
-                if first > later and self.created[id] <= self.created[next_id]:
+                if first > later and id not in self.world.revived:
                     self.wrong("messages of %s came to %s out of order: %d of rule %s as number %d, %d of rule %s as number %d",
                                source, sink, id, rule, first, next_id, next_rule, later)
                     break

@@ -8,10 +8,12 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
 from wire import Reply, Server, head, json_reply  # noqa: E402
@@ -170,6 +172,7 @@ class World:
         for directory in (self.config, self.state):
             os.makedirs(directory, exist_ok=True)
         self.lists, self.receivers, self.first_items = Lists(sources, items), Receivers(), items
+        self.revived = set()
         self.source_server, self.sink_server = Server("lists", self.lists), Server("receivers", self.receivers)
         self.process, self.killed, self.odd, self.variant = None, False, [], 0
         self.configure()
@@ -218,6 +221,12 @@ class World:
         done = subprocess.run([self.vedette, *verb.split(), "--config", self.config, "--state", self.state, *arguments],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
         return done.returncode, done.stdout, done.stderr
+
+    def retry(self, sink):
+        """`outbox retry`, which also releases dead messages a second time, after those that followed them."""
+        with closing(sqlite3.connect("file:%s?mode=ro" % self.journal, uri=True, timeout=10)) as journal:
+            self.revived.update(id for (id,) in journal.execute("select id from delivery where state = 'dead' and sink = ?", (sink,)))
+        self.command("outbox retry", "--sink", sink)
 
     def start(self):
         command = [self.vedette, "run", "--config", self.config, "--state", self.state]

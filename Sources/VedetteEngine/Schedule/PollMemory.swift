@@ -10,9 +10,9 @@ public final class PollMemory: Sendable {
     /// In bytes.
     public static let standard = 128 << 20
 
-    /// The charge for a byte of a body, and for an item of it or of the stored snapshot. Estimates: the one list that was
-    /// measured, of 15 MB and all new, took about 10 bytes for each byte of its body until the commit, in a debug build.
-    static let bytesPerBodyByte = 6
+    /// The charge for a byte of a body, and for an item of it or of the stored snapshot. Estimates: a list of 15 MB in which all
+    /// is new took about 10 bytes for each byte of its body until the commit.
+    static let bytesPerBodyByte = 10
     static let bytesPerItem = 1 << 10
 
     /// Bytes that may be freed before they are returned to the kernel: each return costs page faults later.
