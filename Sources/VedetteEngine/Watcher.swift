@@ -120,6 +120,7 @@ public actor Watcher {
     public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
         let hasNew = watch.sources.contains { schedule[$0.name] == nil }
         let records = hasNew ? try await dependencies.journal.sourceRecords() : []
+        try await rules.prepare(watch.rules)
         let stored = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
         let now = dependencies.clock.now()
         // Each may have another host now, which need not be slow.

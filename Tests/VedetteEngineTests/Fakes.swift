@@ -227,6 +227,8 @@ actor FakeJournal: Journal {
     private var failsLanes = false
     private var isHeld = false
     private var holders: [CheckedContinuation<Void, Never>] = []
+    private var heldSource: String?
+    private var reader: CheckedContinuation<Void, Never>?
     private var committing = Set<String>()
 
     func fail(commits: Bool = false, recording: Bool = false, lanes: Bool = false) {
@@ -240,13 +242,29 @@ actor FakeJournal: Journal {
     }
 
     var held: Int { holders.count }
+
+    /// Holds the next reader of that source's items after they are read.
+    func holdReader(of source: String) { heldSource = source }
+    var isReaderHeld: Bool { reader != nil }
+    func releaseReader() {
+        reader?.resume()
+        reader = nil
+    }
+
     func state(_ id: Int64) -> DeliveryState? { deliveries[id]?.state }
     func reason(_ id: Int64) -> String? { deliveries[id]?.delivery.reason }
 
     func sourceRecords() -> [SourceRecord] { Array(records.values) }
     /// Pruned.
     func forget(_ source: String) { records[source] = nil }
-    func items(of source: String) -> [String: StoredItem] { stored[source] ?? [:] }
+    func items(of source: String) async -> [String: StoredItem] {
+        let items = stored[source] ?? [:]
+        if heldSource == source {
+            heldSource = nil
+            await withCheckedContinuation { reader = $0 }
+        }
+        return items
+    }
     func ruleMemories() -> [RuleMemory] { Array(memories.values) }
     func silences() -> [Silence] { quiet }
     func add(_ silence: Silence) { quiet.append(silence) }

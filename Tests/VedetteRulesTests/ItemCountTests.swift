@@ -19,7 +19,7 @@ struct ItemCountTests {
         harness.poll(events: [harness.event(.changed, key: "b", "stopped", was: "ready")])
         #expect(harness.sent == ["out: 1 item of lab with state 'ready', below 2"])
         harness.restart()
-        harness.engine.setFacts(of: "lab", [Item(key: "a", state: "ready"), Item(key: "b", state: "stopped")])
+        harness.engine.addStoredFacts(of: "lab", [Item(key: "a", state: "ready"), Item(key: "b", state: "stopped")])
         harness.poll(events: [harness.event(.changed, key: "a", "stopped", was: "ready")])
         #expect(harness.sent.count == 1)
         harness.poll(events: [

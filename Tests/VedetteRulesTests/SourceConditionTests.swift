@@ -43,7 +43,7 @@ struct SourceConditionTests {
         var harness = RuleHarness(rule())
         harness.item("heating", "on", was: "off")
         #expect(harness.sent.count == 1)
-        harness.engine.setFacts(of: "home", [Item(key: "door", state: "closed")])
+        harness.engine.addStoredFacts(of: "home", [Item(key: "door", state: "closed")])
         harness.item("heating", "on", was: "off")
         #expect(harness.sent.count == 1)
         harness.poll("home", baseline: [(key: "door", state: "open")])
@@ -70,11 +70,33 @@ struct SourceConditionTests {
         var rule = rule()
         rule.gates.pendingFor = .seconds(60)
         var harness = RuleHarness(rule)
-        harness.engine.setFacts(of: "home", [Item(key: "door", state: "closed")])
+        harness.engine.addStoredFacts(of: "home", [Item(key: "door", state: "closed")])
         harness.item("heating", "on", was: "off")
         harness.item("door", "open", was: "closed", source: "home")
         harness.pass(.seconds(60))
         harness.poll()
+        #expect(harness.sent == ["out: heating: off → on"])
+    }
+
+    @Test("a poll whose evaluation a reload interrupts counts for the new rules, not the older items of the journal")
+    func interrupted() {
+        var harness = RuleHarness(rule())
+        let open = Item(key: "door", state: "open")
+        var observation = PollObservation()
+        observation.stored = [StoredItem(open, digest: open.digest, stateSince: harness.now.wall)]
+        var budget = PollEvaluation.Budget()
+        budget.piece = .zero
+        let events = [harness.event(.failing, "home"), harness.event(.recovered, "home")]
+        var evaluation = PollEvaluation(of: "home", events: events, observation, at: harness.now, budget: budget)
+        harness.engine.resume(&evaluation, elapsed: { .zero }, identifier: { Identifier("0199") })
+        #expect(harness.engine.gatherFacts(for: RuleSet([rule()])) == ["home"])
+        #expect(!evaluation.isFinished)
+        while !evaluation.isFinished {
+            harness.engine.resume(&evaluation, elapsed: { .zero }, identifier: { Identifier("0199") })
+        }
+        harness.engine.addStoredFacts(of: "home", [Item(key: "door", state: "closed")])
+        harness.reload(rule())
+        harness.item("heating", "on", was: "off")
         #expect(harness.sent == ["out: heating: off → on"])
     }
 }

@@ -6,6 +6,10 @@ struct SourceFacts: Sendable {
     private struct Fact: Sendable {
         var condition: SourceCondition
         var keys = Set<String>()
+
+        mutating func update(_ key: String, _ item: Item?) {
+            if item.map(condition.matches) == true { keys.insert(key) } else { keys.remove(key) }
+        }
     }
 
     /// The facts of each rule, in the order of its conditions. The last one of a rule with `how_many` is that.
@@ -14,10 +18,20 @@ struct SourceFacts: Sendable {
     private var rules: [String: Set<String>] = [:]
     /// The sources that were read. Before that, nothing is known that could hold a message back.
     private var known = Set<String>()
+    /// What polls brought since the facts are gathered; nil when they are complete. The journal may have older values.
+    private var polled: Polled?
+
+    private struct Polled {
+        var keys: [String: Set<String>] = [:]
+        /// Sources of which every key is from a poll.
+        var whole = Set<String>()
+    }
 
     init() {}
 
-    init(_ set: RuleSet) {
+    /// - Parameter isGathering: whether stored items follow, while polls go on.
+    init(_ set: RuleSet, isGathering: Bool = false) {
+        if isGathering { polled = Polled() }
         for rule in set.rules {
             let conditions = rule.sourceConditions
             guard !conditions.isEmpty else { continue }
@@ -38,17 +52,24 @@ struct SourceFacts: Sendable {
     mutating func update(_ source: String, _ observation: PollObservation) {
         guard rules[source] != nil, observation.isGood else { return }
         known.insert(source)
-        if observation.baseline != nil { clear(source) }
+        if observation.baseline != nil {
+            polled?.whole.insert(source)
+            clear(source)
+        }
         for stored in observation.stored { if let item = stored.item { set(source, item.key, item) } }
         for key in observation.deleted { set(source, key, nil) }
     }
 
-    /// Sets all items of a source.
-    mutating func replace(_ source: String, _ items: [Item]) {
+    /// Adds the stored items of a source, except what a poll brought since the facts are gathered.
+    mutating func addStored(_ source: String, _ items: [Item]) {
         known.insert(source)
-        clear(source)
-        for item in items { set(source, item.key, item) }
+        guard polled?.whole.contains(source) != true else { return }
+        let newer = polled?.keys[source] ?? []
+        for item in items where !newer.contains(item.key) { change(source) { $0.update(item.key, item) } }
     }
+
+    /// Ends the gathering.
+    mutating func complete() { polled = nil }
 
     mutating func add(_ source: String, _ item: Item) {
         known.insert(source)
@@ -60,13 +81,8 @@ struct SourceFacts: Sendable {
     }
 
     private mutating func set(_ source: String, _ key: String, _ item: Item?) {
-        change(source) { fact in
-            if item.map(fact.condition.matches) == true {
-                fact.keys.insert(key)
-            } else {
-                fact.keys.remove(key)
-            }
-        }
+        polled?.keys[source, default: []].insert(key)
+        change(source) { $0.update(key, item) }
     }
 
     private mutating func change(_ source: String, _ body: (inout Fact) -> Void) {
@@ -92,11 +108,34 @@ struct SourceFacts: Sendable {
 }
 
 extension RuleEngine {
-    /// The sources whose items `if` and `unless` ask for.
+    /// The sources whose items `if`, `unless` and `how_many` ask for.
     public var factSources: Set<String> { facts.sources }
 
-    /// Sets the items of a source for `if` and `unless`.
-    public mutating func setFacts(of source: String, _ items: [Item]) { facts.replace(source, items) }
+    /// Begins to gather what other rules ask for. Until `reload` takes the facts, polls count for them and for those in force.
+    /// - Returns: the sources whose stored items are to be added.
+    public mutating func gatherFacts(for rules: RuleSet) -> Set<String> {
+        let facts = SourceFacts(rules, isGathering: true)
+        gathered = facts
+        gatherings += 1
+        return facts.sources
+    }
+
+    /// Adds the stored items of a source to the facts that are gathered, else to those in force.
+    public mutating func addStoredFacts(of source: String, _ items: [Item]) {
+        if gathered != nil { gathered?.addStored(source, items) } else { facts.addStored(source, items) }
+    }
+
+    /// Takes the facts that were gathered for the rules in force.
+    mutating func takeGatheredFacts() {
+        facts = gathered ?? SourceFacts(rules)
+        facts.complete()
+        gathered = nil
+    }
+
+    mutating func updateFacts(of source: String, _ observation: PollObservation) {
+        facts.update(source, observation)
+        gathered?.update(source, observation)
+    }
 
     mutating func addFact(of source: String, _ item: Item) { facts.add(source, item) }
 

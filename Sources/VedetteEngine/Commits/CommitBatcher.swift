@@ -53,6 +53,16 @@ final class CommitBatcher: Sendable {
         }
     }
 
+    /// Returns when every record that was submitted before is written or has failed, however many follow.
+    func flush() async {
+        guard state.withLock({ $0.isWriting }) else { return }
+        do throws(JournalError) {
+            _ = try await submit(PollRecord(record: nil)).committed()
+        } catch {
+            log.log(.debug, "failed to write behind earlier commits: \(error.detail)")
+        }
+    }
+
     /// Returns when everything handed in is written or has failed.
     func finish() async {
         await withCheckedContinuation { continuation in

@@ -213,6 +213,7 @@ actor RuleCoordinator {
     func restore(_ records: [SourceRecord], watched: [String: Source]) async throws(JournalError) {
         let kept = try await dependencies.journal.ruleMemories()
         let silences = try await dependencies.journal.silences()
+        try await readFacts(of: engine.factSources)
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         let unconfirmed = records.filter { watched[$0.name] == nil || $0.isUncertain(at: now.wall) }.map(\.name)
         var step = engine.restore(
@@ -222,11 +223,15 @@ actor RuleCoordinator {
         let known = Set(records.map(\.name)).union(watched.keys)
         step.add(engine.forgetSources(except: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         await commitOrLog(step)
-        try await readFacts()
         try await findExisting(in: records.filter { $0.snapshot != nil }.compactMap { watched[$0.name] })
     }
 
-    /// Takes another set of rules; timers of rules that are unchanged go on.
+    /// Reads what the rules of a coming `reload` ask of other sources. Until then the rules in force stay.
+    func prepare(_ rules: RuleSet) async throws(JournalError) {
+        try await readFacts(of: engine.gatherFacts(for: rules))
+    }
+
+    /// Takes another set of rules, after `prepare`; timers of rules that are unchanged go on.
     /// - Parameters:
     ///   - watched: the names of the sources.
     ///   - polled: sources with a snapshot, in which new rules may match already.
@@ -235,7 +240,6 @@ actor RuleCoordinator {
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         await commitOrLog(engine.reload(rules, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
         do throws(JournalError) {
-            try await readFacts()
             try await pauseUnwatched(watched)
             try await findExisting(in: polled)
         } catch {
@@ -256,12 +260,15 @@ actor RuleCoordinator {
             })
     }
 
-    /// Reads the items that `if` and `unless` ask for.
-    private func readFacts() async throws(JournalError) {
-        for source in engine.factSources {
+    /// Reads the stored items of the sources that `if`, `unless` and `how_many` ask for.
+    private func readFacts(of sources: Set<String>) async throws(JournalError) {
+        guard !sources.isEmpty else { return }
+        // The engine gathers what is evaluated from now on; what was evaluated before must be in the journal.
+        await commits.flush()
+        let polled = try await dependencies.journal.sourceRecords().filter { $0.snapshot != nil }.map(\.name)
+        for source in sources.intersection(polled) {
             let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
-            // Without items the source may never have been read.
-            if !items.isEmpty { engine.setFacts(of: source, items) }
+            engine.addStoredFacts(of: source, items)
         }
     }
 

@@ -44,6 +44,8 @@ public struct PollEvaluation: Sendable {
     let existing: [StoredItem]
     /// The source of `existing`; nil for none.
     let existingSource: Source?
+    /// `RuleEngine.gatherings` when the observation was taken for the facts; nil before the first piece.
+    var gatherings: Int?
     /// The index of the next event; nil before the first piece.
     var next: Int?
     /// The index of the next existing item; nil while there are events.
@@ -121,6 +123,10 @@ extension RuleEngine {
     ) {
         swap(&step, &evaluation.step)
         defer { swap(&step, &evaluation.step) }
+        if evaluation.gatherings != gatherings, let observation = evaluation.observation {
+            updateFacts(of: evaluation.source, observation)
+            evaluation.gatherings = gatherings
+        }
         if evaluation.next == nil { begin(evaluation, identifier) }
         let start = elapsed()
         var next = evaluation.next ?? 0
@@ -148,7 +154,6 @@ extension RuleEngine {
         let (source, now) = (evaluation.source, evaluation.now)
         if let server = observation.server { servers[source] = server }
         if let isDown = observation.isDown { trackDown(source, isDown, at: now) }
-        facts.update(source, observation)
         if let baseline = observation.baseline { rebaseline(source, baseline, at: now, identifier) }
     }
 

@@ -23,6 +23,10 @@ public struct RuleEngine: Sendable {
     var bySource: [String: Set<RuleMemory.Key>] = [:]
     /// What `if` and `unless` ask of other sources.
     var facts = SourceFacts()
+    /// What the rules of a coming reload ask of other sources, while stored items are added.
+    var gathered: SourceFacts?
+    /// How often facts were gathered: a poll whose evaluation began before counts for them, too.
+    var gatherings = 0
     /// The rows that are told together.
     var groups: [RowGroup: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
@@ -183,7 +187,7 @@ public struct RuleEngine: Sendable {
     public mutating func reload(_ rules: RuleSet, at now: RuleTime, identifier: () -> Identifier) -> Step {
         let old = self.rules
         self.rules = rules
-        facts = SourceFacts(rules)
+        takeGatheredFacts()
         for key in RuleEngine.ordered(memories.keys) {
             guard let memory = memories[key], rule(of: key)?.identity != memory.identity else { continue }
             forget(key)
