@@ -104,10 +104,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         let result = try await store.write { db in
             var writer = try PollWriter(db)
             let committed = try polls.map { try writer.write($0) }
-            var eviction = QueueEviction(limits, db)
-            try eviction.apply(after: committed.flatMap(\.deliveries))
-            let polls = committed.map { Committed(events: $0.events, deliveries: eviction.applied(to: $0.deliveries)) }
-            return CommitResult(polls: polls, eviction: eviction.result)
+            var eviction = QueueEviction(limits, SQLiteQueues(db: db))
+            return try eviction.evict(after: committed)
         }
         store.files.notify(.commit)
         return result
@@ -139,9 +137,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         guard !attempts.isEmpty else { return RecordResult() }
         let result = try await store.write { db in
             let successors = try AttemptRows.write(attempts, db)
-            var eviction = QueueEviction(limits, db)
-            try eviction.apply(after: successors)
-            return RecordResult(successors: eviction.applied(to: successors), eviction: eviction.result)
+            var eviction = QueueEviction(limits, SQLiteQueues(db: db))
+            return try eviction.evict(afterSuccessors: successors)
         }
         store.files.notify(.commit)
         return result
@@ -153,10 +150,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
 
     public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
         let check = try await store.write { db in
-            var eviction = QueueEviction(limits, db)
-            try eviction.applyAll()
-            let pending = try QueueTotalRows.counts(db).reduce(0) { $0 + $1.pending }
-            return QueueCheck(pending: pending, eviction: eviction.result)
+            var eviction = QueueEviction(limits, SQLiteQueues(db: db))
+            return try eviction.evictAll()
         }
         if !check.eviction.isEmpty { store.files.notify(.commit) }
         return check
@@ -177,24 +172,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func prune(_ retention: Retention) async throws(JournalError) {
-        let before = retention.eventsBefore
-        let ended = try await store.read { try Pruning.endOfKept($0, retention) }
-        while !Task.isCancelled {
-            guard try await store.write({ try Pruning.endedDeliveries($0, before: ended) }) == Pruning.batch else {
-                break
-            }
-        }
-        var position: Pruning.Position? = Pruning.Position()
-        while let from = position, !Task.isCancelled {
-            position = try await store.write { try Pruning.events($0, before: before, from: from) }
-        }
-        let abandoned = try await store.read { try Pruning.abandonedSources($0, retention) }
-        for source in abandoned where !Task.isCancelled {
-            guard try await store.write({ try Pruning.retire($0, source, retention) }) else { continue }
-            while !Task.isCancelled {
-                if try await store.write({ try Pruning.source($0, source) }) { break }
-            }
-        }
+        try await SQLitePruning(store: store).prune(retention)
     }
 
     public func checkInBackground() async throws(JournalError) {

@@ -7,7 +7,7 @@ import VedetteSystem
 
 /// A SQLite journal in a state directory, for commands and buttons of notifications. A change is made on a thread of its
 /// own: it may wait for another program's lock.
-public struct SQLiteJournalAccess: JournalAccess {
+public struct SQLiteJournalAccess: EditableJournal {
     private let files: JournalFiles
 
     public init(directory: String) { files = JournalFiles(directory: directory) }
@@ -19,52 +19,6 @@ public struct SQLiteJournalAccess: JournalAccess {
     public func reader() throws(JournalError) -> any JournalReader { try SQLiteJournalReader(files) }
 
     public func changes() throws(JournalError) -> AsyncStream<Void> { try files.wakes(for: .all) }
-
-    public func add(_ silence: Silence) async throws(JournalError) -> Int64 {
-        try await edit(at: silence.created) { db in
-            try SilenceRows.endOver(before: silence.created, db)
-            return (try SilenceRows.add(silence, db), [.reloadSilences])
-        }
-    }
-
-    public func endSilences(_ ids: [Int64], at now: Timestamp) async throws(JournalError) -> Int {
-        try await edit(at: now) { (try SilenceRows.end(ids, $0), [.reloadSilences]) }
-    }
-
-    public func retry(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
-        let resumed = [selection.wholeSink].compactMap { $0 }
-        return try await change(DeliveryChange(.retry, selection, at: now), resumed, at: now) { .retry(sink: $0) }
-    }
-
-    public func drop(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
-        try await change(DeliveryChange(.drop, selection, at: now), at: now) { .reloadQueue(sink: $0) }
-    }
-
-    public func clear(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int {
-        try await change(DeliveryChange(.clear, selection, at: now), at: now) { .reloadQueue(sink: $0) }
-    }
-
-    private func change(
-        _ change: DeliveryChange, _ resumed: [String] = [], at now: Timestamp,
-        _ request: @escaping @Sendable (String) -> ControlRequest
-    ) async throws(JournalError) -> Int {
-        var (change, count) = (change, 0)
-        while !change.isDone {
-            let (next, changed) = try await edit(at: now) { [change] db in
-                var step = change
-                let sinks = try step.run(db)
-                return ((step, sinks.count), Set(sinks + resumed).sorted().map(request))
-            }
-            (change, count) = (next, count + changed)
-            // SQLite gives a lock to whoever asks first, and a watcher asks every 100 ms at least.
-            if !change.isDone { try? await Task.sleep(for: .milliseconds(20)) }
-        }
-        return count
-    }
-
-    public func accept(source: String, at now: Timestamp) async throws(JournalError) {
-        try await edit(at: now) { _ in ((), [.accept(source: source)]) }
-    }
 
     public func backup(to path: String) async throws(JournalError) {
         try await beside { () throws(JournalError) in try backupNow(to: path) }
@@ -97,15 +51,14 @@ public struct SQLiteJournalAccess: JournalAccess {
         try JournalRepair(files, at: now).run()
     }
 
-    /// Makes a change and writes its control requests in one transaction, then wakes the watcher and the readers.
-    private func edit<Answer: Sendable>(
-        at now: Timestamp, _ change: @escaping @Sendable (Database) throws -> (Answer, [ControlRequest])
+    public func edit<Answer: Sendable>(
+        at now: Timestamp, _ change: @escaping @Sendable (any JournalEdit) throws -> (Answer, [ControlRequest])
     ) async throws(JournalError) -> Answer {
         try await beside { () throws(JournalError) in try editNow(at: now, change) }
     }
 
     private func editNow<Answer>(
-        at now: Timestamp, _ change: (Database) throws -> (Answer, [ControlRequest])
+        at now: Timestamp, _ change: (any JournalEdit) throws -> (Answer, [ControlRequest])
     ) throws(JournalError) -> Answer {
         guard files.identity != nil else { throw JournalError.missing(files) }
         try files.requireReplaced()
@@ -116,7 +69,7 @@ public struct SQLiteJournalAccess: JournalAccess {
                 try Migrations.requireCurrent(db, files)
                 try db.execute(sql: "pragma synchronous = full")
                 return try JournalStore.transaction(db) { db in
-                    let (answer, requests) = try change(db)
+                    let (answer, requests) = try change(SQLiteEdit(db: db))
                     for request in requests { try ControlQueue.write(request, at: now, db) }
                     return answer
                 }

@@ -77,10 +77,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         return try await writer.write(.commit) { transaction in
             var writer = try PollWriter(transaction, polls)
             let committed = polls.map { writer.write($0) }
-            var eviction = QueueEviction(limits, transaction)
-            try eviction.apply(after: committed.flatMap(\.deliveries))
-            let polls = committed.map { Committed(events: $0.events, deliveries: eviction.applied(to: $0.deliveries)) }
-            return CommitResult(polls: polls, eviction: eviction.result)
+            var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
+            return try eviction.evict(after: committed)
         }
     }
 
@@ -108,9 +106,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         guard !attempts.isEmpty else { return RecordResult() }
         return try await writer.write(.commit) { transaction in
             let successors = try AttemptRows.write(attempts, transaction)
-            var eviction = QueueEviction(limits, transaction)
-            try eviction.apply(after: successors)
-            return RecordResult(successors: eviction.applied(to: successors), eviction: eviction.result)
+            var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
+            return try eviction.evict(afterSuccessors: successors)
         }
     }
 
@@ -120,10 +117,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
         try await writer.write(.commit) { transaction in
-            var eviction = QueueEviction(limits, transaction)
-            try eviction.applyAll()
-            let pending = try QueueTotalRows.counts(transaction).reduce(0) { $0 + $1.pending }
-            return QueueCheck(pending: pending, eviction: eviction.result)
+            var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
+            return try eviction.evictAll()
         }
     }
 
@@ -140,21 +135,10 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     }
 
     public func prune(_ retention: Retention) async throws(JournalError) {
-        let before = retention.eventsBefore
-        let ended = try await read { try Pruning.endOfKept($0, retention) }
-        while !Task.isCancelled {
-            guard try await writer.write(nil, { try Pruning.endedDeliveries($0, before: ended) }) else { break }
-        }
-        var position: Pruning.Position? = Pruning.Position()
-        while let from = position, !Task.isCancelled {
-            position = try await writer.write(nil) { try Pruning.events($0, before: before, from: from) }
-        }
-        for source in try await read({ try Pruning.abandonedSources($0, retention) }) {
-            while !Task.isCancelled {
-                if try await writer.write(nil, { try Pruning.source($0, source) }) { break }
-            }
-        }
+        try await pruning.prune(retention)
     }
+
+    var pruning: PostgresPruning { PostgresPruning(readers: readers, writer: writer) }
 
     /// PostgreSQL checks its pages itself.
     public func checkInBackground() {}

@@ -225,6 +225,29 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("a source that comes back while it is pruned keeps the items of its new baseline")
+    func comesBack() async throws {
+        let journal = try await PostgresJournal.open(server)
+        func commit(polled: Int64, items: Int) async throws {
+            var record = SourceRecord(name: "back")
+            record.health.lastPollAt = stamp(polled)
+            let writes = (0..<items).map { item("\($0)") }
+            _ = try await journal.commit([PollRecord(record: record, isNewBaseline: true, writes: writes)])
+        }
+        try await commit(polled: 1, items: PostgresPruning.batch + 500)
+        let retention = Retention(eventsBefore: stamp(0), sources: [], sourcesBefore: stamp(100))
+        let pruning = journal.pruning
+        #expect(try await pruning.abandonedSources(retention) == ["back"])
+        #expect(try await pruning.retire("back", retention))
+        #expect(try await !pruning.delete("back"))
+        #expect(try await journal.items(of: "back").count == 500)
+        try await commit(polled: 201, items: 3)
+        #expect(try await pruning.delete("back"))
+        #expect(try await journal.items(of: "back").count == 3)
+        #expect(try await !pruning.retire("back", retention))
+        try await journal.close()
+    }
+
     @Test("damage in the counts and numbers of a journal is found")
     func damages() async throws {
         let journal = try await PostgresJournal.open(server)

@@ -113,14 +113,14 @@ struct PruningTests {
         }
         for name in ["back", "polled"] { try await commit(name, polled: 1, items: 1500) }
         let retention = Retention(eventsBefore: stamp(0), sources: [], sourcesBefore: stamp(100))
-        let abandoned = try await journal.store.read { try Pruning.abandonedSources($0, retention) }
+        let pruning = SQLitePruning(store: journal.store)
+        let abandoned = try await pruning.abandonedSources(retention)
         try await commit("polled", polled: 200, items: 1)
-        let retired = try await journal.store.write { db in
-            try abandoned.filter { try Pruning.retire(db, $0, retention) }
-        }
+        var retired: [Int64] = []
+        for source in abandoned where try await pruning.retire(source, retention) { retired.append(source) }
         #expect(abandoned.count == 2 && retired.count == 1)
         // As a crash between two steps leaves it.
-        _ = try await journal.store.write { db in try retired.map { try Pruning.source(db, $0) } }
+        for source in retired { _ = try await pruning.delete(source) }
         #expect(try await journal.items(of: "back").isEmpty)
         #expect(try await !journal.sourceRecords().contains { $0.name == "back" })
         try await commit("back", polled: 201, items: 3)

@@ -53,7 +53,7 @@ struct QueryPlanTests {
             (EventRows.sql(.init(rule: "rule1", kinds: [.changed], isSent: true), .newestFirst), "delivery_rule"),
             (EventRows.historySQL, "event_item"),
             (EventRows.lastOfWatcherSQL, "event_source"),
-            (Pruning.oldEvents, "event_time"),
+            (SQLitePruning.oldEvents, "event_time"),
             (SourceRows.selectItems, "PRIMARY KEY"),
         ]
         for (sql, index) in plans {
@@ -119,7 +119,7 @@ struct QueryPlanTests {
                 let words = step.split(separator: " ")
                 let isSmall = words.count > 1 && Self.small.contains(String(words[1]))
                 // The count of ended deliveries that are kept is found in their index alone, once per pruning.
-                #expect(isSmall || sql == Pruning.excessEnd || step == "SCAN CONSTANT ROW", "\(sql)\n\(plan)")
+                #expect(isSmall || sql == SQLitePruning.excessEnd || step == "SCAN CONSTANT ROW", "\(sql)\n\(plan)")
             }
         }
         try journal.close()
@@ -160,7 +160,7 @@ struct QueryPlanTests {
             ] {
                 try await journal.store.write { db in
                     var change = DeliveryChange(action, selection, at: stamp(0))
-                    _ = try change.run(db)
+                    _ = try change.run(SQLiteEdit(db: db))
                 }
             }
         }

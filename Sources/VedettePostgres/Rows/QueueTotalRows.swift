@@ -15,6 +15,10 @@ enum QueueTotalRows {
         try counts(try transaction.run(select + " order by sink"))
     }
 
+    static func count(of sink: String, _ transaction: Transaction) throws -> SinkCount {
+        try counts(try transaction.run(select + " and sink = $1", [sink])).first ?? SinkCount(sink: sink)
+    }
+
     private static func counts(_ rows: SQLRows) throws -> [SinkCount] {
         var counts: [SinkCount] = []
         for row in rows {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The queues of a journal, as an eviction reads and ends their deliveries in one transaction.
+public protocol EvictableQueues {
+    /// Counts the pending deliveries of all sinks.
+    func pending() throws -> Int
+
+    /// Counts the deliveries of a sink.
+    func count(of sink: String) throws -> SinkCount
+
+    /// Reads the ids of the oldest pending deliveries of a sink that were created before a time.
+    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [Int64]
+
+    /// Visits the pending deliveries of a sink from one end of the queue, until `visit` returns false.
+    func visit(
+        _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool) throws
+
+    /// Reads deliveries by their ids.
+    func deliveries(_ ids: [Int64]) throws -> [Delivery]
+
+    /// Writes outcomes.
+    /// - Returns: the successors of the deliveries that ended.
+    func write(_ attempts: [Attempt]) throws -> [Delivery]
+}
+
+/// Ends pending deliveries beyond the limits of their queues, in the transaction at hand. It lives no longer than that.
+public struct QueueEviction<Queues: EvictableQueues> {
+    private typealias Victim = (id: Int64, excess: QueueLimits.Excess)
+
+    private let limits: QueueLimits
+    private let queues: Queues
+    private var evicted: [Delivery] = []
+    private var successors: [Delivery] = []
+    /// By id, where it is in `evicted`.
+    private var places: [Int64: Int] = [:]
+
+    /// Creates one that has ended nothing yet.
+    public init(_ limits: QueueLimits, _ queues: Queues) { (self.limits, self.queues) = (limits, queues) }
+
+    /// Applies the bounds of the queues that got deliveries of polls.
+    public mutating func evict(after polls: [Committed]) throws -> CommitResult {
+        try evict(after: polls.flatMap(\.deliveries))
+        let polls = polls.map { Committed(events: $0.events, deliveries: applied(to: $0.deliveries)) }
+        return CommitResult(polls: polls, eviction: eviction)
+    }
+
+    /// Applies the bounds of the queues that got successors of dead deliveries.
+    public mutating func evict(afterSuccessors successors: [Delivery]) throws -> RecordResult {
+        try evict(after: successors)
+        return RecordResult(successors: applied(to: successors), eviction: eviction)
+    }
+
+    /// Applies all limits, by one step for each queue.
+    public mutating func evictAll() throws -> QueueCheck {
+        var added: [Delivery] = []
+        for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
+            let expired = try queues.expired(in: sink, before: oldest, limit: QueueLimits.step)
+            added += try end(expired.map { ($0, .age) })
+        }
+        for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: QueueLimits.step)) }
+        try evict(after: added)
+        return QueueCheck(pending: try queues.pending(), eviction: eviction)
+    }
+
+    private var eviction: Eviction { Eviction(evicted: evicted, successors: applied(to: successors)) }
+
+    /// Returns deliveries of this transaction as they are now.
+    private func applied(to deliveries: [Delivery]) -> [Delivery] {
+        places.isEmpty ? deliveries : deliveries.map { places[$0.id].map { evicted[$0] } ?? $0 }
+    }
+
+    private mutating func evict(after added: [Delivery]) throws {
+        guard !limits.bounds.isEmpty else { return }
+        var added = QueueEviction.count(added)
+        // A successor may make the queue of a fallback exceed its bound in turn. Chains of fallbacks end.
+        while let sink = added.keys.min(), let count = added.removeValue(forKey: sink) {
+            let victims = try beyondBound(of: sink, most: count + QueueLimits.step)
+            added.merge(QueueEviction.count(try end(victims)), uniquingKeysWith: +)
+        }
+    }
+
+    private func beyondBound(of sink: String, most: Int) throws -> [Victim] {
+        guard let bound = limits.bounds[sink] else { return [] }
+        let total = try queues.count(of: sink)
+        var (count, bytes) = (total.pending, total.pendingBytes)
+        var isBeyond: Bool { count > bound.count || bytes > bound.bytes }
+        guard isBeyond else { return [] }
+        var victims: [Victim] = []
+        try queues.visit(sink, newestFirst: bound.policy != .dropOldest, limit: most) { id, size in
+            victims.append((id, count > bound.count ? .count : .bytes))
+            (count, bytes) = (count - 1, bytes - size)
+            return isBeyond
+        }
+        return victims
+    }
+
+    /// - Returns: the successors of those that ended.
+    private mutating func end(_ victims: [Victim]) throws -> [Delivery] {
+        guard !victims.isEmpty else { return [] }
+        let excess = Dictionary(victims.map { ($0.id, $0.excess) }) { first, _ in first }
+        var attempts: [Attempt] = []
+        for var delivery in try queues.deliveries(victims.map(\.id)) {
+            let attempt = limits.end(delivery, excess[delivery.id] ?? .count)
+            attempts.append(attempt)
+            (delivery.state, delivery.reason) = (attempt.state, attempt.reason)
+            places[delivery.id] = evicted.count
+            evicted.append(delivery)
+        }
+        let next = try queues.write(attempts)
+        successors += next
+        return next
+    }
+
+    private static func count(_ deliveries: [Delivery]) -> [String: Int] {
+        deliveries.reduce(into: [:]) { counts, delivery in
+            if delivery.state.isPending { counts[delivery.message.sink, default: 0] += 1 }
+        }
+    }
+}

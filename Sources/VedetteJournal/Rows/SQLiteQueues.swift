@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// The rows that an eviction reads and writes.
+struct SQLiteQueues: EvictableQueues {
+    let db: Database
+
+    private static let queue = "from delivery indexed by delivery_queue where sink = ? and ended_at is null"
+
+    func pending() throws -> Int { try QueueTotalRows.counts(db).reduce(0) { $0 + $1.pending } }
+
+    func count(of sink: String) throws -> SinkCount { try QueueTotalRows.count(of: sink, db) }
+
+    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [Int64] {
+        try Int64.fetchAll(
+            db.cachedStatement(sql: "select id \(Self.queue) and created < ? order by id limit ?"),
+            arguments: [sink, oldest.milliseconds, limit])
+    }
+
+    func visit(
+        _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool
+    ) throws {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: "select id, bytes \(Self.queue) order by id\(newestFirst ? " desc" : "") limit ?"),
+            arguments: [sink, limit])
+        while let row = try rows.next(), visit(row[0], row[1]) {}
+    }
+
+    func deliveries(_ ids: [Int64]) throws -> [Delivery] {
+        let select = DeliveryRows.columns + " where d.id = ?"
+        return try ids.compactMap { try DeliveryRows.select(db, sql: select, [$0]).first?.delivery }
+    }
+
+    func write(_ attempts: [Attempt]) throws -> [Delivery] { try AttemptRows.write(attempts, db) }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import VedetteCore
+
+/// Deletes what is kept no longer. SQLite reuses the pages.
+struct SQLitePruning: PruningSteps {
+    static let batch = 1000
+
+    let store: JournalStore
+
+    func endBeyond(_ retention: Retention) async throws(JournalError) -> Timestamp? {
+        try await store.read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: Self.excessEnd), arguments: [retention.endedDeliveries])
+                .map(Timestamp.init(milliseconds:))
+        }
+    }
+
+    static let excessEnd =
+        "select ended_at from delivery where ended_at is not null order by ended_at desc limit 1 offset ?"
+
+    func deleteDeliveries(endedBefore time: Timestamp) async throws(JournalError) -> Bool {
+        try await store.write { db in
+            try db.cachedStatement(
+                sql: "delete from delivery where id in (select id from delivery where ended_at < ? limit ?)"
+            ).execute(arguments: [time.milliseconds, Self.batch])
+            return db.changesCount == Self.batch
+        }
+    }
+
+    func deleteEvents(
+        before time: Timestamp, from position: PruningPosition
+    ) async throws(JournalError) -> PruningPosition? {
+        try await store.write { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: Self.oldEvents),
+                arguments: [position.time, position.seq, time.milliseconds, Self.batch])
+            var old: [(seq: Int64, isNamed: Bool)] = []
+            var last = position
+            while let row = try rows.next() {
+                last = PruningPosition(time: row[0], seq: row[1])
+                old.append((last.seq, row[2]))
+            }
+            let delete = try db.cachedStatement(sql: "delete from event where seq = ?")
+            for event in old where !event.isNamed { try delete.execute(arguments: [event.seq]) }
+            return old.count < Self.batch ? nil : last
+        }
+    }
+
+    static let oldEvents = """
+        select time, seq, exists (select 1 from delivery where event = e.seq) from event e
+        where (time, seq) > (?, ?) and time < ? order by time, seq limit ?
+        """
+
+    /// - Returns: the ids of their rows.
+    func abandonedSources(_ retention: Retention) async throws(JournalError) -> [Int64] {
+        try await store.read { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "select id, name from source where coalesce(polled_at, due, 0) < ?"),
+                arguments: [retention.sourcesBefore.milliseconds])
+            var abandoned: [Int64] = []
+            while let row = try rows.next() {
+                if !retention.sources.contains(row[1]) { abandoned.append(row[0]) }
+            }
+            return abandoned
+        }
+    }
+
+    func retire(_ source: Int64, _ retention: Retention) async throws(JournalError) -> Bool {
+        let retire = """
+            update source set name = '/pruned/' || id, record = '{}'
+            where id = ? and coalesce(polled_at, due, 0) < ?
+            """
+        return try await store.write { db in
+            try db.cachedStatement(sql: retire).execute(arguments: [source, retention.sourcesBefore.milliseconds])
+            return db.changesCount > 0
+        }
+    }
+
+    func delete(_ source: Int64) async throws(JournalError) -> Bool {
+        try await store.write { db in
+            try db.cachedStatement(
+                sql: "delete from item where source = ?1 and key in (select key from item where source = ?1 limit ?2)"
+            ).execute(arguments: [source, Self.batch])
+            guard db.changesCount < Self.batch else { return false }
+            try db.cachedStatement(sql: "delete from source where id = ?").execute(arguments: [source])
+            return true
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Deletes what is kept no longer. Autovacuum gives the room back.
+struct PostgresPruning: PruningSteps {
+    static let batch = 1000
+
+    let readers: ConnectionWorker
+    let writer: JournalWriter
+
+    func endBeyond(_ retention: Retention) async throws(JournalError) -> Timestamp? {
+        try await readers.run { connection in
+            try connection.run(Self.excessEnd, [retention.endedDeliveries]).first
+                .map { Timestamp(milliseconds: try $0.int64(0)) }
+        }
+    }
+
+    static let excessEnd =
+        "select ended_at from delivery where ended_at is not null order by ended_at desc limit 1 offset $1"
+
+    func deleteDeliveries(endedBefore time: Timestamp) async throws(JournalError) -> Bool {
+        try await writer.write(nil) { transaction in
+            let rows = try transaction.run(Self.deleteEnded, [time.milliseconds, Self.batch])
+            try Self.subtract(rows, transaction)
+            return rows.count == Self.batch
+        }
+    }
+
+    static let deleteEnded = """
+        delete from delivery where id in (select id from delivery where ended_at < $1 order by ended_at limit $2)
+        returning \(DeliveryRows.bytes)
+        """
+
+    func deleteEvents(
+        before time: Timestamp, from position: PruningPosition
+    ) async throws(JournalError) -> PruningPosition? {
+        try await writer.write(nil) { transaction in
+            let rows = try transaction.run(
+                Self.oldEvents, [position.time, position.seq, time.milliseconds, Self.batch])
+            var last = position
+            var unnamed: [Int64] = []
+            for row in rows {
+                last = PruningPosition(time: try row.int64(0), seq: try row.int64(1))
+                if !(try row.bool(2)) { unnamed.append(last.seq) }
+            }
+            for deleted in try transaction.run(unnamed.map { SQLCommand(Self.deleteEvent, [$0]) }) {
+                try Self.subtract(deleted, transaction)
+            }
+            return rows.count < Self.batch ? nil : last
+        }
+    }
+
+    static let oldEvents = """
+        select time, seq, exists (select 1 from delivery where event = e.seq) from event e
+        where (time, seq) > ($1, $2) and time < $3 order by time, seq limit $4
+        """
+
+    static let deleteEvent = "delete from event where seq = $1 returning octet_length(body)"
+
+    private static func subtract(_ rows: SQLRows, _ transaction: Transaction) throws {
+        for row in rows { transaction.count(bytes: -(try row.int64(0))) }
+    }
+
+    func abandonedSources(_ retention: Retention) async throws(JournalError) -> [String] {
+        let abandoned = "select name from source where coalesce(polled_at, 0) < $1"
+        return try await readers.run { connection in
+            try connection.run(abandoned, [retention.sourcesBefore.milliseconds]).map { try $0.text(0) }
+                .filter { !retention.sources.contains($0) }
+        }
+    }
+
+    /// Empties its record: without one the next poll is a baseline, which replaces the items that are left.
+    func retire(_ source: String, _ retention: Retention) async throws(JournalError) -> Bool {
+        let retire = "update source set record = '{}' where name = $1 and coalesce(polled_at, 0) < $2"
+        return try await writer.write(nil) { transaction in
+            try transaction.run(retire, [source, retention.sourcesBefore.milliseconds]).changed > 0
+        }
+    }
+
+    func delete(_ source: String) async throws(JournalError) -> Bool {
+        try await writer.write(nil) { transaction in
+            let retired = try transaction.run("select 1 from source where name = $1 and record = '{}'", [source])
+            guard retired.count > 0 else { return true }
+            let deleted = try transaction.run(Self.deleteItems, [source, Self.batch]).changed
+            guard deleted < Self.batch else { return false }
+            try transaction.run("delete from source where name = $1", [source])
+            return true
+        }
+    }
+
+    static let deleteItems =
+        "delete from item where source = $1 and key in (select key from item where source = $1 limit $2)"
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows that an eviction reads and writes.
+struct PostgresQueues: EvictableQueues {
+    let transaction: Transaction
+
+    func pending() throws -> Int { try QueueTotalRows.counts(transaction).reduce(0) { $0 + $1.pending } }
+
+    func count(of sink: String) throws -> SinkCount { try QueueTotalRows.count(of: sink, transaction) }
+
+    func expired(in sink: String, before oldest: Timestamp, limit: Int) throws -> [Int64] {
+        try transaction.run(
+            "select id from delivery where sink = $1 and ended_at is null and created < $2 order by id limit $3",
+            [sink, oldest.milliseconds, limit]
+        ).map { try $0.int64(0) }
+    }
+
+    func visit(
+        _ sink: String, newestFirst: Bool, limit: Int, _ visit: (_ id: Int64, _ bytes: Int64) -> Bool
+    ) throws {
+        let rows = try transaction.run(
+            """
+            select id, bytes from delivery where sink = $1 and ended_at is null
+            order by id \(newestFirst ? "desc" : "asc") limit $2
+            """, [sink, limit])
+        for row in rows { guard visit(try row.int64(0), try row.int64(1)) else { break } }
+    }
+
+    func deliveries(_ ids: [Int64]) throws -> [Delivery] { try DeliveryRows.select(ids, transaction) }
+
+    func write(_ attempts: [Attempt]) throws -> [Delivery] { try AttemptRows.write(attempts, transaction) }
+}
