@@ -24,14 +24,16 @@ public struct Dependencies: Sendable {
     public var civil: any CivilTime
     /// The memory for what polls read.
     public var memory: PollMemory
+    /// Measures polls, events and deliveries.
+    public var meter: any Meter
 
     public init(
         fetcher: any Fetcher, journal: any Journal, clock: any Clock, random: any RandomGenerator, log: any Log,
         userAgent: String, transformer: (any BodyTransformer)? = nil, civil: any CivilTime,
-        memory: PollMemory = PollMemory()
+        memory: PollMemory = PollMemory(), meter: any Meter = NoMeter()
     ) {
         (self.fetcher, self.journal, self.clock, self.random) = (fetcher, journal, clock, random)
         (self.log, self.userAgent, self.transformer) = (log, userAgent, transformer)
-        (self.civil, self.memory) = (civil, memory)
+        (self.civil, self.memory, self.meter) = (civil, memory, meter)
     }
 }

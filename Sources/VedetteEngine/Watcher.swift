@@ -37,7 +37,8 @@ public actor Watcher {
         (self.dependencies, self.executor, self.dispatcher) = (dependencies, executor, dispatcher)
         (sleep, suspends) = (WatcherSleep(dependencies.clock), SuspendMonitor(dependencies.clock))
         commits = CommitBatcher(
-            journal: dependencies.journal, log: dependencies.log, limits: { dispatcher.queueBounds.limits() },
+            journal: dependencies.journal, log: dependencies.log, meter: dependencies.meter,
+            limits: { dispatcher.queueBounds.limits() },
             announce: { await dispatcher.committed($0, $1) })
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits)
         pipeline = PollPipeline(dependencies, network: network, rules: rules, deferredWrites: deferredWrites)
@@ -112,6 +113,9 @@ public actor Watcher {
         await commits.finish()
         return all.compactMap(\.lastResult)
     }
+
+    /// How late polls started in the last minutes; nil when none started.
+    public func lateness() -> PollLateness.Report? { pipeline.meter.report(at: dependencies.clock.now()) }
 
     // MARK: Configuration and control
 

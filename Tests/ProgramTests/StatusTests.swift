@@ -231,6 +231,25 @@ struct StatusTests {
         #expect(PollTimes(limited, isWatching: true, now: Self.now).isDelayedByServer)
     }
 
+    @Test("how late polls start is a line of the header, and a warning from one second on; JSON has it in seconds")
+    func lateness() throws {
+        var facts = facts
+        facts.lateness = PollLateness.Report(p99: 0.025, polls: 1200, at: Self.ago(30))
+        let calm = screen(facts, 80, isOn: true).lines[2]
+        #expect(
+            calm
+                == Palette(isOn: true).paint("99 % of the last 1200 polls started within 25 ms of the due time", .faint)
+        )
+        facts.lateness?.p99 = 2.5
+        let late = screen(facts, 80, isOn: true).lines[2]
+        #expect(
+            late
+                == Palette(isOn: true).paint(
+                    "99 % of the last 1200 polls started within 3 s of the due time", .doubtful))
+        let watcher = try JSON(parsing: Array(try #require(facts.json(only: nil).first).utf8))
+        #expect(watcher["lateness"]?["p99"] == .number("2.5") && watcher["lateness"]?["polls"] == .number("1200"))
+    }
+
     @Test("--json holds the watcher, each source, sink and silence, one object a line")
     func json() throws {
         let rows = try facts.json(only: nil).map { try JSON(parsing: Array($0.utf8)) }

@@ -129,12 +129,12 @@ struct World {
         _ sources: [Source] = [], rules: RuleSet = everything(to: "k"), journal: FakeJournal = FakeJournal(),
         clock: ManualClock = ManualClock(), sinks others: [String: any Sink] = [:],
         policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:],
-        memory: PollMemory = PollMemory()
+        memory: PollMemory = PollMemory(), meter: any Meter = NoMeter()
     ) {
         (self.journal, self.clock) = (journal, clock)
         let dependencies = Dependencies(
             fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: log, userAgent: "test/1",
-            transformer: FakeShaper(), civil: Greenwich(), memory: memory)
+            transformer: FakeShaper(), civil: Greenwich(), memory: memory, meter: meter)
         let sinks = others.merging(["k": sink]) { other, _ in other }
         let executor = QueueExecutor()
         dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy, fingerprints: fingerprints)

@@ -18,6 +18,7 @@ final class CommitBatcher: Sendable {
 
     private let journal: any Journal
     private let log: any Log
+    private let meter: EventMeter
     private let limits: @Sendable () -> QueueLimits
     private let announce: @Sendable (_ pending: [Delivery], Eviction) async -> Void
     private let state = Mutex(State())
@@ -27,10 +28,11 @@ final class CommitBatcher: Sendable {
     ///   - announce: takes the pending deliveries of a commit, and what it evicted to keep the limits. The next commit and
     ///     those who wait for this one go on when it returns, so deliveries are announced in the order of their ids (I6).
     init(
-        journal: any Journal, log: any Log, limits: @escaping @Sendable () -> QueueLimits = { .none },
+        journal: any Journal, log: any Log, meter: any Meter = NoMeter(),
+        limits: @escaping @Sendable () -> QueueLimits = { .none },
         announce: @escaping @Sendable (_ pending: [Delivery], Eviction) async -> Void = { _, _ in }
     ) {
-        (self.journal, self.log) = (journal, log)
+        (self.journal, self.log, self.meter) = (journal, log, EventMeter(meter))
         (self.limits, self.announce) = (limits, announce)
     }
 
@@ -117,6 +119,7 @@ final class CommitBatcher: Sendable {
         guard !batch.isEmpty else { return }
         do throws(JournalError) {
             let result = try await journal.commit(batch.map(\.record), within: limits())
+            for poll in result.polls { meter.count(poll.events) }
             let pending = result.polls.flatMap(\.deliveries).filter(\.state.isPending)
             if !pending.isEmpty || !result.eviction.isEmpty { await announce(pending, result.eviction) }
             for (entry, committed) in zip(batch, result.polls) { entry.ticket.resolve(.success(committed)) }

@@ -13,6 +13,7 @@ public actor Dispatcher {
     private(set) var sinks: [String: any Sink]
     private(set) var policy: [String: DeliveryPolicy]
     var schedule: DeliverySchedule
+    private let meter: DeliveryMeter
     private var unwritten: [Attempt] = []
     private var isWriting = false
     private(set) var isStopping = false
@@ -59,6 +60,7 @@ public actor Dispatcher {
         (self.sinks, self.policy, stopped) = (sinks, policy, StoppedSinks(fingerprints: fingerprints))
         schedule = DeliverySchedule(policy: policy)
         time = SteadyClock(dependencies.clock.now())
+        meter = DeliveryMeter(dependencies.meter)
         queueBounds = QueueBounds(sinks: Set(sinks.keys), policy: policy, dependencies)
     }
 
@@ -285,6 +287,7 @@ public actor Dispatcher {
     private func attempt(_ delivery: Delivery) {
         let name = delivery.message.sink
         let (sink, generation) = (sinks[name], generations[name])
+        meter.started()
         // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
         attempts[delivery.id] = Task { @concurrent in
             let outcome =
@@ -299,6 +302,7 @@ public actor Dispatcher {
         let outcome = isCurrent ? outcome : outcome.ofAnotherSink
         let wasCancelled = attempts[delivery.id]?.isCancelled == true
         attempts[delivery.id] = nil
+        meter.ended()
         defer { resumeWaiters() }
         if wasCancelled, outcome != .delivered { return }
         let now = dependencies.clock.now()
@@ -308,6 +312,7 @@ public actor Dispatcher {
         reportChange(outcome, of: delivery.message.sink)
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
+        meter.count(attempt.state, of: delivery.message.sink)
         if attempt.state == .retry { probeRecovery(delivery.message.sink) }
         store(attempt, of: delivery)
         startWriting()

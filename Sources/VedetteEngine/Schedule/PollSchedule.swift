@@ -137,7 +137,12 @@ struct PollSchedule {
     }
 
     /// Takes the source that has been due longest.
-    mutating func startNext(at now: BootTime) -> WatchedSource? { dueQueue.startNext(at: now).map { byNumber[$0] } }
+    mutating func startNext(at now: BootTime) -> WatchedSource? {
+        let due = dueQueue.next
+        guard let source = dueQueue.startNext(at: now).map({ byNumber[$0] }) else { return nil }
+        source.startedDue = due
+        return source
+    }
 
     // MARK: Early polls
 

@@ -33,6 +33,9 @@ final class WatchedSource {
     var isSilent = false
     /// Its poll under way reads a stream, and ends only when that does.
     var isStreaming = false
+    /// When its poll under way, or waiting for a slot, was due; nil once that poll has started.
+    var startedDue: BootTime?
+    var counters = PollMeter.Counters()
 
     init(_ source: Source, number: Int) {
         (self.source, self.number) = (source, number)

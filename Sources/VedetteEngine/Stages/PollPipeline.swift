@@ -10,6 +10,7 @@ final class PollPipeline {
     private let network: NetworkMonitor
     private let rules: RuleCoordinator
     private let deferredWrites: DeferredWrites
+    let meter: PollMeter
     var pollLog = PollLog()
     var limits = PollLimits()
 
@@ -18,6 +19,7 @@ final class PollPipeline {
     ) {
         (self.dependencies, self.network, self.rules) = (dependencies, network, rules)
         self.deferredWrites = deferredWrites
+        meter = PollMeter(dependencies.meter)
     }
 
     /// Polls a source once. An unchanged response ends at the transition: nothing is asked of rules, nothing is committed.
@@ -27,9 +29,14 @@ final class PollPipeline {
     /// - Parameter polled: why a source with a stream is polled; nil when there is no reason to tell.
     @discardableResult
     func run(_ source: WatchedSource, lane: Lane, polled: String? = nil) async -> Committed? {
+        let start = dependencies.clock.now().boot
+        meter.started(source, in: lane, at: start)
         // Held until the commit, when nothing of what was read is left.
         let memory = PollMemoryShare(dependencies.memory)
-        defer { memory.release() }
+        defer {
+            memory.release()
+            meter.ended(in: lane, from: start, at: dependencies.clock.now().boot)
+        }
         return await run(begin(source, lane, memory), of: source, polled)
     }
 
@@ -135,6 +142,7 @@ final class PollPipeline {
         let isIgnored = network.isOffline && result.isAnswered == false
         // A kind that observes its host reads a silent one too: while this machine is offline that confirms nothing.
         let isGood = result.isGood && !isIgnored
+        if let outcome = PollMeter.Outcome(result.outcome, isIgnored: isIgnored) { meter.count(outcome, of: source) }
         if isIgnored {
             transition.pollIgnored(result.silence?.detail ?? "")
         } else {

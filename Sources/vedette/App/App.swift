@@ -111,6 +111,16 @@ struct App: Sendable {
         }
     }
 
+    /// Stores how late polls start, for `status`; nothing where no poll started lately.
+    func storeLateness() async {
+        guard let report = await watcher.lateness() else { return }
+        do throws(JournalError) {
+            try await monitored.write(deferred: [DeferredWrite(report.record)])
+        } catch {
+            log.log(.warning, "failed to store how late polls start: \(error.detail)")
+        }
+    }
+
     /// Returns whether the journal is larger than `retain.size`.
     func isBeyondSize(_ configuration: Configuration) async -> Bool {
         do throws(JournalError) {

@@ -105,7 +105,10 @@ struct Daemon {
                 guard reloading == nil else { continue }
                 // Thousands of events a second fill a disk within the hour.
                 let current = configuration
-                pruning = task(after: pruning) { if await app.isBeyondSize(current) { await app.prune(current) } }
+                pruning = task(after: pruning) {
+                    await app.storeLateness()
+                    if await app.isBeyondSize(current) { await app.prune(current) }
+                }
             case .hourPassed where reloading != nil: continue
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.

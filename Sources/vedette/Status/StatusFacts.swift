@@ -24,6 +24,8 @@ struct StatusFacts: Sendable {
     var rules: [Rule] = []
     /// Since when the watcher has stored nothing although polls were due; nil when all is well.
     var stalledSince: Timestamp?
+    /// How late polls started lately; nil where no watcher runs, and in its first minute.
+    var lateness: PollLateness.Report?
     /// Those in force.
     var silences: [Silence] = []
     /// Rule memories that wait for something.
@@ -78,6 +80,7 @@ extension StatusFacts {
             sources.compactMap(\.record),
             watcherAge: watcher?.since.map { .milliseconds(now.milliseconds - $0.milliseconds) },
             now: now)
+        lateness = all.lazy.compactMap(PollLateness.Report.init).first.flatMap { isOfThisRun($0) ? $0 : nil }
         let stops = all.compactMap(StoppedSink.init)
         let counts = try await reader.sinkCounts()
         let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
@@ -96,6 +99,11 @@ extension StatusFacts {
             reader: reader, rules: configuration.rules, sources: configuration.sources.map(\.name),
             files: configuration.files, now: now
         ).find(records: records, memories: memories)
+    }
+
+    private func isOfThisRun(_ report: PollLateness.Report) -> Bool {
+        guard let watcher, report.at >= now.advanced(by: .zero - PollLateness.longestAge) else { return false }
+        return watcher.since.map { report.at >= $0 } ?? true
     }
 
     private static func waiting(

@@ -27,6 +27,11 @@ extension StatusFacts {
             "state": .string(location), "sources": .number(sources.count),
             "health": .object(
                 healthCounts.map { JSON.Member(name: $0.health.rawValue, value: .number($0.count)) }),
+            "lateness": lateness.map {
+                .members([
+                    "p99": .number(rounded: $0.p99), "polls": .number($0.polls), "at": .string($0.at.rfc3339),
+                ])
+            },
         ])
     }
 

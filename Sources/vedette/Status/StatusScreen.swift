@@ -62,7 +62,19 @@ struct StatusScreen: Sendable {
         if !healths.isEmpty { counts = counts + StyledText(": ") + joined(healths, ", ") }
         let rest = ", \(counted(facts.sinks.count, "sink")), \(counted(facts.rules.count, "rule"))"
         lines.append(fitted(counts + StyledText(rest)))
+        if let lateness = facts.lateness { lines.append(fitted(text(of: lateness))) }
         return lines
+    }
+
+    /// Polls that start later than this are a sign of too much work, in seconds.
+    private static let lateAfter = 1.0
+
+    private func text(of lateness: PollLateness.Report) -> StyledText {
+        let time =
+            lateness.p99 < StatusScreen.lateAfter
+            ? "\(Int(lateness.p99 * 1000)) ms" : MessageFormatter.duration(seconds: lateness.p99)
+        let text = "99 % of the last \(counted(lateness.polls, "poll")) started within \(time) of the due time"
+        return palette.paint(text, lateness.p99 > StatusScreen.lateAfter ? .doubtful : .faint)
     }
 
     private var problems: [StyledText] {

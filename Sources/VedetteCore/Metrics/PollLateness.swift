@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How late the polls of the last ten to twenty minutes started after they were due. Older polls do not count, so that the
+/// figure shows how the watcher does now.
+public struct PollLateness: Sendable, Hashable {
+    /// Upper bounds of the buckets, in seconds. Due times within 10 ms of each other share one wake-up.
+    public static let bounds = [
+        0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+    ]
+    /// The length of each of the two periods that count.
+    static let period = Duration.seconds(600)
+    /// A report that is older than this tells nothing of now.
+    public static let longestAge = period * 2
+
+    private var previous = Histogram(bounds: bounds)
+    private var current = Histogram(bounds: bounds)
+    private var periodEnd: BootTime?
+
+    public init() {}
+
+    /// Counts a poll that starts now.
+    public mutating func add(_ lateness: Duration, at now: BootTime) {
+        startPeriod(at: now)
+        current.record(lateness.inSeconds)
+    }
+
+    /// Returns the 99th percentile; nil when no poll started lately.
+    public mutating func report(at now: Moment) -> Report? {
+        startPeriod(at: now.boot)
+        var both = previous
+        both.add(current)
+        guard let p99 = both.quantile(0.99) else { return nil }
+        return Report(p99: p99, polls: both.count, at: now.wall)
+    }
+
+    private mutating func startPeriod(at now: BootTime) {
+        if let end = periodEnd {
+            guard now >= end else { return }
+            let isNext = now < end.advanced(by: PollLateness.period)
+            previous = isNext ? current : Histogram(bounds: PollLateness.bounds)
+            current = Histogram(bounds: PollLateness.bounds)
+        }
+        periodEnd = now.advanced(by: PollLateness.period)
+    }
+
+    /// A summary, as the journal keeps it for `status`.
+    public struct Report: Sendable, Hashable {
+        /// Seconds that 99 % of the polls did not exceed: the bound of a bucket.
+        public var p99: Double
+        /// The number of polls.
+        public var polls: Int
+        /// When it was made.
+        public var at: Timestamp
+
+        public init(p99: Double, polls: Int, at: Timestamp) { (self.p99, self.polls, self.at) = (p99, polls, at) }
+    }
+}
+
+extension PollLateness.Report {
+    /// The name of its record in the journal. No source has such a name.
+    public static let recordName = "/lateness"
+
+    private static let p99Name = "p99"
+
+    /// Reads a record; nil for that of a source.
+    public init?(_ record: SourceRecord) {
+        guard record.name == Self.recordName, let head = record.snapshot, let p99 = head.states[Self.p99Name] else {
+            return nil
+        }
+        self.init(p99: Double(p99) / 1000, polls: head.count, at: head.goodAt)
+    }
+
+    /// The record to store.
+    public var record: SourceRecord {
+        var head = SnapshotHead(identity: 0, fingerprints: [:], goodAt: at)
+        (head.count, head.states) = (polls, [Self.p99Name: Int(p99 * 1000)])
+        var record = SourceRecord(name: Self.recordName)
+        (record.snapshot, record.health.lastPollAt) = (head, at)
+        return record
+    }
+}

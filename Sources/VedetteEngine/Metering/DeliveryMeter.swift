@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Measures attempts to deliver messages. It belongs to the dispatcher.
+final class DeliveryMeter {
+    private struct Key: Hashable {
+        var sink: String
+        var state: DeliveryState
+    }
+
+    private let meter: any Meter
+    private let inFlight: any MetricGauge
+    private var counters: [Key: any MetricCounter] = [:]
+
+    init(_ meter: any Meter) {
+        self.meter = meter
+        inFlight = meter.gauge(.deliveriesInFlight)
+    }
+
+    func started() { inFlight.add(1) }
+
+    func ended() { inFlight.add(-1) }
+
+    /// Counts an attempt.
+    /// - Parameter state: of the delivery after it.
+    func count(_ state: DeliveryState, of sink: String) {
+        let key = Key(sink: sink, state: state)
+        if counters[key] == nil { counters[key] = meter.counter(.deliveryAttempts, sink, state.rawValue) }
+        counters[key]?.add(1)
+    }
+}
