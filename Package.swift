@@ -48,6 +48,7 @@ let package = Package(
         system("CCrypto", "libcrypto", "libssl-dev"),
         system("CPQ", "libpq", "libpq-dev"),
         system("CIcal", "libical", "libical-dev"),
+        system("CMicrohttpd", "libmicrohttpd", "libmicrohttpd-dev"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystem"),
         .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -70,11 +71,13 @@ let package = Package(
         module(
             "VedetteConfig", ["VedetteCore", "VedetteSystem", "VedetteText", .product(name: "Yams", package: "Yams")]),
         module("VedetteEngine", ["VedetteCore"]),
+        module("VedettePage", ["VedetteCore", "VedetteSystem", "CMicrohttpd"]),
         .executableTarget(
             name: "vedette",
             dependencies: [
                 "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
                 "VedetteSinks", "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine",
+                "VedettePage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -103,6 +106,7 @@ let package = Package(
             ["VedetteCore", "VedetteJournal", "VedettePostgres", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
+        tests("VedettePageTests", ["VedetteCore", "VedetteSystem", "VedettePage"]),
         tests("FuzzTests", readers, data: ["Regressions"]),
         tests(
             "ProgramTests", ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "vedette"]),

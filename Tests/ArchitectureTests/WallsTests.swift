@@ -53,11 +53,12 @@ struct WallsTests {
             "VedetteCore", "VedetteSystem", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization",
         ],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
+        "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "Glibc", "Synchronization"],
         "vedette": [
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",
-            "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "ArgumentParser",
-            "Logging",
+            "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "VedettePage",
+            "ArgumentParser", "Logging",
             "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]

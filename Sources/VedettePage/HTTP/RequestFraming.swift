@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Checks how a request says where it ends. A server and a proxy in front of it that disagree about that let one client
+/// smuggle a request into the connection of another (RFC 9112 §11.2), so everything unusual is refused and the connection
+/// closed.
+enum RequestFraming {
+    struct Refusal: Error, Equatable {
+        let status: Int
+        let text: String
+
+        var response: PageResponse { .text(text + "\n", status: status) }
+    }
+
+    /// - Returns: the method, of a request that may be read on.
+    static func check(
+        method: String, _ headers: [HeaderField], bodyLimit: Int
+    ) -> Result<PageRequest.Method, Refusal> {
+        guard let method = PageRequest.Method(rawValue: method) else {
+            return .failure(Refusal(status: 501, text: "The methods are GET, HEAD and POST."))
+        }
+        // libmicrohttpd 0.9.75 takes `Content-Length : 3` for a header of another name, and a proxy may not.
+        guard headers.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(isTokenByte) }) else {
+            return .failure(Refusal(status: 400, text: "The name of a header is malformed."))
+        }
+        let names = headers.map { $0.name.lowercased() }
+        guard names.count(where: { $0 == "host" }) == 1 else {
+            return .failure(Refusal(status: 400, text: "A request needs one Host header."))
+        }
+        guard !names.contains("transfer-encoding") else {
+            return .failure(Refusal(status: 411, text: "A body needs a Content-Length."))
+        }
+        let lengths = zip(names, headers).filter { $0.0 == "content-length" }.map(\.1.value)
+        guard let text = lengths.first else { return .success(method) }
+        guard lengths.count == 1, !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            return .failure(Refusal(status: 400, text: "The Content-Length is malformed."))
+        }
+        guard let length = Int(text), length <= bodyLimit else {
+            return .failure(Refusal(status: 413, text: "The body is longer than \(bodyLimit) bytes."))
+        }
+        guard method == .post || length == 0 else {
+            return .failure(Refusal(status: 400, text: "\(method.rawValue) takes no body."))
+        }
+        return .success(method)
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A path with its handler.
+public struct Route: Sendable {
+    /// Makes the response. It runs on Swift's pool, and must not block.
+    public typealias Handler = @Sendable (PageRequest) async -> PageResponse
+
+    /// GET also serves HEAD.
+    public var method: PageRequest.Method
+    /// The path, such as `/sources/{source}`; `{name}` takes one segment into `PageRequest.parameters`.
+    public var pattern: String
+    /// Makes the response.
+    public var handler: Handler
+    let segments: [Segment]
+
+    enum Segment: Sendable, Hashable {
+        case literal(String)
+        case parameter(String)
+    }
+
+    /// Creates a route.
+    public init(_ method: PageRequest.Method, _ pattern: String, _ handler: @escaping Handler) {
+        (self.method, self.pattern, self.handler) = (method, pattern, handler)
+        segments = pattern.split(separator: "/").map { part in
+            part.first == "{" && part.last == "}"
+                ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
+        }
+    }
+
+    /// Returns the values of the parameters when the path is this route's; else nil.
+    func parameters(in path: [String]) -> [String: String]? {
+        guard path.count == segments.count else { return nil }
+        var values: [String: String] = [:]
+        for (part, segment) in zip(path, segments) {
+            switch segment {
+            case .literal(let text) where text == part: continue
+            case .literal: return nil
+            case .parameter(let name): values[name] = part
+            }
+        }
+        return values
+    }
+}
+
+/// Finds the handler of a request. Of two routes that accept a path the first counts.
+public struct Router: Sendable {
+    /// The result of a search.
+    public enum Match: Sendable {
+        /// The handler, and the request with the parameters of the route.
+        case found(Route.Handler, PageRequest)
+        /// There are routes of the path, with these methods only.
+        case wrongMethod([PageRequest.Method])
+        case notFound
+    }
+
+    /// All routes.
+    public var routes: [Route]
+
+    /// Creates a router.
+    public init(_ routes: [Route]) { self.routes = routes }
+
+    /// Finds the route of a request.
+    public func match(_ request: PageRequest) -> Match {
+        let method = request.method == .head ? .get : request.method
+        var others: [PageRequest.Method] = []
+        for route in routes {
+            guard let parameters = route.parameters(in: request.path) else { continue }
+            guard route.method == method else {
+                others.append(route.method)
+                continue
+            }
+            var request = request
+            request.parameters = parameters
+            return .found(route.handler, request)
+        }
+        return others.isEmpty ? .notFound : .wrongMethod(others)
+    }
+
+    /// Makes the response to a request.
+    public func respond(to request: PageRequest) async -> PageResponse {
+        switch match(request) {
+        case .found(let handler, let request): return await handler(request)
+        case .notFound: return .text("There is no such page.\n", status: 404)
+        case .wrongMethod(let methods):
+            let allowed = methods.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
+            return .text(
+                "This address takes \(allowed).\n", status: 405, headers: [HeaderField("Allow", allowed)])
+        }
+    }
+}

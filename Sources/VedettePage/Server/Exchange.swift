@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CMicrohttpd
+
+/// A request on a connection, from its first line to the end of its response. It belongs to the server's thread.
+final class Exchange {
+    enum Stage {
+        /// The headers are being read.
+        case head
+        /// The body is being read.
+        case body
+        /// A handler makes the response; the connection is suspended.
+        case handling
+        /// The response is there and is not being written yet.
+        case answered(PageResponse)
+        case responding
+    }
+
+    /// The next part of a stream.
+    enum Part {
+        /// It is being waited for; the connection is suspended.
+        case awaited
+        /// What the client has yet to take of it.
+        case bytes(ArraySlice<UInt8>)
+        case end
+    }
+
+    let id: Int
+    let connection: OpaquePointer
+    /// As sent: the path and the query.
+    let target: String
+    var stage = Stage.head
+    var method: PageRequest.Method = .get
+    var headers: [HeaderField] = []
+    var body: [UInt8] = []
+    /// The handler, or what asks for the next part of a stream.
+    var task: Task<Void, Never>?
+    var stream: (any PageStream)?
+    var part = Part.bytes([])
+    var isSuspended = false
+
+    /// It outlives the exchange: it stops the library, which calls back about each of them, before it ends.
+    unowned let loop: ServerLoop
+
+    init(id: Int, connection: OpaquePointer, target: String, loop: ServerLoop) {
+        (self.id, self.connection, self.target, self.loop) = (id, connection, target, loop)
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The limits of the server. At these defaults it needs at most 25 MB, with every connection in use.
+public struct PageLimits: Sendable {
+    /// Connections at once; others wait in the system's queue.
+    public var connections = 512
+    /// Connections of one address; others are closed. Browsers behind one proxy share an address.
+    public var connectionsPerAddress = 384
+    /// Responses at once that are streams.
+    public var streams = 256
+    /// Bytes of the request line and headers of one request, and of what is written at once.
+    public var head = 16 << 10
+    /// Bytes of the body of a request.
+    public var body = 64 << 10
+    /// Requests that are handled at once; others wait.
+    public var handlers = 8
+    /// Requests that wait for a handler; others get 503.
+    public var queue = 512
+    /// From the start of a connection, or the end of the last response, to the end of the next request.
+    public var receive = Duration.seconds(15)
+    /// For the handler of a request.
+    public var handle = Duration.seconds(30)
+    /// For a client to read a response, or one part of a stream.
+    public var send = Duration.seconds(30)
+
+    /// Creates the default limits.
+    public init() {}
+}

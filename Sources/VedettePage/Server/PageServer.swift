@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+import VedetteSystem
+
+/// A web server for one page, on a thread of its own. It never waits for a client: one that is slow, in sending or in
+/// reading, is cut off.
+public final class PageServer: Sendable {
+    /// Where it listens; for port 0, the port that the system chose.
+    public let address: ListenAddress
+    private let mailbox: Mailbox
+
+    private init(_ address: ListenAddress, _ mailbox: Mailbox) { (self.address, self.mailbox) = (address, mailbox) }
+
+    /// Opens the socket and starts the thread.
+    /// - Parameter respond: makes the response to each request, on Swift's pool.
+    public static func start(
+        _ address: ListenAddress, limits: PageLimits = PageLimits(),
+        respond: @escaping @Sendable (PageRequest) async -> PageResponse
+    ) async throws(ListenError) -> PageServer {
+        let socket = try ListenSocket.open(address)
+        guard let mailbox = Mailbox() else { throw ListenError(address, action: "make a pipe") }
+        let server = PageServer(socket.address, mailbox)
+        let isRunning = await withUnsafeContinuation { continuation in
+            let code = SystemThread.start {
+                guard let loop = ServerLoop(socket, mailbox, limits, respond) else {
+                    socket.close()
+                    return continuation.resume(returning: false)
+                }
+                continuation.resume(returning: true)
+                loop.run()
+            }
+            if code != 0 {
+                socket.close()
+                continuation.resume(returning: false)
+            }
+        }
+        guard isRunning else {
+            throw ListenError(address: address, detail: "the system has no thread or memory for it")
+        }
+        return server
+    }
+
+    /// Closes every connection and the socket, and ends the thread.
+    public func stop() async {
+        await withUnsafeContinuation { continuation in
+            if !mailbox.post(.stop { continuation.resume() }) { continuation.resume() }
+        }
+    }
+}

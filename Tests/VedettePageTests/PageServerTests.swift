@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import VedetteCore
+import VedetteSystem
+
+@testable import VedettePage
+
+@Suite("The page's server")
+struct PageServerTests {
+    /// Starts a server on a free port, and stops it when `body` is over.
+    private func serving(
+        _ routes: [Route], limits: PageLimits = PageLimits(), _ body: (UInt16) async throws -> Void
+    ) async throws {
+        let router = Router(routes)
+        let server = try await PageServer.start(.network(host: "127.0.0.1", port: 0), limits: limits) {
+            await router.respond(to: $0)
+        }
+        guard case .network(_, let port) = server.address else { return }
+        do {
+            try await body(port)
+        } catch {
+            await server.stop()
+            throw error
+        }
+        await server.stop()
+    }
+
+    @Test("a request gets its response, over a connection that is kept")
+    func requests() async throws {
+        try await serving([
+            Route(.get, "/hello/{name}") { .text("hello \($0.parameters["name"] ?? "")") },
+            Route(.post, "/form") { .text("took \($0.form["x"] ?? "")") },
+        ]) { port in
+            let text = try await RawClient.exchange(
+                port,
+                "GET /hello/a%2Fb HTTP/1.1\r\nHost: x\r\n\r\nPOST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+                    + "Connection: close\r\n\r\nx=7")
+            #expect(text.contains("hello a/b"))
+            #expect(text.contains("took 7"))
+            #expect(text.components(of: "HTTP/1.1 200 OK") == 2)
+        }
+    }
+
+    @Test("what follows a refused request on its connection is not read as another one")
+    func smuggling() async throws {
+        try await serving([Route(.get, "/secret") { _ in .text("reached") }]) { port in
+            for framing in [
+                "Content-Length: 3\r\nTransfer-Encoding: chunked", "Content-Length: 0\r\nContent-Length: 40",
+                "Content-Length : 3", "Transfer-Encoding: chunked",
+            ] {
+                let text = try await RawClient.exchange(
+                    port,
+                    "POST /form HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\nGET /secret HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(text.hasPrefix("HTTP/1.1 4"), "\(framing): \(text)")
+                #expect(!text.contains("reached"), "\(framing)")
+            }
+        }
+    }
+
+    @Test("headers beyond the limit are refused")
+    func headers() async throws {
+        try await serving([Route(.get, "/") { _ in .text("reached") }]) { port in
+            let text = try await RawClient.exchange(
+                port, "GET / HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "a", count: 100_000))\r\n\r\n")
+            #expect(!text.contains("reached"))
+        }
+    }
+
+    @Test("a client that sends its request too slowly is cut off, and so is one that sends nothing")
+    func slowSender() async throws {
+        var limits = PageLimits()
+        limits.receive = .milliseconds(100)
+        try await serving([Route(.get, "/") { _ in .text("reached") }], limits: limits) { port in
+            let partial = try await RawClient.exchange(port, "GET / HTTP/1.1\r\nHost: x\r\nX: a")
+            let silent = try await RawClient.exchange(port, "")
+            #expect(partial == "")
+            #expect(silent == "")
+        }
+    }
+
+    @Test("a client that does not read a stream is cut off, while others are served")
+    func slowReader() async throws {
+        final class Flood: PageStream {
+            let ended: AsyncStream<Void>.Continuation
+
+            init(_ ended: AsyncStream<Void>.Continuation) { self.ended = ended }
+
+            deinit { ended.yield() }
+
+            func next() async -> [UInt8]? { [UInt8](repeating: 65, count: 65_536) }
+        }
+        let (ends, continuation) = AsyncStream<Void>.makeStream()
+        var limits = PageLimits()
+        limits.send = .milliseconds(100)
+        let routes = [
+            Route(.get, "/flood") { _ in
+                PageResponse(contentType: "text/plain", body: .stream(Flood(continuation)))
+            },
+            Route(.get, "/") { _ in .text("reached") },
+        ]
+        try await serving(routes, limits: limits) { port in
+            let slow = try RawClient(port)
+            try slow.send("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n")
+            for await _ in ends { break }
+            let text = try await RawClient.exchange(port, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(text.contains("reached"))
+            // What the system had taken comes, and then the end.
+            let taken = try await slow.readAll()
+            #expect(taken.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test("a handler that takes too long is answered for, and its task cancelled")
+    func slowHandler() async throws {
+        let (cancelled, continuation) = AsyncStream<Void>.makeStream()
+        var limits = PageLimits()
+        limits.handle = .milliseconds(100)
+        let routes = [
+            Route(.get, "/") { _ in
+                await waitForCancellation()
+                continuation.yield()
+                return .text("late")
+            }
+        ]
+        try await serving(routes, limits: limits) { port in
+            let text = try await RawClient.exchange(port, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(text.hasPrefix("HTTP/1.1 503"))
+            for await _ in cancelled { break }
+        }
+    }
+
+    @Test("the server ends while a handler and a stream wait, and its port is free at once")
+    func stop() async throws {
+        struct Silence: PageStream {
+            func next() async -> [UInt8]? {
+                await waitForCancellation()
+                return nil
+            }
+        }
+        let (began, continuation) = AsyncStream<Void>.makeStream()
+        let router = Router([
+            Route(.get, "/handler") { _ in
+                continuation.yield()
+                await waitForCancellation()
+                return .text("late")
+            },
+            Route(.get, "/stream") { _ in
+                continuation.yield()
+                return PageResponse(contentType: "text/plain", body: .stream(Silence()))
+            },
+        ])
+        let server = try await PageServer.start(.network(host: "127.0.0.1", port: 0)) { await router.respond(to: $0) }
+        guard case .network(_, let port) = server.address else { return }
+        let clients = [try RawClient(port), try RawClient(port)]
+        try clients[0].send("GET /handler HTTP/1.1\r\nHost: x\r\n\r\n")
+        try clients[1].send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        var count = 0
+        for await _ in began {
+            count += 1
+            if count == 2 { break }
+        }
+        await server.stop()
+        await server.stop()
+        let again = try await PageServer.start(server.address) { await router.respond(to: $0) }
+        await again.stop()
+        _ = clients
+    }
+
+    @Test("a Unix socket is private, replaces a stale one, and never another file or a living one")
+    func unixSocket() async throws {
+        var template = Array("/tmp/vedette-page-XXXXXX\0".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { rmdir(folder) }
+        let path = "\(folder)/page.sock"
+        let server = try await PageServer.start(.unix(path: path)) { _ in .text("hello") }
+        var status = stat()
+        #expect(lstat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        await #expect(throws: ListenError.self) { try await PageServer.start(.unix(path: path)) { _ in .text("") } }
+        await server.stop()
+        #expect(lstat(path, &status) != 0)
+        // As after a crash: bound, and nobody listens.
+        let stale = try ListenSocket.open(.unix(path: path))
+        Glibc.close(stale.descriptor)
+        let next = try await PageServer.start(.unix(path: path)) { _ in .text("hello") }
+        await next.stop()
+        let file = try #require(fopen(path, "w"))
+        fclose(file)
+        await #expect(throws: ListenError.self) { try await PageServer.start(.unix(path: path)) { _ in .text("") } }
+        unlink(path)
+    }
+
+    @Test("an address that is in use is an error that names it")
+    func inUse() async throws {
+        let server = try await PageServer.start(.network(host: "127.0.0.1", port: 0)) { _ in .text("") }
+        let error = await #expect(throws: ListenError.self) {
+            try await PageServer.start(server.address) { _ in .text("") }
+        }
+        #expect(error?.address == server.address)
+        #expect(error?.detail == "failed to listen: Address already in use")
+        await server.stop()
+    }
+}
+
+private func waitForCancellation() async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    for await _ in stream {}
+    withExtendedLifetime(continuation) {}
+}
+
+extension String {
+    /// How often a text occurs.
+    fileprivate func components(of text: String) -> Int {
+        var (count, rest) = (0, self[...])
+        while let range = rest.firstRange(of: text) { (count, rest) = (count + 1, rest[range.upperBound...]) }
+        return count
+    }
+}
+
+/// A socket that sends exactly the bytes of a test.
+final class RawClient: Sendable {
+    struct Failure: Error { let code = errno }
+
+    private let descriptor: Int32
+
+    init(_ port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_in()
+        (name.sin_family, name.sin_port) = (sa_family_t(AF_INET), port.bigEndian)
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        // A test that fails ends.
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let result = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure() }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) throws {
+        guard Glibc.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count else {
+            throw Failure()
+        }
+    }
+
+    /// Reads until the server closes the connection.
+    func readAll() async throws -> String {
+        try await SystemThread.run { [descriptor] in
+            var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+            while true {
+                let count = recv(descriptor, &buffer, buffer.count, 0)
+                guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+                bytes += buffer.prefix(count)
+            }
+        }
+    }
+
+    /// Sends a text and reads until the server closes the connection.
+    static func exchange(_ port: UInt16, _ text: String) async throws -> String {
+        let client = try RawClient(port)
+        // The server may close before it has read everything.
+        try? client.send(text)
+        return try await client.readAll()
+    }
+}
