@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteCore
+@testable import VedetteCore
 
 @testable import vedette
 
@@ -34,7 +34,9 @@ struct UnmatchedRulesTests {
         }
         let memory = RuleMemory(
             key: RuleMemory.Key(rule: "held", slot: .pending, name: "x"), identity: 0, since: time)
-        return try await UnmatchedRules(reader: journal, rules: rules, sources: ["lab"], files: [], now: now).find(
+        return try await UnmatchedRules(
+            reader: journal, rules: rules, sources: ["lab"], editedAt: Timestamp(milliseconds: 0), now: now
+        ).find(
             records: [:], memories: [memory]
         ).map(\.text)
     }

@@ -43,20 +43,19 @@ struct StatusCommand: AsyncParsableCommand {
         let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         for name in sources { _ = try KindRegistry.source(name, in: configuration) }
         let journal = try places.journal
-        var facts = try await read(journal, configuration)
+        var facts = try await StatusFacts.read(journal, configuration.facts)
         try show(facts)
         if check, !isWell(facts) { throw ExitCode(1) }
         guard watch else { return }
         for await isTime in ticks(try journal.changes()) {
             // The ages of a table grow though nothing changes.
-            if isTime { facts.now = SystemClock().now().wall } else { facts = try await read(journal, configuration) }
+            if isTime {
+                facts.now = SystemClock().now().wall
+            } else {
+                facts = try await StatusFacts.read(journal, configuration.facts)
+            }
             if !isTime || !json { try show(facts) }
         }
-    }
-
-    private func read(_ journal: any JournalAccess, _ configuration: Configuration) async throws -> StatusFacts {
-        let now = SystemClock().now().wall
-        return try await StatusFacts.read(journal, configuration, now: now, today: LocalTime.startOfDay(of: now))
     }
 
     /// Of named sources their own health counts alone, beside the watcher's.

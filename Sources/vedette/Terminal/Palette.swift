@@ -26,7 +26,7 @@ struct Palette: Sendable {
             : StyledText(safe)
     }
 
-    static func role(of health: SourceHealth) -> Role {
+    static func role(of health: SourceStatus.Health) -> Role {
         switch health {
         case .ok: .good
         case .failing: .bad

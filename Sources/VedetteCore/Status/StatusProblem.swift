@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
 /// Something that does not work, with its cause and what to do.
-struct StatusProblem: Sendable, Hashable {
+public struct StatusProblem: Sendable, Hashable {
     /// The source or sink.
-    var subject: String
+    public var subject: String
     /// Whether something is lost or late until it is repaired; false for what may end by itself. `status --check` ends with 1
     /// for the first.
-    var isBad: Bool
+    public var isBad: Bool
     /// `failing`, `paused`: what is wrong, in one word or two.
-    var word: String
-    var since: Timestamp?
+    public var word: String
+    /// Since when; nil when nobody knows.
+    public var since: Timestamp?
     /// Why; empty when nobody knows.
-    var cause: String
+    public var cause: String
     /// What else is known, and the command that helps.
-    var details: [Detail]
+    public var details: [Detail]
 
-    enum Detail: Sendable, Hashable {
+    /// A fact about a problem.
+    public enum Detail: Sendable, Hashable {
+        /// Words.
         case text(String)
         /// A time with the words before it: `last good 07:39:50 (44 min ago)`.
         case past(String, Timestamp)
+        /// The same of a time to come.
         case future(String, Timestamp)
     }
 }
 
 extension StatusFacts {
     /// Returns what does not work, the worst and oldest first.
-    var problems: [StatusProblem] {
+    public var problems: [StatusProblem] {
         let all = sources.compactMap(problem) + sinks.flatMap(problems)
         let order: [String] = ["failing", "suspect", "disabled", "paused"]
         func rank(_ offset: Int) -> (Int, Int64, Int) {

@@ -1,47 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteConfig
-import VedetteCore
-
 /// What `status` shows: the configuration with what the journal holds of it, at one time.
-struct StatusFacts: Sendable {
+public struct StatusFacts: Sendable {
     /// The process that watches.
-    struct Watcher: Sendable, Hashable {
-        var process: WatcherProcess
+    public struct Watcher: Sendable, Hashable {
+        /// Which process it is.
+        public var process: WatcherProcess
         /// When it started; nil when the system does not tell it.
-        var since: Timestamp?
+        public var since: Timestamp?
+
+        /// Creates a watcher.
+        public init(process: WatcherProcess, since: Timestamp?) { (self.process, self.since) = (process, since) }
     }
 
-    var now: Timestamp
+    /// The time of these facts.
+    public var now: Timestamp
     /// Nil where none runs.
-    var watcher: Watcher?
+    public var watcher: Watcher?
     /// The place of the journal.
-    var location = ""
+    public var location = ""
     /// False before the first `run`.
-    var hasJournal = false
-    var sources: [SourceStatus] = []
-    var sinks: [SinkStatus] = []
-    var rules: [Rule] = []
+    public var hasJournal = false
+    /// Every source that is configured, in the order of the files.
+    public var sources: [SourceStatus] = []
+    /// Every sink that is configured, in the order of the files.
+    public var sinks: [SinkStatus] = []
+    /// Every rule, in the order of evaluation.
+    public var rules: [Rule] = []
     /// Since when the watcher has stored nothing although polls were due; nil when all is well.
-    var stalledSince: Timestamp?
+    public var stalledSince: Timestamp?
     /// How late polls started lately; nil where no watcher runs, and in its first minute.
-    var lateness: PollLateness.Report?
+    public var lateness: PollLateness.Report?
     /// Those in force.
-    var silences: [Silence] = []
+    public var silences: [Silence] = []
     /// Rule memories that wait for something.
-    var timers: [RuleMemory] = []
-    var unmatched: [UnmatchedRules.Finding] = []
+    public var timers: [RuleMemory] = []
+    /// Rules that matched no event although there was time.
+    public var unmatched: [UnmatchedRule] = []
 
-    init(now: Timestamp) { self.now = now }
+    /// Creates the facts of an empty configuration.
+    public init(now: Timestamp) { self.now = now }
 
     /// How many sources have each health; those that none has are left out.
-    var healthCounts: [(health: SourceHealth, count: Int)] {
+    public var healthCounts: [(health: SourceStatus.Health, count: Int)] {
         let counts = Dictionary(grouping: sources, by: \.health).mapValues(\.count)
-        return SourceHealth.allCases.compactMap { health in counts[health].map { (health, $0) } }
+        return SourceStatus.Health.allCases.compactMap { health in counts[health].map { (health, $0) } }
     }
 
     /// Whether a watcher runs and nothing is lost or late until a person repairs it.
-    var isWell: Bool { watcher != nil && stalledSince == nil && !problems.contains { $0.isBad } }
+    public var isWell: Bool { watcher != nil && stalledSince == nil && !problems.contains { $0.isBad } }
 }
 
 extension StatusFacts {
@@ -49,14 +56,16 @@ extension StatusFacts {
     /// - Parameters:
     ///   - journal: read beside the watcher.
     ///   - today: the first moment of the local day.
-    static func read(
-        _ journal: any JournalAccess, _ configuration: Configuration, now: Timestamp, today: Timestamp
+    ///   - age: returns how long a process of this machine has run; nil when that is unknown.
+    public static func read(
+        _ journal: any JournalAccess, _ configuration: ConfigurationFacts, now: Timestamp, today: Timestamp,
+        age: @Sendable (Int32) -> Duration?
     ) async throws(JournalError) -> StatusFacts {
         var facts = StatusFacts(now: now)
         facts.location = journal.location
         facts.rules = configuration.rules
         if let process = await journal.watcher() {
-            let age = process.host == nil ? ProcessAge.of(process.pid) : nil
+            let age = process.host == nil ? age(process.pid) : nil
             facts.watcher = Watcher(process: process, since: age.map { now.advanced(by: .zero - $0) })
         }
         do throws(JournalError) {
@@ -70,7 +79,7 @@ extension StatusFacts {
     }
 
     private mutating func read(
-        _ reader: any JournalReader, _ configuration: Configuration, today: Timestamp
+        _ reader: any JournalReader, _ configuration: ConfigurationFacts, today: Timestamp
     ) async throws(JournalError) {
         hasJournal = true
         let all = try await reader.sourceRecords()
@@ -97,7 +106,7 @@ extension StatusFacts {
         timers = memories.filter { $0.waitingReason != nil }
         unmatched = try await UnmatchedRules(
             reader: reader, rules: configuration.rules, sources: configuration.sources.map(\.name),
-            files: configuration.files, now: now
+            editedAt: configuration.editedAt, now: now
         ).find(records: records, memories: memories)
     }
 
@@ -112,13 +121,5 @@ extension StatusFacts {
         let filter = DeliveryFilter(.only(.retry), sink: sink)
         guard let first = try await reader.deliveries(filter, after: 0, limit: 1).first else { return nil }
         return SinkStatus.Waiting(reason: first.delivery.reason ?? "the attempt failed", due: first.delivery.due)
-    }
-}
-
-extension SourceStatus {
-    init(_ source: Source, _ record: SourceRecord?) {
-        self.init(
-            name: source.name, kindName: source.kindName, every: source.interval.every,
-            isInsecure: source.server.tls.insecure, record: record)
     }
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
 /// When a source was polled last and will be polled next. A watcher stores the time of a poll that changed nothing up to
 /// five seconds late, so that the stored times of a source with a short interval are old ones: those of now follow from
 /// its interval.
-struct PollTimes: Sendable, Hashable {
+public struct PollTimes: Sendable, Hashable {
     /// Stored times that are older than this belong to a poll that takes long, not to a late write.
     private static let longestDelay = Duration.seconds(15)
 
     /// The last poll; nil before the first.
-    var last: Timestamp?
+    public var last: Timestamp?
     /// The next poll, in the past when it is due or under way; nil before the first, and where no watcher runs.
-    var next: Timestamp?
+    public var next: Timestamp?
     /// Whether it is the server's Retry-After that delays the next poll.
-    var isDelayedByServer = false
+    public var isDelayedByServer = false
     /// Whether its server pushes over an open connection, so that there is no next poll.
-    var isPushed = false
+    public var isPushed = false
 
-    init(_ record: SourceRecord?, isWatching: Bool, now: Timestamp) {
+    /// Reads the times of a record; nil for a source that was never polled.
+    public init(_ record: SourceRecord?, isWatching: Bool, now: Timestamp) {
         guard let record else { return }
         last = record.health.lastPollAt
         guard isWatching else { return }

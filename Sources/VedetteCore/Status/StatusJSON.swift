@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
 /// The JSON of `status`: one object a line, for the watcher, each source, each sink, each silence, and each rule that waits
 /// or matched nothing.
 extension StatusFacts {
     /// - Parameter names: the sources to show; nil for all of everything.
-    func json(only names: Set<String>?) -> [String] {
+    /// Returns one object a line.
+    public func json(only names: Set<String>?) -> [String] {
         let sources = sources.filter { names?.contains($0.name) != false }.map(json)
         guard names == nil else { return sources.map(\.text) }
         var rows =

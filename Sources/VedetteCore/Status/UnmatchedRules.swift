@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import VedetteCore
+/// A rule that matched no event although there was time.
+public struct UnmatchedRule: Sendable, Hashable {
+    /// The name of the rule.
+    public var rule: String
+    /// What is known about it, in one sentence.
+    public var text: String
+
+    /// Creates a finding.
+    public init(rule: String, text: String) { (self.rule, self.text) = (rule, text) }
+}
 
 /// Finds rules that matched no event since the journal began, for the warnings of `status`.
 struct UnmatchedRules {
-    /// A rule without a match.
-    struct Finding: Sendable, Hashable {
-        var rule: String
-        /// What is known about it, in one sentence.
-        var text: String
-    }
-
     /// Events of a source in which states are looked for.
     private static let searchedEvents = 1000
 
@@ -19,17 +20,17 @@ struct UnmatchedRules {
     let rules: [Rule]
     /// The names of all sources.
     let sources: [String]
-    /// The configuration's files.
-    let files: [String]
+    /// When a file of the configuration was last changed.
+    let editedAt: Timestamp
     let now: Timestamp
 
     /// Returns nothing in the first day after the first event or after an edit of the configuration: rare events take time.
-    func find(records: [String: SourceRecord], memories: [RuleMemory]) async throws(JournalError) -> [Finding] {
+    func find(records: [String: SourceRecord], memories: [RuleMemory]) async throws(JournalError) -> [UnmatchedRule] {
         guard let first = try await reader.events(after: 0, EventFilter(), limit: 1).first?.time,
-            now.seconds(since: max(first, UnmatchedRules.lastEdit(of: files))) >= 86_400
+            now.seconds(since: max(first, editedAt)) >= 86_400
         else { return [] }
         let remembered = Set(memories.map(\.key.rule))
-        var findings: [Finding] = []
+        var findings: [UnmatchedRule] = []
         var seen: [String: Set<String>] = [:]
         for rule in rules where !remembered.contains(rule.name) {
             guard try await !hasMatched(rule) else { continue }
@@ -39,7 +40,7 @@ struct UnmatchedRules {
             }
             let known = sources.reduce(into: Set<String>()) { $0.formUnion(seen[$1] ?? []) }
             findings.append(
-                Finding(
+                UnmatchedRule(
                     rule: rule.name,
                     text: UnmatchedRules.text(
                         rule.name, awaited: rule.when.awaitedStates, seen: known, since: first, now: now)))
@@ -78,14 +79,6 @@ struct UnmatchedRules {
             }
         }
         return states
-    }
-
-    private static func lastEdit(of files: [String]) -> Timestamp {
-        let times = files.compactMap { path in
-            (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
-        }
-        let seconds = times.map(\.timeIntervalSince1970).max() ?? 0
-        return Timestamp(milliseconds: Int64(seconds * 1000))
     }
 }
 

@@ -1,31 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
-/// The health of a source as `status` names it, also in JSON.
-enum SourceHealth: String, CaseIterable {
-    case failing
-    /// Its last poll is probably wrong.
-    case suspect
-    /// The last poll failed, not yet often enough for `failing`.
-    case retrying
-    case ok
-    /// It was never polled.
-    case new
-}
-
 /// A source as `status` shows it.
-struct SourceStatus: Sendable {
-    let name: String
-    let kindName: String
-    /// The interval that is configured.
-    let every: Duration
-    /// Whether the server's certificate is not verified.
-    let isInsecure: Bool
-    /// What the journal holds; nil when it was never polled.
-    let record: SourceRecord?
+public struct SourceStatus: Sendable {
+    /// The health of a source as `status` names it, also in JSON.
+    public enum Health: String, Sendable, CaseIterable {
+        /// Polls fail.
+        case failing
+        /// Its last poll is probably wrong.
+        case suspect
+        /// The last poll failed, not yet often enough for `failing`.
+        case retrying
+        /// The last poll was good.
+        case ok
+        /// It was never polled.
+        case new
+    }
 
-    var health: SourceHealth {
+    /// The name of the source.
+    public let name: String
+    /// The name of its kind.
+    public let kindName: String
+    /// The interval that is configured.
+    public let every: Duration
+    /// Whether the server's certificate is not verified.
+    public let isInsecure: Bool
+    /// What the journal holds; nil when it was never polled.
+    public let record: SourceRecord?
+
+    /// Creates the status of a source.
+    public init(name: String, kindName: String, every: Duration, isInsecure: Bool, record: SourceRecord?) {
+        (self.name, self.kindName, self.every) = (name, kindName, every)
+        (self.isInsecure, self.record) = (isInsecure, record)
+    }
+
+    /// Creates the status of a configured source.
+    /// - Parameter record: nil when it was never polled.
+    public init(_ source: Source, _ record: SourceRecord?) {
+        self.init(
+            name: source.name, kindName: source.kindName, every: source.interval.every,
+            isInsecure: source.server.tls.insecure, record: record)
+    }
+
+    /// Whether it works.
+    public var health: Health {
         guard let record else { return .new }
         if record.health.isFailing { return .failing }
         if let emptiness = record.snapshot?.emptiness, emptiness != .accepted { return .suspect }
@@ -34,12 +51,12 @@ struct SourceStatus: Sendable {
     }
 
     /// Since when it fails or is suspect.
-    var troubledSince: Timestamp? {
+    public var troubledSince: Timestamp? {
         health == .suspect ? record?.snapshot?.emptiness?.since : record?.health.failingSince
     }
 
     /// `5 Ready for use, 3 Stopped`
-    var states: String {
+    public var states: String {
         (record?.snapshot?.states ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             .joined(separator: ", ")
     }
@@ -48,7 +65,7 @@ struct SourceStatus: Sendable {
     private static let recent = Duration.seconds(7 * 86_400)
 
     /// Facts that are no problem, and that the person who reads a table of sources should know.
-    func remarks(now: Timestamp) -> [String] {
+    public func remarks(now: Timestamp) -> [String] {
         var remarks: [String] = []
         if isInsecure { remarks.append("TLS is not checked (insecure)") }
         if case .polled(let reason) = record?.connection { remarks.append("polled, since \(reason)") }

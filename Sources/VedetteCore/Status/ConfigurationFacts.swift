@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What `status` and the page need to know of the configuration.
+public struct ConfigurationFacts: Sendable {
+    /// A sink as it is configured.
+    public struct Sink: Sendable, Hashable {
+        /// The name.
+        public var name: String
+        /// The name of the kind.
+        public var kindName: String
+        /// Whether the receiver's certificate is not verified.
+        public var isInsecure: Bool
+
+        /// Creates a sink.
+        public init(name: String, kindName: String, isInsecure: Bool) {
+            (self.name, self.kindName, self.isInsecure) = (name, kindName, isInsecure)
+        }
+    }
+
+    /// The sources, in the order in which they are written.
+    public var sources: [Source]
+    /// The sinks, in the order in which they are written.
+    public var sinks: [Sink]
+    /// The rules, in the order of evaluation.
+    public var rules: [Rule]
+    /// When a file of the configuration was last changed.
+    public var editedAt: Timestamp
+
+    /// Creates the facts of a configuration.
+    public init(sources: [Source], sinks: [Sink], rules: [Rule], editedAt: Timestamp) {
+        (self.sources, self.sinks, self.rules, self.editedAt) = (sources, sinks, rules, editedAt)
+    }
+}
