@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import VedetteCore
 
-/// Writes a journal under its lease, and keeps the lease.
+/// Writes a journal under its registration, and renews that.
 final class JournalWriter: Sendable {
     /// The time between two renewals.
     private static let renewal = Duration.seconds(5)
@@ -12,24 +12,28 @@ final class JournalWriter: Sendable {
     private static let longestPause = Duration.seconds(5)
 
     private struct State {
-        var lease: Lease
         var isClosing = false
+        /// When the registration was last renewed.
+        var renewedAt: ContinuousClock.Instant?
+        /// The changes of rules that this watcher knows.
+        var version: Int64 = 0
         var renewing: Task<Void, Never>?
         var reportAway: @Sendable (JournalError) -> Void = { _ in }
     }
 
+    let registration: Registration
     private let worker: ConnectionWorker
     private let renewer: ConnectionWorker
     private let state: Mutex<State>
-    /// The end of the lease, once another watcher has taken it.
+    /// The end of the registration, once another watcher has deleted it.
     let losses: AsyncStream<JournalError>
     private let loss: AsyncStream<JournalError>.Continuation
 
     /// - Parameter worker: the connection of all writes.
-    init(_ worker: ConnectionWorker, _ lease: Lease) {
-        self.worker = worker
+    init(_ worker: ConnectionWorker, _ registration: Registration) {
+        (self.worker, self.registration) = (worker, registration)
         renewer = ConnectionWorker(worker.server)
-        state = Mutex(State(lease: lease))
+        state = Mutex(State())
         (losses, loss) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task { [weak self] in
             while (try? await Task.sleep(for: Self.renewal)) != nil, let self { await self.renew() }
@@ -44,14 +48,16 @@ final class JournalWriter: Sendable {
         state.withLock { $0.reportAway = report }
     }
 
-    /// Runs a block in one transaction that counts itself in the lease.
+    /// Notes up to which number this watcher knows the changes of rules.
+    func know(version: Int64) { state.withLock { $0.version = max($0.version, version) } }
+
+    /// Runs a block in one transaction that counts itself in the registration.
     func write<T: Sendable>(
         _ change: JournalChange?, _ block: @escaping @Sendable (Transaction) throws -> T
     ) async throws(JournalError) -> T {
-        let lease = state.withLock { $0.lease }
         do throws(JournalError) {
-            return try await worker.run { [weak self] connection in
-                let transaction = try Transaction(connection, epoch: lease.epoch)
+            return try await worker.run { [weak self, registration] connection in
+                let transaction = try Transaction(connection, writer: registration)
                 let value: T
                 let end: Transaction.End
                 do {
@@ -62,7 +68,7 @@ final class JournalWriter: Sendable {
                     throw error
                 }
                 if case .inDoubt(let error) = end {
-                    guard let self, try self.hasCommitted(transaction.number, of: lease, error) else { throw error }
+                    guard let self, try self.hasCommitted(transaction.number, error) else { throw error }
                 }
                 return value
             }
@@ -74,11 +80,11 @@ final class JournalWriter: Sendable {
 
     /// Blocks the thread of the writes until the server tells how a transaction ended: to go on without knowing would make
     /// its events a second time, or lose them.
-    private func hasCommitted(_ number: Int64, of lease: Lease, _ cause: PostgresError) throws -> Bool {
+    private func hasCommitted(_ number: Int64, _ cause: PostgresError) throws -> Bool {
         var (error, pause, isReported) = (cause, Duration.milliseconds(100), false)
         while !state.withLock({ $0.isClosing }) {
             do {
-                return try lease.hasCommitted(number, Connection(worker.server))
+                return try registration.hasCommitted(number, Connection(worker.server))
             } catch let problem as PostgresError {
                 error = problem
             }
@@ -94,25 +100,29 @@ final class JournalWriter: Sendable {
     }
 
     private func renew() async {
-        let lease = state.withLock { $0.lease }
+        let (last, version) = state.withLock { ($0.renewedAt, $0.version) }
+        let isSteady = last.map { $0 + Self.renewal * 2 > .now } ?? false
         do throws(JournalError) {
-            try await renewer.run { try lease.renew($0) }
+            try await renewer.run { [registration] in
+                try registration.renew($0, version: version, ending: isSteady)
+            }
+            state.withLock { $0.renewedAt = .now }
         } catch {
-            // A server that is away has given the lease to nobody.
+            // A server that is away has ended no registration.
             if case .locked = error.reason { loss.yield(error) }
         }
     }
 
-    /// Ends the renewals and gives the lease back.
+    /// Ends the renewals and the registration.
     func close() async {
-        let (task, lease) = state.withLock { state in
+        let task = state.withLock { state in
             state.isClosing = true
-            return (state.renewing, state.lease)
+            return state.renewing
         }
         task?.cancel()
         await task?.value
         // Where that fails, it expires.
-        try? await renewer.run { try lease.release($0) }
+        try? await renewer.run { [registration] in try registration.end($0) }
         await renewer.disconnect()
         loss.finish()
     }

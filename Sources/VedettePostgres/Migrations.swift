@@ -8,7 +8,7 @@ import VedetteCore
 /// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
 enum Migrations {
     /// Each is a list of statements, since the server takes one at a time.
-    static let steps: [[String]] = [version1]
+    static let steps: [[String]] = [version1, version2]
 
     static let version1 = [
         // One row. Each transaction that gives numbers locks it, so that they are committed in their order: a reader that
@@ -206,6 +206,52 @@ enum Migrations {
         create trigger delivery_removed after delete on delivery
           referencing old table as removed for each statement execute function count_removed()
         """,
+    ]
+
+    /// Several watchers share the journal.
+    static let version2 = [
+        // Its only row was that of one watcher, which can no longer write.
+        "drop table lease",
+        "create sequence watcher_configuration",
+        // `commits` counts the transactions of this registration; `version` is the last of `journal.changes` that it knows.
+        """
+        create table watcher (
+          number bigint generated always as identity primary key,
+          name text collate "C" not null unique,
+          host text not null,
+          pid integer not null,
+          started timestamptz not null default clock_timestamp(),
+          configuration text not null,
+          configured bigint not null default nextval('watcher_configuration'),
+          is_shared boolean not null,
+          expires timestamptz not null,
+          commits bigint not null default 0,
+          version bigint not null default 0
+        ) with (fillfactor = 20)
+        """,
+        """
+        create table lease (
+          name text collate "C" primary key,
+          watcher bigint not null references watcher (number) on delete cascade
+        )
+        """,
+        "create index lease_watcher on lease (watcher, name)",
+        // The number of the last change of rules' memory, or of a source, that another watcher may have to know.
+        "alter table journal add column changes bigint not null default 0",
+        "alter table source add column changed bigint not null default 0, add column writer bigint not null default 0",
+        "create index source_changed on source (changed)",
+        """
+        create table memory_change (
+          rule text collate "C" not null,
+          slot text collate "C" not null,
+          name text collate "C" not null,
+          changed bigint not null,
+          writer bigint not null,
+          is_shared boolean not null,
+          primary key (rule, slot, name)
+        )
+        """,
+        "create index memory_change_changed on memory_change (changed)",
     ]
 
     /// Upgrades the tables of any earlier version in one transaction. Several programs may do so at once: the first one

@@ -17,6 +17,7 @@ struct PollWriter {
 
     mutating func write(_ poll: PollRecord) -> Committed {
         if let record = poll.record { write(poll, record) }
+        ChangeRows.write(poll, transaction)
         RuleMemoryRows.write(poll.memories, transaction)
         SilenceRows.end(poll.endedSilences, transaction)
         return Committed(

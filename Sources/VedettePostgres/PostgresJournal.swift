@@ -2,37 +2,52 @@
 
 public import VedetteCore
 
-/// The journal of the one process that watches, on PostgreSQL. Commands use `PostgresJournalAccess` beside it.
+/// A journal on PostgreSQL, as a process that watches writes it. Commands use `PostgresJournalAccess` beside it.
 public final class PostgresJournal: Journal, JournalMaintenance {
     private let worker: ConnectionWorker
     private let readers: ConnectionWorker
-    private let writer: JournalWriter
+    let writer: JournalWriter
 
-    private init(_ worker: ConnectionWorker, _ lease: Lease) {
-        (self.worker, writer) = (worker, JournalWriter(worker, lease))
+    private init(_ worker: ConnectionWorker, _ registration: Registration) {
+        (self.worker, writer) = (worker, JournalWriter(worker, registration))
         readers = ConnectionWorker(worker.server)
     }
 
-    /// Connects, creates or upgrades the tables, and takes the lease.
+    /// Connects, creates or upgrades the tables, and registers this process as the only one that watches.
     /// - Throws: `.locked` when another process watches; `.newer` for tables that are left as they are.
     public static func open(_ server: PostgresServer) async throws(JournalError) -> PostgresJournal {
+        try await open(server, Registration.Identity(name: "", configuration: "", isShared: false))
+    }
+
+    /// Connects, creates or upgrades the tables, and registers this process as one of several that watch.
+    /// - Parameters:
+    ///   - name: `settings.watcher`.
+    ///   - configuration: a digest of its configuration.
+    /// - Throws: `.locked` when another process has the name, or watches alone; `.newer`.
+    public static func join(
+        _ server: PostgresServer, name: String, configuration: String
+    ) async throws(JournalError) -> PostgresJournal {
+        try await open(server, Registration.Identity(name: name, configuration: configuration, isShared: true))
+    }
+
+    private static func open(
+        _ server: PostgresServer, _ identity: Registration.Identity
+    ) async throws(JournalError) -> PostgresJournal {
         let worker = ConnectionWorker(server)
         let location = server.connection.location
-        let lease = try await worker.run { connection in
+        let registration = try await worker.run { connection in
             try Migrations.migrate(connection, location)
-            if let lease = try Lease.take(connection) { return lease }
-            let holder = try Lease.holder(connection)
-            throw JournalError(
-                .locked(pid: holder?.process.pid),
-                "\(holder.map { $0.process.text } ?? "another process") is watching with the journal \(location): "
-                    + "stop it, or use another --state; \(Lease.delay)")
+            return try Registration.register(identity, connection, location)
         }
-        let journal = PostgresJournal(worker, lease)
-        try? await worker.run { try Lease.notify($0) }
+        let journal = PostgresJournal(worker, registration)
+        try? await worker.run { try Registration.notify($0) }
         return journal
     }
 
-    /// The end of the lease: another watcher has taken over, and this one must end.
+    /// The server of the journal.
+    var server: PostgresServer { worker.server }
+
+    /// The end of the registration: other watchers have taken over, and this one must end.
     public var losses: AsyncStream<JournalError> { writer.losses }
 
     /// Sets what is called where a write waits for the server to come back.
@@ -46,7 +61,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         await worker.disconnect()
     }
 
-    private func read<T: Sendable>(_ block: @escaping @Sendable (Connection) throws -> T) async throws(JournalError)
+    func read<T: Sendable>(_ block: @escaping @Sendable (Connection) throws -> T) async throws(JournalError)
         -> T
     {
         try await readers.run(block)
@@ -75,6 +90,11 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     public func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
         guard !polls.isEmpty else { return CommitResult(polls: []) }
         return try await writer.write(.commit) { transaction in
+            let foreign = try LeaseRows.foreign(polls.compactMap(\.record?.name), transaction)
+            if let source = foreign.min() {
+                throw JournalError(.conflict, "another watcher holds '\(source)' now")
+            }
+            try ChangeRows.requireCurrent(polls, transaction)
             var writer = try PollWriter(transaction, polls)
             let committed = polls.map { writer.write($0) }
             var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
@@ -85,7 +105,10 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
         guard !writes.isEmpty else { return }
         try await writer.write(.commit) { transaction in
-            let records = writes.map { PollRecord(record: $0.record, writes: $0.items) }
+            // Of a source that another watcher holds now they are out of date.
+            let foreign = try LeaseRows.foreign(writes.map(\.record.name), transaction)
+            let records = writes.filter { !foreign.contains($0.record.name) }
+                .map { PollRecord(record: $0.record, writes: $0.items) }
             var writer = try PollWriter(transaction, records)
             for record in records { _ = writer.write(record) }
         }
@@ -105,7 +128,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     ) async throws(JournalError) -> RecordResult {
         guard !attempts.isEmpty else { return RecordResult() }
         return try await writer.write(.commit) { transaction in
-            let successors = try AttemptRows.write(attempts, transaction)
+            let successors = try AttemptRows.write(attempts, isFenced: true, transaction)
             var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
             return try eviction.evict(afterSuccessors: successors)
         }

@@ -12,11 +12,14 @@ public struct PostgresJournalAccess: EditableJournal {
 
     public func watcher() async -> WatcherProcess? {
         do throws(JournalError) {
-            return try await worker.run { try Lease.holder($0)?.process.local }
+            let processes = try await watchers().map(\.process.local)
+            return processes.first { $0.host == nil } ?? processes.first
         } catch {
             return nil
         }
     }
+
+    public func watchers() async throws(JournalError) -> [RegisteredWatcher] { try await worker.run(Registration.all) }
 
     public func reader() async throws(JournalError) -> any JournalReader {
         let location = location
@@ -49,7 +52,7 @@ public struct PostgresJournalAccess: EditableJournal {
         let location = location
         return try await worker.run { connection in
             try Migrations.requireCurrent(connection, location)
-            let transaction = try Transaction(connection, epoch: nil)
+            let transaction = try Transaction(connection, writer: nil)
             do {
                 let (answer, requests) = try change(PostgresEdit(transaction: transaction))
                 for request in requests { RequestRows.write(request, at: now, transaction) }

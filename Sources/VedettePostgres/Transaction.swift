@@ -8,7 +8,7 @@ final class Transaction {
     /// What the end of a transaction is known to be.
     enum End {
         case committed
-        /// The connection ended while the server committed: `commits` of the lease tells whether it did.
+        /// The connection ended while the server committed: `commits` of the registration tells whether it did.
         case inDoubt(PostgresError)
     }
 
@@ -17,33 +17,45 @@ final class Transaction {
     private var (lastSeq, lastDelivery): (Int64, Int64) = (0, 0)
     private var bytes: Int64 = 0
     private var hasNumbers = false
-    /// The number of this transaction among those of its lease; 0 without one.
+    private var lastChange: Int64 = 0
+    /// The number of this transaction among those of its registration; 0 without one.
     private(set) var number: Int64 = 0
+    /// The watcher that writes; nil for a command.
+    private let writer: Registration?
+    /// Whether other watchers are registered, which must learn of changes.
+    private(set) var hasOthers = false
+
+    /// The number of the watcher that writes, where others may write beside it.
+    var sharedWriter: Int64? { writer.flatMap { $0.isShared ? $0.number : nil } }
 
     /// Begins a transaction.
-    /// - Parameter epoch: that of the lease that the writer holds; nil for a command, which needs none.
-    init(_ connection: Connection, epoch: Int64?) throws {
-        self.connection = connection
+    /// - Parameter writer: the watcher that writes; nil for a command, which needs no registration.
+    init(_ connection: Connection, writer: Registration?) throws {
+        (self.connection, self.writer) = (connection, writer)
         do {
-            try begin(epoch)
+            try begin()
         } catch {
             rollback()
             throw error
         }
     }
 
-    private func begin(_ epoch: Int64?) throws {
-        let fence = epoch.map { [SQLCommand(Lease.count, [$0])] } ?? []
+    private func begin() throws {
+        let fence = writer.map { [SQLCommand(Registration.count, [$0.number])] } ?? []
+        // A statement of its own, whose snapshot is taken behind the lock: a watcher that registered meanwhile is in it.
+        let others = sharedWriter.map { [SQLCommand("select exists (select 1 from watcher where number <> $1)", [$0])] }
         let rows = try connection.run(
-            [SQLCommand("begin")] + fence + [SQLCommand("select last_seq, last_delivery from journal for update")])
-        if epoch != nil {
-            guard let count = try rows[1].first?.int64(0) else { throw Lease.lost }
-            number = count
-        }
-        guard let numbers = rows.last?.first else {
+            [SQLCommand("begin"), SQLCommand("select last_seq, last_delivery, changes from journal for update")] + fence
+                + (others ?? []))
+        guard let numbers = rows[1].first else {
             throw PostgresError(.statement(state: "XX001"), "the row of 'journal' is missing")
         }
         (lastSeq, lastDelivery) = (try numbers.int64(0), try numbers.int64(1))
+        lastChange = try numbers.int64(2)
+        guard writer != nil else { return }
+        guard let count = try rows[2].first?.int64(0) else { throw Registration.lost }
+        number = count
+        if others != nil { hasOthers = try rows[3].first?.bool(0) ?? false }
     }
 
     /// Runs a statement, after those that are queued.
@@ -71,6 +83,12 @@ final class Transaction {
         return lastDelivery
     }
 
+    /// Returns the number of a change that other watchers must know.
+    func nextChange() -> Int64 {
+        (lastChange, hasNumbers) = (lastChange + 1, true)
+        return lastChange
+    }
+
     /// Adds the texts of new rows, or subtracts those of deleted ones.
     func count(bytes: Int64) { self.bytes += bytes }
 
@@ -78,8 +96,9 @@ final class Transaction {
     func commit(_ change: JournalChange?) throws -> End {
         if hasNumbers || bytes != 0 {
             enqueue(
-                "update journal set last_seq = $1, last_delivery = $2, bytes = greatest(bytes + $3, 0)",
-                [lastSeq, lastDelivery, bytes])
+                """
+                update journal set last_seq = $1, last_delivery = $2, bytes = greatest(bytes + $3, 0), changes = $4
+                """, [lastSeq, lastDelivery, bytes, lastChange])
         }
         if let change {
             enqueue("select pg_notify($1, current_schema() || $2)", [JournalChange.channel, change.rawValue])
@@ -95,14 +114,4 @@ final class Transaction {
 
     /// Undoes everything. Where the connection is gone, the server has done so.
     func rollback() { _ = try? connection.run("rollback") }
-}
-
-/// What happened to a journal, for those who listen to the channel.
-enum JournalChange: String {
-    /// The watcher committed something, or began or ended.
-    case commit = " commit"
-    /// A command changed something and wrote control requests.
-    case requests = " requests"
-
-    static let channel = "vedette"
 }

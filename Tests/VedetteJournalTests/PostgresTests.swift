@@ -61,7 +61,7 @@ struct PostgresTests {
         #expect(try number("select count(*) from pg_class where relnamespace = current_schema()::regnamespace") == 0)
     }
 
-    @Test("a second watcher is refused while the first one holds the lease, and gets it as soon as that one ends")
+    @Test("a second watcher is refused while the first one watches alone, and watches as soon as that one ends")
     func exclusive() async throws {
         let first = try await PostgresJournal.open(server)
         let access = PostgresJournalAccess(server)
@@ -77,7 +77,7 @@ struct PostgresTests {
     func fenced() async throws {
         let paused = try await PostgresJournal.open(server)
         _ = try await paused.commit(polls(1...1))
-        try run("update lease set expires = '-infinity'")
+        try run("update watcher set expires = '-infinity'")
         let next = try await PostgresJournal.open(server)
         let attempt = Attempt(delivery: 1, state: .sent, attempts: 1, due: stamp(0), at: stamp(1), reason: nil)
         let writes: [@Sendable () async throws -> Void] = [
@@ -96,7 +96,7 @@ struct PostgresTests {
         let reader = try await PostgresJournalAccess(server).reader()
         #expect(try await reader.events(limit: 9).map(\.id) == [event(1).id, event(3).id])
         #expect(try await reader.deliveries(limit: 9).map(\.state) == [.pending, .pending])
-        // Its end must not end the lease of the other.
+        // Its end must not end the registration of the other.
         try await paused.close()
         #expect(await PostgresJournalAccess(server).watcher() != nil)
         try await next.close()
@@ -126,10 +126,11 @@ struct PostgresTests {
     func doubt() async throws {
         let connection = try Connection(server)
         try Migrations.migrate(connection, "x")
-        let lease = try #require(try Lease.take(connection))
+        let identity = Registration.Identity(name: "", configuration: "", isShared: false)
+        let registration = try Registration.register(identity, connection, "x")
         var numbers: [Int64] = []
         for isCommitted in [true, true, false] {
-            let transaction = try Transaction(connection, epoch: lease.epoch)
+            let transaction = try Transaction(connection, writer: registration)
             numbers.append(transaction.number)
             guard isCommitted else {
                 transaction.rollback()
@@ -138,8 +139,9 @@ struct PostgresTests {
             if case .inDoubt(let error) = try transaction.commit(nil) { throw error }
         }
         #expect(numbers == [1, 2, 3])
-        #expect(try numbers.map { try lease.hasCommitted($0, connection) } == [true, true, false])
-        #expect(throws: JournalError.self) { try Lease(epoch: 99).hasCommitted(1, connection) }
+        #expect(try numbers.map { try registration.hasCommitted($0, connection) } == [true, true, false])
+        let gone = Registration(number: 99, isShared: false)
+        #expect(throws: JournalError.self) { try gone.hasCommitted(1, connection) }
     }
 
     @Test("connections that the server has closed are made again, and no call fails")

@@ -57,7 +57,7 @@ extension JournalError.Reason {
         switch self {
         case .locked, .full, .readOnly, .corrupt, .newer, .older, .missing, .denied, .busy, .unavailable, .inputOutput:
             true
-        case .refused: false
+        case .refused, .conflict: false
         }
     }
 }

@@ -23,6 +23,11 @@ public struct StoppedSink: Sendable, Hashable {
     /// Returns the name of a sink's record in the journal. No source has such a name.
     public static func recordName(of sink: String) -> String { prefix + sink }
 
+    /// Returns the name of the sink that a record is of; nil for the record of a source.
+    public static func sink(ofRecord name: String) -> String? {
+        name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil
+    }
+
     private static let prefix = "/sinks/"
 
     /// Reads a record; nil for that of a source, and of a sink that takes messages.

@@ -12,6 +12,8 @@ struct NotificationWatch {
         /// Changes by commands only.
         case requests
         case all
+        /// What other watchers than this one did.
+        case others(than: Int64)
     }
 
     private let server: PostgresServer
@@ -76,8 +78,12 @@ struct NotificationWatch {
     }
 
     private func concerns(_ payload: String, _ schema: String) -> Bool {
-        payload == schema + JournalChange.requests.rawValue
-            || interest == .all && payload == schema + JournalChange.commit.rawValue
+        guard let (change, writer) = JournalChange.read(payload, schema: schema) else { return false }
+        return switch interest {
+        case .requests: change == .requests
+        case .all: true
+        case .others(let own): change != .requests && writer != own
+        }
     }
 
     /// Waits for input, at most for `fallback`.

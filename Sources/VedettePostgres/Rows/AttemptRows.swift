@@ -5,15 +5,23 @@ import VedetteCore
 /// The rows of `attempt`, and what an attempt changes in its delivery.
 enum AttemptRows {
     /// Writes outcomes.
+    /// - Parameter isFenced: whether those of sinks that the writer does not hold are left out.
     /// - Returns: the successors of dead deliveries.
-    static func write(_ attempts: [Attempt], _ transaction: Transaction) throws -> [Delivery] {
+    static func write(
+        _ attempts: [Attempt], isFenced: Bool = false, _ transaction: Transaction
+    ) throws -> [Delivery] {
         guard !attempts.isEmpty else { return [] }
         // An outcome for a delivery that has ended changes nothing (I5), but the receiver may have one that was evicted or
         // dropped while its attempt was in flight.
-        let update = """
+        var update = """
             update delivery set state = $1, attempts = $2, due = $3, reason = $4, ended_at = $5
             where id = $6 and (ended_at is null or $1 = 'sent' and state = 'dead')
             """
+        let writer = isFenced ? transaction.sharedWriter : nil
+        // The watcher that holds the sink now attempts it again.
+        if writer != nil {
+            update += " and exists (select 1 from lease where name = 'sink/' || sink and watcher = $7)"
+        }
         let updated = try transaction.run(
             attempts.map { attempt in
                 SQLCommand(
@@ -21,7 +29,7 @@ enum AttemptRows {
                     [
                         attempt.state.rawValue, attempt.attempts, attempt.due.milliseconds, attempt.reason,
                         attempt.state.isPending ? nil : attempt.at.milliseconds, attempt.delivery,
-                    ])
+                    ] + (writer.map { [$0] } ?? []))
             })
         // The delivery's own row records a success.
         let failed = zip(attempts, updated).filter { $0.state != .sent && $1.changed > 0 }.map(\.0)

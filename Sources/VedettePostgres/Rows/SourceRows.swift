@@ -37,7 +37,7 @@ enum SourceRows {
         try connection.run("select name, record from source where name = $1", [source]).first.map(decode)
     }
 
-    private static func decode(_ row: SQLRow) throws -> SourceRecord {
+    static func decode(_ row: SQLRow) throws -> SourceRecord {
         let name = try row.text(0)
         guard let json = try? JSON(parsing: try row.bytes(1)) else {
             throw PostgresError(.statement(state: "XX001"), "the row of source '\(name)' is unreadable")

@@ -50,7 +50,7 @@ struct Exit: Error, CustomStringConvertible {
             case .denied: .permission
             case .corrupt, .newer: .data
             case .missing, .older, .unavailable: .unavailable
-            case .refused: .software
+            case .refused, .conflict: .software
             }
         self.init(code, error.detail)
     }

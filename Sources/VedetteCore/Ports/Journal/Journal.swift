@@ -2,6 +2,9 @@
 
 /// The durable state as the engine uses it: snapshots, events and deliveries. The journal is the only queue.
 public protocol Journal: Sendable {
+    /// This watcher's part of a journal that others write, too; nil where everything is its own.
+    var shares: (any JournalShares)? { get }
+
     /// Reads the record of every source that was polled and is still kept.
     func sourceRecords() async throws(JournalError) -> [SourceRecord]
 
@@ -47,6 +50,9 @@ public protocol Journal: Sendable {
 }
 
 extension Journal {
+    /// Nobody else writes it.
+    public var shares: (any JournalShares)? { nil }
+
     /// Reads every item, and keeps those with one of the keys.
     public func items(
         of source: String, withKeys keys: Set<String>
@@ -79,6 +85,8 @@ public struct JournalError: Error, Sendable, Hashable {
         case busy
         /// The journal refuses this record itself, for example an id that exists; other records may be written.
         case refused
+        /// Another watcher has changed what this commit is based on, or holds the source: evaluate it again.
+        case conflict
         /// The server of the database does not answer, or refuses the connection.
         case unavailable
         /// The system refused an operation for another reason.

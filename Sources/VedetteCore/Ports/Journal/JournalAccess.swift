@@ -9,6 +9,9 @@ public protocol JournalAccess: Sendable {
     /// The process that watches with this journal now; nil when none does.
     func watcher() async -> WatcherProcess?
 
+    /// Reads the watchers that are registered with a journal that several of them share; empty for any other journal.
+    func watchers() async throws(JournalError) -> [RegisteredWatcher]
+
     /// Opens the journal for reading.
     /// - Throws: `.missing` when no watcher ever ran with it; `.older`, `.newer` or `.corrupt`.
     func reader() async throws(JournalError) -> any JournalReader
@@ -51,6 +54,11 @@ public protocol JournalAccess: Sendable {
 
     /// Asks the watcher to believe the suspect observation of a source.
     func accept(source: String, at now: Timestamp) async throws(JournalError)
+}
+
+extension JournalAccess {
+    /// One process alone can write the journal.
+    public func watchers() async throws(JournalError) -> [RegisteredWatcher] { [] }
 }
 
 /// The deliveries that a command changes, as far as their state allows it.

@@ -15,6 +15,8 @@ public struct PollRecord: Sendable {
     public var memories: [RuleMemory.Key: RuleMemory?] = [:]
     /// Ids of silences that an item's state ended.
     public var endedSilences: [Int64] = []
+    /// What the evaluation is based on; nil where nobody else writes the journal.
+    public var basis: RuleBasis?
 
     public init(
         record: SourceRecord?, isNewBaseline: Bool = false, writes: [StoredItem] = [], deletions: [String] = [],

@@ -42,6 +42,8 @@ public struct RuleEngine: Sendable {
     /// Items that the last good poll did not show; the next one tells whether they are gone.
     var missing: [String: Set<String>] = [:]
     var step = Step()
+    /// The rules whose deadlines this engine evaluates; nil for all.
+    var firingRules: Set<String>?
     private var counts: [Room: Int] = [:]
     /// Rules without room for further rows, so that each is reported once.
     private var full = Set<Room>()
@@ -129,7 +131,8 @@ public struct RuleEngine: Sendable {
     public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
         for key in takeDueKeys(at: now) {
             // The next good poll of an uncertain item's source confirms it.
-            guard let memory = memories[key], memory.isDue(at: now), !isUncertain(memory), let rule = rule(of: key)
+            guard firingRules?.contains(key.rule) ?? true, let memory = memories[key], memory.isDue(at: now),
+                !isUncertain(memory), let rule = rule(of: key)
             else { continue }
             expire(memory, rule, at: now, identifier)
         }
@@ -294,7 +297,13 @@ public struct RuleEngine: Sendable {
             bySubject[subject, default: []].insert(key)
             if memory.dependsOnItem { bySource[subject.source, default: []].insert(key) }
         }
-        guard let due = memory.due, old?.due != due || old?.isCivil != memory.isCivil else { return }
+        if old?.due != memory.due || old?.isCivil != memory.isCivil { pushTimer(of: memory) }
+    }
+
+    /// Sets the timer of a row that is due at some time.
+    mutating func pushTimer(of memory: RuleMemory) {
+        guard let due = memory.due else { return }
+        let key = memory.key
         if memory.isCivil {
             civilTimers.push(Timer(due: due, key: key))
         } else if (key.slot != .pending && key.slot != .absence) || !memory.dependsOnItem {

@@ -80,6 +80,17 @@ public struct RuleMemory: Sendable, Hashable {
             }
         }
 
+        /// Whether what the rule does about one source can depend on its rows about others. Each of the other rows concerns
+        /// one source alone.
+        public var isShared: Bool {
+            switch self {
+            case .deferred, .digest, .limit, .limited, .silenced, .blocked, .grouped, .outage, .tally, .absence, .once,
+                .active:
+                true
+            case .pending, .counted, .told, .failed: false
+            }
+        }
+
         /// Whether its rows are messages that a gate withheld, and that are told when the gate opens.
         var isWithheld: Bool {
             switch self {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The registration of this process among the watchers of a journal. It expires by the database's clock unless it is
+/// renewed, and all leases of its watcher end with it.
+///
+/// Each transaction of a watcher counts itself in the row of its registration, so a watcher that was paused until another
+/// one deleted that row writes nothing any more.
+struct Registration: Sendable, Hashable {
+    /// How a watcher registers.
+    struct Identity: Sendable, Hashable {
+        /// `settings.watcher`. Of several processes with one name the first is registered, and the others stand by for it.
+        var name: String
+        /// A digest of its configuration.
+        var configuration: String
+        /// Whether other watchers may be registered beside it.
+        var isShared: Bool
+    }
+
+    /// The time from the registration or its renewal until it expires.
+    static let term = Duration.seconds(15)
+
+    /// Grows with each registration: the epoch of everything that the watcher writes.
+    var number: Int64
+    var isShared: Bool
+
+    static let count = "update watcher set commits = commits + 1 where number = $1 returning commits"
+
+    static let lost = JournalError(
+        .locked(pid: nil),
+        "other watchers have taken over from this one, since it did not renew its registration for "
+            + "\(term.components.seconds) s: look for a pause of this machine, or of its way to the database")
+
+    /// Registers this process, and deletes the expired registrations in its way.
+    /// - Throws: `.locked` where another process has the name, or shares the journal with nobody.
+    static func register(
+        _ identity: Identity, _ connection: Connection, _ location: String
+    ) throws -> Registration {
+        let me = WatcherProcess.current
+        return try connection.transaction {
+            // One at a time, and none while a transaction runs that takes itself for the only watcher's.
+            try connection.run("select 1 from journal for update")
+            try connection.run(
+                "delete from watcher where expires < clock_timestamp() and (name = $1 or not $2)",
+                [identity.name, identity.isShared])
+            let other = try connection.run(
+                """
+                select pid, host from watcher
+                  where expires >= clock_timestamp() and (name = $1 or not is_shared or not $2) order by number limit 1
+                """, [identity.name, identity.isShared]
+            ).first
+            if let other {
+                let process = WatcherProcess(pid: Int32(try other.int(0)), host: try other.text(1))
+                throw JournalError(
+                    .locked(pid: process.pid),
+                    "\(process.text) is watching with the journal \(location): "
+                        + "stop it, or use another --state; \(delay)")
+            }
+            let number = try connection.run(
+                """
+                insert into watcher (name, host, pid, configuration, is_shared, expires)
+                  values ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 ms') returning number
+                """,
+                [
+                    identity.name, me.host, Int(me.pid), identity.configuration, identity.isShared,
+                    Int(term.wholeMilliseconds),
+                ]
+            ).first?.int64(0)
+            guard let number else { throw PostgresError(.statement(state: "XX001"), "a registration has no number") }
+            return Registration(number: number, isShared: identity.isShared)
+        }
+    }
+
+    /// Renews the registration, also after it expired while nobody deleted it.
+    /// - Parameters:
+    ///   - version: the changes of rules that this watcher knows; see `RuleChanges`.
+    ///   - ending: whether expired registrations of other watchers are deleted. A watcher that could not reach the
+    ///     database itself leaves the others time to renew theirs.
+    /// - Throws: `lost`.
+    func renew(_ connection: Connection, version: Int64, ending: Bool) throws {
+        let renewal = """
+            update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3 where number = $1
+            """
+        let rows = try connection.run(renewal, [number, Int(Registration.term.wholeMilliseconds), version])
+        if rows.changed == 0 { throw Registration.lost }
+        guard isShared else { return }
+        // Each watcher has these changes.
+        try connection.run("delete from memory_change where changed <= (select min(version) from watcher)")
+        guard ending else { return }
+        let expired = try connection.run(
+            "delete from watcher where expires < clock_timestamp() and number <> $1", [number]
+        ).changed
+        if expired > 0 { try Registration.notify(connection) }
+    }
+
+    /// Ends the registration with all leases, so that other watchers need not wait for its expiry.
+    func end(_ connection: Connection) throws {
+        try connection.run("delete from watcher where number = $1", [number])
+        try Registration.notify(connection)
+    }
+
+    /// Tells readers and other watchers that a watcher began or ended.
+    static func notify(_ connection: Connection) throws {
+        try connection.run(
+            "select pg_notify($1, current_schema() || $2)", [JournalChange.channel, JournalChange.watchers.payload()])
+    }
+
+    private static let delay = "after a crash its right ends within \(term.components.seconds) s"
+
+    /// Reads the registered watchers that are not late, in the order of their registration.
+    static func all(_ connection: Connection) throws -> [RegisteredWatcher] {
+        try connection.run(
+            """
+            select number, name, pid, host, (extract(epoch from started) * 1000)::bigint, configuration, configured,
+              (extract(epoch from expires - clock_timestamp()) * 1000)::bigint,
+              (select count(*) from lease where watcher = number and name like 'source/%'),
+              (select count(*) from lease where watcher = number and name like 'sink/%')
+            from watcher where expires > clock_timestamp() order by number
+            """
+        ).map { row in
+            RegisteredWatcher(
+                number: try row.int64(0), name: try row.text(1),
+                process: WatcherProcess(pid: Int32(try row.int(2)), host: try row.text(3)),
+                started: Timestamp(milliseconds: try row.int64(4)), configuration: try row.text(5),
+                configured: try row.int64(6), left: .milliseconds(try row.int(7)), sources: try row.int(8),
+                sinks: try row.int(9))
+        }
+    }
+
+    /// Returns whether the transaction with this number is committed. Waits for the server to end it where that is open.
+    /// - Throws: `lost` where the registration is gone, so that nobody knows.
+    func hasCommitted(_ transaction: Int64, _ connection: Connection) throws -> Bool {
+        let rows = try connection.run("select commits from watcher where number = $1 for update", [number])
+        guard let commits = try rows.first?.int64(0) else { throw Registration.lost }
+        return commits >= transaction
+    }
+}

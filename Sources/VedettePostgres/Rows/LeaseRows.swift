@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rows of `lease`: which watcher polls a source, delivers to a sink, and evaluates the deadlines of a rule.
+enum LeaseRows {
+    /// Takes leases that nobody holds.
+    /// - Returns: those that the watcher holds now.
+    static func take(_ leases: Set<Lease>, for writer: Int64, _ transaction: Transaction) throws -> Set<Lease> {
+        let names = TextArray(leases.map(\.text))
+        try transaction.run(
+            "insert into lease (name, watcher) select unnest($1::text[]), $2 on conflict (name) do nothing",
+            [names, writer])
+        let rows = try transaction.run(
+            "select name from lease where watcher = $1 and name = any($2::text[])", [writer, names])
+        let held = Set(try rows.map { try $0.text(0) })
+        return leases.filter { held.contains($0.text) }
+    }
+
+    static func release(_ leases: Set<Lease>, of writer: Int64, _ transaction: Transaction) {
+        transaction.enqueue(
+            "delete from lease where watcher = $1 and name = any($2::text[])",
+            [writer, TextArray(leases.map(\.text))])
+    }
+
+    /// Returns the records of sources and sinks among these that the writer of the transaction does not hold.
+    static func foreign(_ records: [String], _ transaction: Transaction) throws -> Set<String> {
+        guard let writer = transaction.sharedWriter, !records.isEmpty else { return [] }
+        let leases = Dictionary(records.map { (lease(of: $0).text, $0) }) { first, _ in first }
+        let rows = try transaction.run(
+            "select name from lease where watcher = $1 and name = any($2::text[])", [writer, TextArray(leases.keys)])
+        let held = Set(try rows.map { try $0.text(0) })
+        return Set(leases.filter { !held.contains($0.key) }.values)
+    }
+
+    private static func lease(of record: String) -> Lease {
+        StoppedSink.sink(ofRecord: record).map(Lease.sink) ?? .source(record)
+    }
+}

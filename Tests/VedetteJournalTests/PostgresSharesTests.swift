@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedettePostgres
+
+@Suite("Several watchers on one PostgreSQL", .timeLimit(.minutes(5)))
+struct PostgresSharesTests {
+    private let server: PostgresServer
+
+    init() throws { server = try PostgresLab.shared.get().schema() }
+
+    private func run(_ sql: String) throws { try Connection(server).run(sql) }
+
+    private func join(_ name: String, configuration: String = "c") async throws -> PostgresJournal {
+        try await PostgresJournal.join(server, name: name, configuration: configuration)
+    }
+
+    private func shares(_ journal: PostgresJournal) throws -> any JournalShares { try #require(journal.shares) }
+
+    @Test(
+        "watchers with different names are registered side by side; one with a name in use is refused, as is one alone")
+    func names() async throws {
+        let first = try await join("a")
+        let second = try await join("b", configuration: "d")
+        let watchers = try await shares(first).watchers()
+        #expect(watchers.map(\.name) == ["a", "b"] && watchers.map(\.configuration) == ["c", "d"])
+        #expect(watchers[0].configured < watchers[1].configured)
+        #expect(watchers.allSatisfy { $0.left > .seconds(10) && $0.process.pid == WatcherProcess.current.pid })
+        try await shares(first).configure("d")
+        let now = try await PostgresJournalAccess(server).watchers()
+        #expect(now.map(\.configuration) == ["d", "d"] && now[0].configured > now[1].configured)
+        let twin = await #expect(throws: JournalError.self) { try await join("a") }
+        #expect(twin?.reason == .locked(pid: WatcherProcess.current.pid))
+        let alone = await #expect(throws: JournalError.self) { try await PostgresJournal.open(server) }
+        #expect(alone?.reason == .locked(pid: WatcherProcess.current.pid))
+        try await first.close()
+        try await second.close()
+        #expect(try await PostgresJournalAccess(server).watchers().isEmpty)
+    }
+
+    @Test("a lease has one holder, until that gives it back, ends, or is deleted for being late")
+    func leases() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let (mine, others) = (try shares(first), try shares(second))
+        let hard = Lease.sink(#"a "b" \ {c,d} NULL"#)
+        #expect(try await mine.take([.source("x"), .source("y"), hard]) == [.source("x"), .source("y"), hard])
+        #expect(try await others.take([.source("x"), .source("z"), hard]) == [.source("z")])
+        #expect(try await mine.take([.source("x")]) == [.source("x")], "what it holds it gets again")
+        #expect(try await mine.watchers().map(\.sources) == [2, 1])
+        #expect(try await mine.watchers().map(\.sinks) == [1, 0])
+        try await mine.release([hard])
+        #expect(try await others.take([hard]) == [hard])
+        try await first.close()
+        #expect(try await others.take([.source("x")]) == [.source("x")])
+        let third = try await join("c")
+        #expect(try await shares(third).take([.source("x")]).isEmpty)
+        try run("delete from watcher where name = 'b'")
+        #expect(try await shares(third).take([.source("x"), hard]) == [.source("x"), hard])
+        let error = await #expect(throws: JournalError.self) { _ = try await others.take([.source("q")]) }
+        #expect(error?.reason == .locked(pid: nil))
+        try await second.close()
+        try await third.close()
+    }
+
+    @Test("an expired registration is deleted by a watcher that was there all the time, and by one of the same name")
+    func expiry() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let connection = try Connection(server)
+        try run("update watcher set expires = '-infinity' where name = 'a'")
+        let own = second.writer.registration
+        try own.renew(connection, version: 0, ending: false)
+        let late = try await first.commit([PollRecord(record: nil, events: [event(1)])])
+        #expect(late[0].events.map(\.seq) == [1], "late, but nobody has taken over")
+        try run("update watcher set expires = '-infinity' where name = 'a'")
+        try own.renew(connection, version: 0, ending: true)
+        let error = await #expect(throws: JournalError.self) {
+            _ = try await first.commit([PollRecord(record: nil, events: [event(2)])])
+        }
+        #expect(error?.reason == .locked(pid: nil))
+        try run("update watcher set expires = '-infinity' where name = 'b'")
+        let twin = try await join("b")
+        #expect(throws: JournalError.self) { try own.renew(connection, version: 0, ending: false) }
+        for journal in [first, second, twin] { try await journal.close() }
+    }
+
+    @Test("polls, due times and outcomes of a source or sink that another watcher holds change nothing")
+    func fences() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        _ = try await shares(first).take([.source("lab"), .sink("desk")])
+        _ = try await first.commit([poll(events: [event(1)], deliveries: [delivery(1, of: event(1), sink: "desk")])])
+        let refused = await #expect(throws: JournalError.self) {
+            _ = try await second.commit([poll(events: [event(2)])])
+        }
+        #expect(refused?.reason == .conflict)
+        var stale = SourceRecord(name: "lab")
+        stale.due = stamp(77)
+        try await second.write(deferred: [DeferredWrite(stale)])
+        #expect(try await first.sourceRecords().map(\.due) != [stamp(77)])
+        let sent = Attempt(delivery: 1, state: .sent, attempts: 1, due: stamp(0), at: stamp(1), reason: nil)
+        try await second.record([sent])
+        let reader = try await PostgresJournalAccess(server).reader()
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.pending])
+        try await first.record([sent])
+        #expect(try await reader.deliveries(limit: 9).map(\.state) == [.sent])
+        #expect(try await reader.events(limit: 9).map(\.id) == [event(1).id])
+        try await first.close()
+        try await second.close()
+    }
+
+    private func memory(_ slot: RuleMemory.Slot, _ name: String, count: Int = 1) -> [RuleMemory.Key: RuleMemory?] {
+        let key = RuleMemory.Key(rule: "r", slot: slot, name: name)
+        var memory = RuleMemory(key: key, identity: 7, since: stamp(0))
+        memory.count = count
+        return [key: memory]
+    }
+
+    /// A step of rules without a poll.
+    private func step(
+        _ changes: [RuleMemory.Key: RuleMemory?], by journal: PostgresJournal, knowing version: Int64,
+        reading sources: Set<String> = []
+    ) -> PollRecord {
+        var record = PollRecord(record: nil)
+        record.memories = changes
+        record.basis = RuleBasis(
+            writer: journal.writer.registration.number, version: version, rules: ["r"], sources: sources)
+        return record
+    }
+
+    @Test("a step of rules is refused when another watcher changed rows that it may have read, and only then")
+    func conflicts() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let known = try await shares(second).ruleChanges(after: nil).version
+        _ = try await first.commit([step(memory(.told, "x"), by: first, knowing: known)])
+        // A row about another subject.
+        _ = try await second.commit([step(memory(.told, "y"), by: second, knowing: known)])
+        let same = await #expect(throws: JournalError.self) {
+            _ = try await second.commit([step(memory(.told, "x", count: 2), by: second, knowing: known)])
+        }
+        #expect(same?.reason == .conflict)
+        _ = try await first.commit([step(memory(.limit, ""), by: first, knowing: known)])
+        let shared = await #expect(throws: JournalError.self) {
+            _ = try await second.commit([step(memory(.pending, "y"), by: second, knowing: known)])
+        }
+        #expect(shared?.reason == .conflict)
+        let changes = try await shares(second).ruleChanges(after: known)
+        #expect(Set(changes.memories.keys.map(\.slot)) == [.told, .limit] && changes.memories.count == 2)
+        _ = try await second.commit([step(memory(.limit, "", count: 5), by: second, knowing: changes.version)])
+        let seen = try await shares(first).ruleChanges(after: known).memories
+        #expect(seen[RuleMemory.Key(rule: "r", slot: .limit, name: "")]??.count == 5)
+        let gone: [RuleMemory.Key: RuleMemory?] = [RuleMemory.Key(rule: "r", slot: .limit, name: ""): nil]
+        _ = try await second.commit([step(gone, by: second, knowing: changes.version)])
+        let after = try await shares(first).ruleChanges(after: known).memories
+        #expect(
+            after[RuleMemory.Key(rule: "r", slot: .limit, name: "")] == .some(nil), "a deleted row is a change, too")
+        try await first.close()
+        try await second.close()
+    }
+
+    @Test("a step that read a source is refused when another watcher stored events of that source")
+    func readSources() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        _ = try await shares(first).take([.source("lab")])
+        let known = try await shares(second).ruleChanges(after: nil).version
+        _ = try await first.commit([poll(events: [event(1)])])
+        let error = await #expect(throws: JournalError.self) {
+            _ = try await second.commit([step(memory(.told, "y"), by: second, knowing: known, reading: ["lab"])])
+        }
+        #expect(error?.reason == .conflict)
+        let changes = try await shares(second).ruleChanges(after: known)
+        #expect(changes.records.map(\.name) == ["lab"])
+        _ = try await second.commit(
+            [step(memory(.told, "y"), by: second, knowing: changes.version, reading: ["lab"])])
+        try await first.close()
+        try await second.close()
+    }
+
+    @Test("a commit, a release and an end wake the other watchers by themselves, and none wakes its own")
+    func wakes() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let own = second.writer.registration.number
+        var wakes = try NotificationWatch.start(server, for: .others(than: own), fallback: .seconds(3600))
+            .makeAsyncIterator()
+        _ = await wakes.next()
+        _ = try await shares(second).take([.source("lab")])
+        _ = try await second.commit([poll(events: [event(1)])])
+        _ = try await first.commit([PollRecord(record: nil, events: [event(2)])])
+        _ = await wakes.next()
+        #expect(try await PostgresJournalAccess(server).reader().lastSeq() == 2, "not by its own, which came first")
+        try await first.close()
+        #expect(await wakes.next() != nil)
+        try await second.close()
+    }
+}
