@@ -20,6 +20,8 @@ final class ManualClock: Clock {
     private struct State {
         var milliseconds: Int64 = 1_000_000
         var suspended: Int64 = 0
+        /// How long other programs had the processor.
+        var elsewhere: Int64 = 0
         /// How far the wall clock was set.
         var shift: Int64 = 0
         var next = 0
@@ -44,6 +46,14 @@ final class ManualClock: Clock {
     func setWall(by duration: Duration) { state.withLock { $0.shift += duration.wholeMilliseconds } }
 
     var suspended: Duration { .milliseconds(state.withLock { $0.suspended }) }
+
+    var processorTime: Duration { state.withLock { .milliseconds($0.milliseconds - $0.elsewhere) } }
+
+    /// Gives the processor to other programs for that long.
+    func wait(_ duration: Duration) {
+        state.withLock { $0.elsewhere += duration.wholeMilliseconds }
+        advance(duration)
+    }
 
     /// Suspends the machine for that long.
     func suspend(_ duration: Duration) {

@@ -86,6 +86,14 @@ struct RuleCoordinatorTests {
         #expect(await bench.journal.batches.first == ["small"])
     }
 
+    @Test("what other programs take of the processor uses up no budget of a rule")
+    func busyMachine() async throws {
+        let bench = Bench()
+        bench.pattern.atFirst { bench.pattern.clock.wait(.seconds(3600)) }
+        let committed = try await bench.poll("big", 50)
+        #expect(committed?.deliveries.count == 50)
+    }
+
     @Test("existing matches of a new rule are looked for in pieces: a poll of another source is evaluated in between")
     func existing() async throws {
         let bench = Bench { ($0.matchesExisting, $0.gates.pendingFor) = (true, .seconds(3600)) }

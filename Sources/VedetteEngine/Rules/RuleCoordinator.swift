@@ -77,7 +77,8 @@ actor RuleCoordinator {
     /// Evaluates piece by piece. Between two pieces other polls, deadlines and reloads have their turn.
     /// - Returns: whether every piece was evaluated; false when the task was cancelled.
     private func finish(_ evaluation: inout PollEvaluation, _ identifier: () -> Identifier) async -> Bool {
-        let elapsed = { [clock = dependencies.clock] in Duration.milliseconds(clock.now().boot.milliseconds) }
+        // A piece stays on one thread.
+        let elapsed = { [clock = dependencies.clock] in clock.processorTime }
         while true {
             engine.resume(&evaluation, elapsed: elapsed, identifier: identifier)
             if evaluation.isFinished { return true }

@@ -13,17 +13,22 @@ struct SystemClock: VedetteCore.Clock {
 
     func now() -> Moment {
         Moment(
-            wall: Timestamp(milliseconds: SystemClock.read(CLOCK_REALTIME)),
-            boot: BootTime(milliseconds: SystemClock.read(CLOCK_BOOTTIME)))
+            wall: Timestamp(milliseconds: SystemClock.milliseconds(CLOCK_REALTIME)),
+            boot: BootTime(milliseconds: SystemClock.milliseconds(CLOCK_BOOTTIME)))
     }
 
     /// What CLOCK_BOOTTIME counts and CLOCK_MONOTONIC does not (clock_gettime(2)). A process that is stopped or does not
     /// get the processor is not suspended.
-    var suspended: Duration { .milliseconds(SystemClock.read(CLOCK_BOOTTIME) - SystemClock.read(CLOCK_MONOTONIC)) }
+    var suspended: Duration { .milliseconds(SystemClock.milliseconds(CLOCK_BOOTTIME) - SystemClock.milliseconds(CLOCK_MONOTONIC)) }
+
+    var processorTime: Duration {
+        let time = SystemClock.read(CLOCK_THREAD_CPUTIME_ID)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
 
     func sleep(until deadline: BootTime) async throws(CancellationError) {
         while true {
-            let left = deadline.milliseconds - SystemClock.read(CLOCK_BOOTTIME)
+            let left = deadline.milliseconds - SystemClock.milliseconds(CLOCK_BOOTTIME)
             guard left > 0 else { return }
             do {
                 try await Task.sleep(for: .milliseconds(min(left, SystemClock.longestSleep)))
@@ -33,9 +38,14 @@ struct SystemClock: VedetteCore.Clock {
         }
     }
 
-    private static func read(_ clock: clockid_t) -> Int64 {
+    private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
         clock_gettime(clock, &time)
+        return time
+    }
+
+    private static func milliseconds(_ clock: clockid_t) -> Int64 {
+        let time = read(clock)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
