@@ -19,7 +19,9 @@ struct SystemClock: VedetteCore.Clock {
 
     /// What CLOCK_BOOTTIME counts and CLOCK_MONOTONIC does not (clock_gettime(2)). A process that is stopped or does not
     /// get the processor is not suspended.
-    var suspended: Duration { .milliseconds(SystemClock.milliseconds(CLOCK_BOOTTIME) - SystemClock.milliseconds(CLOCK_MONOTONIC)) }
+    var suspended: Duration {
+        .milliseconds(SystemClock.milliseconds(CLOCK_BOOTTIME) - SystemClock.milliseconds(CLOCK_MONOTONIC))
+    }
 
     var processorTime: Duration {
         let time = SystemClock.read(CLOCK_THREAD_CPUTIME_ID)
