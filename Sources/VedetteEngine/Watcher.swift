@@ -148,6 +148,17 @@ public actor Watcher {
         guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
         source.change { $0.snapshot?.emptiness = .accepted }
         _ = try await commits.submit(PollRecord(record: source.record)).committed()
+        pollSoon(source)
+    }
+
+    /// Polls a source now, unless a poll is under way or its server wants no request yet (Retry-After).
+    public func poll(_ name: String) {
+        guard let source = schedule[name], source.record.notBefore.map({ $0 <= dependencies.clock.now().wall }) != false
+        else { return }
+        pollSoon(source)
+    }
+
+    private func pollSoon(_ source: WatchedSource) {
         guard !source.isRemoved, source.poll == nil else { return }
         slots.stopWaiting(source)
         schedule.schedule(source, at: dependencies.clock.now().boot)

@@ -18,7 +18,8 @@ struct Vedette: AsyncParsableCommand {
               vedette check && vedette run
             """,
         groupedSubcommands: [
-            CommandGroup(name: "Watch", subcommands: [RunCommand.self, TailCommand.self, WaitCommand.self]),
+            CommandGroup(
+                name: "Watch", subcommands: [RunCommand.self, TailCommand.self, WaitCommand.self, PollCommand.self]),
             CommandGroup(
                 name: "Look",
                 subcommands: [StatusCommand.self, ListCommand.self, ShowCommand.self, ExplainCommand.self]),

@@ -50,6 +50,10 @@ extension EditableJournal {
         try await edit(at: now) { _ in ((), [.accept(source: source)]) }
     }
 
+    public func poll(source: String, at now: Timestamp) async throws(JournalError) {
+        try await edit(at: now) { _ in ((), [.poll(source: source)]) }
+    }
+
     /// - Parameter resumed: a sink that gets a request even when none of its deliveries changed.
     private func run(_ change: DeliveryChange, resuming resumed: String? = nil) async throws(JournalError) -> Int {
         var (change, count) = (change, 0)

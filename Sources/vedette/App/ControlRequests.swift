@@ -48,6 +48,7 @@ actor ControlRequests {
         do throws(JournalError) {
             switch queued.request {
             case .accept(let source): try await app.watcher.accept(source)
+            case .poll(let source): await app.watcher.poll(source)
             case .reloadSilences: await app.watcher.silencesChanged()
             case .retry(let sink): try await app.dispatcher.retry(sink: sink)
             case .reloadQueue(let sink): await app.dispatcher.reread(sink: sink)

@@ -5,6 +5,7 @@ extension ControlRequest {
     public var columns: (verb: String, argument: String) {
         switch self {
         case .accept(let source): ("accept", source)
+        case .poll(let source): ("poll", source)
         case .reloadSilences: ("silences", "")
         case .retry(let sink): ("retry", sink)
         case .reloadQueue(let sink): ("reread", sink)
@@ -16,6 +17,7 @@ extension ControlRequest {
     public init(verb: String, argument: String) {
         switch verb {
         case "accept": self = .accept(source: argument)
+        case "poll": self = .poll(source: argument)
         case "silences": self = .reloadSilences
         case "retry": self = .retry(sink: argument)
         case "reread": self = .reloadQueue(sink: argument)

@@ -54,6 +54,9 @@ public protocol JournalAccess: Sendable {
 
     /// Asks the watcher to believe the suspect observation of a source.
     func accept(source: String, at now: Timestamp) async throws(JournalError)
+
+    /// Asks the watcher to poll a source now.
+    func poll(source: String, at now: Timestamp) async throws(JournalError)
 }
 
 extension JournalAccess {
@@ -104,6 +107,8 @@ public struct RepairReport: Sendable, Hashable {
 public enum ControlRequest: Sendable, Hashable {
     /// Believe the suspect observation of a source at a poll now.
     case accept(source: String)
+    /// Poll a source now, unless its server wants no request yet (Retry-After).
+    case poll(source: String)
     /// Read the silences again.
     case reloadSilences
     /// Deliver to a sink again that is paused, including deliveries that were revived.

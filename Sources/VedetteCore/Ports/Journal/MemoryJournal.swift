@@ -221,6 +221,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
 
     public func accept(source: String, at now: Timestamp) { change { $0.ask(.accept(source: source)) } }
 
+    public func poll(source: String, at now: Timestamp) { change { $0.ask(.poll(source: source)) } }
+
     public func backup(to path: String) throws(JournalError) {
         throw JournalError(.refused, "a journal in memory has no backup")
     }
