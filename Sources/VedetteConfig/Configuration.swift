@@ -16,6 +16,8 @@ public struct Configuration: Sendable {
     public var settings: Settings
     /// How another program learns that the watcher lives; nil when none does.
     public var heartbeat: HeartbeatSettings?
+    /// Where the page is offered; nil for nowhere.
+    public var listen: ListenSettings?
     /// Every file that was read, in bytewise order of path.
     public var files: [String]
 }

@@ -25,7 +25,7 @@ struct ConfigurationBuilder {
             secrets: secrets, findings: findings)
         let sourceEntries = named(sections.maps["sources"], "source")
         let sources = sourceEntries.map { ($0.name, sourceReader.source($0)) }
-        let (settings, heartbeat) = SettingsReader(secrets: secrets, findings: findings).settings(
+        let (settings, heartbeat, listen) = SettingsReader(secrets: secrets, findings: findings).settings(
             sections.maps["settings"] ?? [])
         let sinkEntries = named(sections.maps["sinks"], "sink")
         let policy = DeliveryPolicyReader(
@@ -50,7 +50,7 @@ struct ConfigurationBuilder {
         return Configuration(
             servers: servers.compactMap(\.1).sorted { $0.name < $1.name }, sources: sources.compactMap(\.1),
             sinks: sinks.compactMap(\.1), rules: rules.map(\.rule),
-            settings: settings, heartbeat: heartbeat, files: files.map(\.path))
+            settings: settings, heartbeat: heartbeat, listen: listen, files: files.map(\.path))
     }
 
     /// Reports rules and sources that can be read but not meant.

@@ -366,6 +366,14 @@ public enum ConfigurationKeys {
         KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "72h"),
         KeySpec("journal", "map", "A PostgreSQL database for the journal.", default: "SQLite in the state directory"),
         KeySpec("heartbeat", "map", "Requests to a monitor that tells somebody when they stop."),
+        KeySpec("listen", "address or map", "Where the page and the metrics are offered.", default: "nowhere"),
+    ]
+
+    /// The keys of `listen`.
+    public static let listen = [
+        KeySpec("address", "text", "`IP:PORT`, `unix:/PATH`, or `systemd` for the socket of a unit.", required: true),
+        KeySpec("token", "secret", "What clients must show; other machines need one."),
+        KeySpec("hosts", "list", "Names under which a proxy offers the page."),
     ]
 
     /// The keys of `heartbeat`.

@@ -61,6 +61,17 @@ public struct ConfigurationSchema: Sendable {
         case "retain": object(ConfigurationKeys.retain)
         case "heartbeat":
             object(ConfigurationKeys.heartbeat) { $0 == "url" || $0 == "token" ? Fragment.secret : nil }
+        case "listen":
+            Fragment.any([
+                Fragment.text,
+                object(ConfigurationKeys.listen) { name in
+                    switch name {
+                    case "token": Fragment.secret
+                    case "hosts": Fragment.list(Fragment.text)
+                    default: nil
+                    }
+                },
+            ])
         case "journal": object(ConfigurationKeys.journal) { $0 == "password" ? Fragment.secret : nil }
         default: nil
         }

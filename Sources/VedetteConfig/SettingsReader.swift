@@ -9,10 +9,13 @@ struct SettingsReader {
 
     private var scalars: ScalarReader { ScalarReader(findings: findings) }
 
-    /// Reads the settings, and the heartbeat among them.
-    func settings(_ nodes: [YAMLNode]) -> (settings: Settings, heartbeat: HeartbeatSettings?) {
+    /// Reads the settings, and the heartbeat and the page among them.
+    func settings(
+        _ nodes: [YAMLNode]
+    ) -> (settings: Settings, heartbeat: HeartbeatSettings?, listen: ListenSettings?) {
         var settings = Settings()
         var heartbeat: HeartbeatSettings?
+        var listen: ListenSettings?
         var places: [String: Place] = [:]
         for node in nodes {
             guard let map = MapReader(node, "'settings'", keys: ConfigurationKeys.settings, findings) else { continue }
@@ -28,8 +31,10 @@ struct SettingsReader {
             map["retain"].map { retain($0, &settings) }
             if let node = map["journal"] { settings.postgres = server(node) ?? settings.postgres }
             heartbeat = map["heartbeat"].flatMap(self.heartbeat) ?? heartbeat
+            let listenReader = ListenReader(secrets: secrets, findings: findings)
+            listen = map["listen"].flatMap(listenReader.settings) ?? listen
         }
-        return (settings, heartbeat)
+        return (settings, heartbeat, listen)
     }
 
     private func heartbeat(_ node: YAMLNode) -> HeartbeatSettings? {

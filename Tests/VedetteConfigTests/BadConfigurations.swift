@@ -187,6 +187,17 @@ extension Bad {
             "settings: {journal: {postgres: hots=db}}",
             "1:32: 'postgres' has the unknown keyword 'hots'; did you mean 'host'?"),
         Bad("settings: {journal: {}}", "1:21: 'journal' lacks 'postgres': text"),
+        Bad(
+            "settings: {listen: '0.0.0.0:8420'}",
+            "1:20: '0.0.0.0:8420' can be reached from other machines and needs a token: listen: {address: …, token: "
+                + "{file: …}}, behind a proxy with TLS"),
+        Bad(
+            "settings: {listen: {address: 'host.example.com:80', tokn: x}}",
+            "1:30: 'address' must have a numeric address such as 127.0.0.1:8420 or [::1]:8420, not 'host.example.com:80'",
+            "1:53: unknown key 'tokn' in 'listen'; did you mean 'token'?"),
+        Bad(
+            "settings: {listen: {address: '127.0.0.1:80', hosts: ['https://a.example/']}}",
+            "1:53: 'hosts' has names without scheme, port and path, not 'https://a.example/'"),
     ]
 
     static let rules = [

@@ -242,4 +242,19 @@ struct GoodConfigurationTests {
         #expect(heartbeat("{url: {env: TOKEN}}") == nil, "no address")
         #expect(load("settings: {give_up: 10h}").configuration?.heartbeat == nil)
     }
+
+    @Test("the page is off, at an address of this machine, or at any other with a token")
+    func listen() throws {
+        func listen(_ text: String) -> ListenSettings? {
+            load("settings: {listen: \(text)}", environment: ["TOKEN": "0123456789abcdef"]).configuration?.listen
+        }
+        #expect(load("settings: {give_up: 10h}").configuration?.listen == nil)
+        let plain = try #require(listen("'127.0.0.1:8420'"))
+        #expect(plain.address == .network(host: "127.0.0.1", port: 8420) && plain.token == nil && plain.hosts == [])
+        #expect(listen("{address: 'unix:/run/page.sock'}")?.address == .unix(path: "/run/page.sock"))
+        let open = try #require(
+            listen("{address: '0.0.0.0:80', token: {env: TOKEN}, hosts: [Watch.example.com]}"))
+        #expect(open.token?.value == "0123456789abcdef" && open.hosts == ["watch.example.com"])
+        #expect(listen("'0.0.0.0:80'") == nil, "no token")
+    }
 }

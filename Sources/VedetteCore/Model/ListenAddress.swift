@@ -38,7 +38,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         if isBracketed { host = String(host.dropFirst().dropLast()) }
         guard isBracketed ? host.contains(":") && ListenAddress.isVersion6(host) : ListenAddress.isVersion4(host) else {
             throw Problem(
-                detail: "must have a numeric address, for example 127.0.0.1:8420 or [::1]:8420, since a name may change"
+                detail: "must have a numeric address such as 127.0.0.1:8420 or [::1]:8420"
             )
         }
         self = .network(host: host, port: port)
