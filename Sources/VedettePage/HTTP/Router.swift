@@ -11,6 +11,8 @@ public struct Route: Sendable {
     public var pattern: String
     /// Makes the response.
     public var handler: Handler
+    /// Whether it needs no token.
+    public var isOpen: Bool
     let segments: [Segment]
 
     enum Segment: Sendable, Hashable {
@@ -19,8 +21,10 @@ public struct Route: Sendable {
     }
 
     /// Creates a route.
-    public init(_ method: PageRequest.Method, _ pattern: String, _ handler: @escaping Handler) {
-        (self.method, self.pattern, self.handler) = (method, pattern, handler)
+    public init(
+        _ method: PageRequest.Method, _ pattern: String, isOpen: Bool = false, _ handler: @escaping Handler
+    ) {
+        (self.method, self.pattern, self.isOpen, self.handler) = (method, pattern, isOpen, handler)
         segments = pattern.split(separator: "/").map { part in
             part.first == "{" && part.last == "}"
                 ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
@@ -46,11 +50,10 @@ public struct Route: Sendable {
 public struct Router: Sendable {
     /// The result of a search.
     public enum Match: Sendable {
-        /// The handler, and the request with the parameters of the route.
-        case found(Route.Handler, PageRequest)
-        /// There are routes of the path, with these methods only.
-        case wrongMethod([PageRequest.Method])
-        case notFound
+        /// The route, and the request with its parameters.
+        case found(Route, PageRequest)
+        /// No route takes the request; this is the response.
+        case other(PageResponse)
     }
 
     /// All routes.
@@ -71,20 +74,19 @@ public struct Router: Sendable {
             }
             var request = request
             request.parameters = parameters
-            return .found(route.handler, request)
+            return .found(route, request)
         }
-        return others.isEmpty ? .notFound : .wrongMethod(others)
+        guard !others.isEmpty else { return .other(.text("There is no such page.\n", status: 404)) }
+        let allowed = others.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
+        return .other(
+            .text("This address takes \(allowed).\n", status: 405, headers: [HeaderField("Allow", allowed)]))
     }
 
     /// Makes the response to a request.
     public func respond(to request: PageRequest) async -> PageResponse {
         switch match(request) {
-        case .found(let handler, let request): return await handler(request)
-        case .notFound: return .text("There is no such page.\n", status: 404)
-        case .wrongMethod(let methods):
-            let allowed = methods.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
-            return .text(
-                "This address takes \(allowed).\n", status: 405, headers: [HeaderField("Allow", allowed)])
+        case .found(let route, let request): await route.handler(request)
+        case .other(let response): response
         }
     }
 }

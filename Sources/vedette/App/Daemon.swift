@@ -29,6 +29,8 @@ struct Daemon {
 
     let app: App
     let loader: ConfigurationLoader
+    /// The journal as commands use it, for the page.
+    let access: any JournalAccess
 
     /// - Parameters:
     ///   - configuration: the one that the program was assembled from.
@@ -59,6 +61,8 @@ struct Daemon {
         var heartbeats = heartbeatTicker(configuration, to: continuation)
         var beating: Task<Void, Never>?
         var isStoring = true
+        let page = PageService(configuration, journal: access, clock: app.clock, log: app.log)
+        await page.apply(configuration)
         notifier.ready(Daemon.status(configuration))
         app.log.log(.notice, Daemon.status(configuration))
         for await trigger in triggers {
@@ -72,6 +76,7 @@ struct Daemon {
             case .reloaded(let fresh):
                 (configuration, sinks) = (fresh.configuration ?? configuration, fresh.sinks)
                 if fresh.configuration != nil {
+                    await page.apply(configuration)
                     heartbeats?.cancel()
                     heartbeats = heartbeatTicker(configuration, to: continuation)
                 }
@@ -124,6 +129,7 @@ struct Daemon {
         pruning?.cancel()
         reloading?.cancel()
         await reloading?.value
+        await page.stop()
         await app.watcher.stop()
         await watching.value
         await requests.value

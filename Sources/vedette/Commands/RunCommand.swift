@@ -69,7 +69,7 @@ struct RunCommand: AsyncParsableCommand {
                 LineWriter.standardError.write(StyledText(line).text + "\n")
             }
         }
-        try await Daemon(app: app, loader: loader).run(configuration, signals)
+        try await Daemon(app: app, loader: loader, access: place.access).run(configuration, signals)
     }
 
     private func runOnce(_ app: App, _ configuration: Configuration) async throws {

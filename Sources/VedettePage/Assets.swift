@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The style sheet, the script and the icon. They are part of the program, so that nothing is fetched from elsewhere.
+enum Assets {
+    /// Part of their addresses: a browser keeps them until the program changes them.
+    static let version: String = {
+        var digest = Digest()
+        digest.add(style)
+        digest.add(script)
+        return String(digest.value, radix: 36)
+    }()
+
+    static func response(_ text: String, _ contentType: String) -> PageResponse {
+        .text(
+            text, contentType: contentType,
+            headers: [HeaderField("Cache-Control", "public, max-age=31536000, immutable")])
+    }
+
+    /// Each pair of text and background has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
+    static let style = """
+        :root{--bg:#fbfbfa;--panel:#fff;--text:#1b1f23;--faint:#59626c;--line:#dcdfe2;--link:#0b5cad;--good:#176f32;--busy:#855400;\
+        --bad:#b3261e;--fresh:#fff3cf;--gone:#c9cdd1;--other:#8a94a0}
+        @media (prefers-color-scheme:dark){:root{--bg:#14171a;--panel:#1b1f23;--text:#e3e6e8;--faint:#a0a9b1;--line:#30363c;--link:#7db8f5;\
+        --good:#5cc878;--busy:#e2ad43;--bad:#ff8a80;--fresh:#3a3216;--gone:#3a4046;--other:#76818c}}
+        *{box-sizing:border-box}
+        html{font:15px/1.45 system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;background:var(--bg);color:var(--text);\
+        font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+        body{margin:0}
+        a{color:var(--link);text-decoration:none}
+        a:hover{text-decoration:underline}
+        :focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
+        .skip{position:absolute;left:-999px}
+        .skip:focus{left:.5rem;top:.5rem;background:var(--panel);padding:.3rem .6rem;z-index:1}
+        header{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;align-items:baseline;padding:.6rem 1.2rem;border-bottom:1px solid var(--line);\
+        background:var(--panel)}
+        header nav{display:flex;flex-wrap:wrap;gap:0 1rem}
+        header a{color:var(--faint);padding:.15rem 0}
+        header a[aria-current]{color:var(--text);box-shadow:0 2px 0 var(--link)}
+        header .name{font-weight:650;color:var(--text)}
+        #live{margin-left:auto;color:var(--faint);font-size:.87rem}
+        #live::before{content:"";display:inline-block;width:.55rem;height:.55rem;border-radius:50%;background:var(--gone);margin-right:.4rem}
+        #live:empty::before{display:none}
+        #live.on::before{background:var(--good)}
+        main{padding:1rem 1.2rem 3rem;max-width:96rem;margin:0 auto}
+        main.message{max-width:32rem;padding-top:4rem}
+        h1{font-size:1.35rem;font-weight:620;margin:.2rem 0 .5rem}
+        h2{font-size:.95rem;font-weight:620;margin:1.4rem 0 .35rem;color:var(--faint)}
+        .verdict{margin-top:0}
+        .columns{display:grid;grid-template-columns:minmax(0,7fr) minmax(0,6fr);gap:0 2.2rem}
+        table{border-collapse:collapse;width:100%}
+        th,td{text-align:left;vertical-align:top;padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line)}
+        th{font-weight:500;color:var(--faint);font-size:.87rem}
+        td:last-child,th:last-child{padding-right:0}
+        td time{white-space:nowrap}
+        .fields th{width:11rem}
+        .value{white-space:pre-wrap}
+        .good{color:var(--good)}.busy{color:var(--busy)}.bad{color:var(--bad)}.faint{color:var(--faint)}.strong{font-weight:600}
+        .added{color:var(--good)}.removed{color:var(--bad);text-decoration:line-through}
+        .state::before{content:"";display:inline-block;width:.55rem;height:.55rem;border-radius:2px;background:currentcolor;margin-right:.35rem;\
+        opacity:.85}
+        .state:not(.good,.busy,.bad)::before{background:var(--other)}
+        .big{font-size:1.12rem;margin:.3rem 0 .6rem}
+        .count{margin-right:.5rem;display:inline-block}
+        .facts,.plain,.problems,.verdicts{list-style:none;margin:.2rem 0;padding:0}
+        .facts{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem}
+        .plain .plain{padding-left:1rem}
+        .problems{margin:.8rem 0}
+        .problem{border-left:4px solid currentcolor;background:var(--panel);padding:.5rem .8rem;margin:.4rem 0}
+        .problem>*{color:var(--text)}.problem>.bad{color:var(--bad)}.problem>.busy{color:var(--busy)}
+        .problem p{margin:.15rem 0}.problem .facts{color:var(--faint)}
+        .verdicts>li{padding:.35rem 0;border-bottom:1px solid var(--line)}
+        .buttons{display:flex;flex-wrap:wrap;gap:.4rem;align-items:center;margin:.4rem 0}
+        td .buttons{margin:0}
+        form{display:inline}
+        button,summary{font:inherit;color:var(--text);background:var(--panel);border:1px solid var(--other);border-radius:4px;\
+        padding:.12rem .6rem;cursor:pointer}
+        button:hover,summary:hover{border-color:var(--link)}
+        summary{display:inline-block;list-style:none}
+        summary::-webkit-details-marker{display:none}
+        .confirm[open] button{border-color:var(--bad);color:var(--bad);margin-top:.3rem}
+        input{font:inherit;color:var(--text);background:var(--panel);border:1px solid var(--other);border-radius:4px;padding:.2rem .4rem}
+        .notice{border-left:4px solid var(--good);background:var(--panel);padding:.5rem .8rem;margin:0 0 1rem}
+        .notice.bad{border-color:var(--bad)}
+        .pages{display:flex;gap:1rem;margin:.6rem 0;color:var(--faint)}
+        .path{margin:0;color:var(--faint)}
+        figure{margin:.5rem 0}
+        figcaption{display:flex;justify-content:space-between;color:var(--faint);font-size:.87rem}
+        .timeline{display:block;width:100%;height:14px;border-radius:3px;background:var(--gone);background:color-mix(in srgb,var(--gone) 35%,transparent)}
+        figure .timeline{height:26px}
+        .timeline rect{fill:var(--other)}.timeline .good{fill:var(--good)}.timeline .busy{fill:var(--busy)}.timeline .bad{fill:var(--bad)}\
+        .timeline .gone{fill:var(--gone)}
+        .bar{min-width:12rem;padding-top:.55rem}
+        .spark{width:120px;height:24px}.spark polyline{fill:none;stroke:var(--link);stroke-width:1.5}
+        .fresh td{animation:fresh 6s ease-out}
+        @keyframes fresh{from{background:var(--fresh)}}
+        @media (prefers-reduced-motion:reduce){.fresh td{animation:none}}
+        @media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr)}}
+        @media (max-width:34rem){html{font-size:14px}header,main{padding-left:.8rem;padding-right:.8rem}.wide{display:none}\
+        th,td{padding-right:.6rem}.fields th{width:7rem}#live{margin-left:0}}
+
+        """
+
+    /// Without it every page can be read and used. It replaces the parts of the page that changed, when the server says so.
+    static let script = """
+        (() => {
+          'use strict';
+          const live = document.getElementById('live');
+          const show = (text, on) => { if (live.textContent !== text) live.textContent = text; live.classList.toggle('on', on); };
+          const units = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
+          const length = (seconds) => {
+            const i = units.findIndex(([size]) => seconds >= size);
+            if (i < 0) return '0 s';
+            const high = Math.floor(seconds / units[i][0]);
+            if (i === 3) return high + ' s';
+            const low = Math.floor(seconds % units[i][0] / units[i + 1][0]);
+            return high + ' ' + units[i][1] + (low ? ' ' + low + ' ' + units[i + 1][1] : '');
+          };
+          // The server's clock counts: that of the browser may be wrong.
+          let offset = 0;
+          const ages = () => {
+            for (const time of document.querySelectorAll('time[data-age]')) {
+              const seconds = Math.round((Date.now() + offset - Date.parse(time.dateTime)) / 1000);
+              const text = seconds === 0 ? 'now' : seconds > 0 ? length(seconds) + ' ago' : 'in ' + length(-seconds);
+              if (time.textContent !== text) time.textContent = text;
+            }
+          };
+          let busy = false, again = false;
+          const refresh = async () => {
+            if (busy) { again = true; return; }
+            busy = true;
+            try {
+              const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+              const date = Date.parse(response.headers.get('Date'));
+              if (date) offset = date - Date.now();
+              if (response.ok) replace(new DOMParser().parseFromString(await response.text(), 'text/html'));
+            } catch { /* The stream reports that the server is away. */ }
+            busy = false;
+            if (again) { again = false; refresh(); }
+          };
+          const replace = (page) => {
+            for (const fresh of page.querySelectorAll('[data-live]')) {
+              const old = document.getElementById(fresh.id);
+              // What a person is about to press stays where it is.
+              if (!old || old.contains(document.activeElement) || old.querySelector('details[open]')) continue;
+              const known = new Set([...old.querySelectorAll('tr[id]')].map((row) => row.id));
+              for (const row of fresh.querySelectorAll('tr[id^=e]')) if (!known.has(row.id)) row.classList.add('fresh');
+              old.replaceChildren(...document.importNode(fresh, true).childNodes);
+            }
+            ages();
+          };
+          let stream = null;
+          const open = () => {
+            stream = new EventSource('/live');
+            stream.onopen = () => show('live', true);
+            stream.onerror = () => show('connecting', false);
+            stream.addEventListener('changed', refresh);
+          };
+          // A browser has few connections for a server: hidden pages use none.
+          document.addEventListener('visibilitychange', () => {
+            if (document.hidden) { stream.close(); show('paused', false); } else { open(); refresh(); }
+          });
+          const address = new URL(location.href);
+          if (address.searchParams.has('notice')) { address.searchParams.delete('notice'); history.replaceState(null, '', address); }
+          ages();
+          setInterval(ages, 1000);
+          open();
+        })();
+
+        """
+
+    static let icon = """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b5cad"/>\
+        <path d="M7 9l9 15 9-15" fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/></svg>
+
+        """
+}

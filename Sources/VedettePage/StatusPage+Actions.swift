@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What the buttons do. They change the same rows of the journal as the commands; the watcher takes them up.
+extension StatusPage {
+    func act(_ request: PageRequest) async -> PageResponse {
+        let form = request.form
+        let notice: PageNotice
+        do throws(JournalError) {
+            notice =
+                if let action = PageAction(rawValue: request.parameters["action"] ?? "") {
+                    try await carryOut(action, form)
+                } else {
+                    .refused
+                }
+        } catch {
+            notice = .failed
+        }
+        return .redirect(to: PageReturn.location(form["back"], notice))
+    }
+
+    private func carryOut(_ action: PageAction, _ form: FormValues) async throws(JournalError) -> PageNotice {
+        let (journal, now) = (sources.journal, sources.clock.now().wall)
+        switch action {
+        case .snooze, .mute:
+            guard let silence = await silence(action, form, now) else { return .refused }
+            _ = try await journal.add(silence)
+            return .silenced
+        case .unsilence:
+            guard let id = form["id"].flatMap({ Int64($0) }) else { return .refused }
+            return try await journal.endSilences([id], at: now) > 0 ? .unsilenced : .gone
+        case .accept:
+            guard let source = await source(form) else { return .refused }
+            try await journal.accept(source: source, at: now)
+            return .accepted
+        case .poll:
+            guard let source = await source(form) else { return .refused }
+            try await journal.poll(source: source, at: now)
+            return .polled
+        case .retry:
+            if let id = form["id"].flatMap({ Int64($0) }) {
+                return try await journal.retry(.ids([id]), at: now) > 0 ? .retried : .gone
+            }
+            guard let sink = form["sink"], !sink.isEmpty else { return .refused }
+            _ = try await journal.retry(.all(DeliveryFilter(.unsent, sink: sink)), at: now)
+            return .retried
+        case .drop:
+            guard let id = form["id"].flatMap({ Int64($0) }) else { return .refused }
+            return try await journal.drop(.ids([id]), at: now) > 0 ? .dropped : .gone
+        }
+    }
+
+    /// Returns the configured source of a form.
+    private func source(_ form: FormValues) async -> String? {
+        let names = await sources.configuration().sources.map(\.name)
+        return form["source"].flatMap { names.contains($0) ? $0 : nil }
+    }
+
+    /// - Returns: nil when the form names nothing, or no duration.
+    private func silence(_ action: PageAction, _ form: FormValues, _ now: Timestamp) async -> Silence? {
+        let names = ["rule", "source", "item", "sink"].map { name in form[name].flatMap { $0.isEmpty ? nil : $0 } }
+        guard names.contains(where: { $0 != nil }) else { return nil }
+        var silence = Silence(rule: names[0], source: names[1], item: names[2], sink: names[3], created: now)
+        guard action == .snooze else { return silence }
+        guard let length = form["for"].flatMap({ Duration(configured: $0) }), length > .zero else { return nil }
+        silence.until = now.advanced(by: length)
+        return silence
+    }
+}
+
+/// Where a button leads back to: the page that it stands on.
+enum PageReturn {
+    /// The path and query of a request, without the notice of the last button.
+    static func path(of request: PageRequest) -> String {
+        var query: [(name: String, value: String?)] = []
+        for name in ["key", "source", "sink", "page", "after"] { query.append((name, request.query[name])) }
+        return PagePath(segments: request.path, query: query).text
+    }
+
+    /// Returns the address with a notice. Anything but a path of this page leads to the overview.
+    static func location(_ back: String?, _ notice: PageNotice) -> String {
+        guard let back, !back.hasPrefix("//"), let request = PageRequest(.get, back) else {
+            return "/?notice=\(notice.rawValue)"
+        }
+        let path = path(of: request)
+        return path + (path.contains("?") ? "&" : "?") + "notice=\(notice.rawValue)"
+    }
+}

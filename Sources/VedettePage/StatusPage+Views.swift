@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// Reads what each view shows.
+extension StatusPage {
+    func overview(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let facts = try await sources.status(configuration)
+        let events = facts.hasJournal ? try await sources.journal.reader().lastEvents(20, EventFilter()) : []
+        let view = OverviewView(render: render, facts: facts, events: events.reversed(), page: page(request))
+        return ("Overview", view.content)
+    }
+
+    func events(_ request: PageRequest, _ render: Render) async throws(JournalError) -> Found {
+        let reader = try await sources.journal.reader()
+        let (source, page) = (request.query["source"], min(page(request), EventsView.maximumPage))
+        let filter = EventFilter(source: source)
+        let size = EventsView.perPage
+        let start = try await reader.seq(before: page * size, filter)
+        let newer = page == 1 ? [] : try await reader.lastEvents((page - 1) * size, filter)
+        let events = try await reader.events(after: start, filter, limit: size)
+        let end = newer.first?.seq ?? .max
+        let view = EventsView(
+            render: render, events: events.filter { $0.seq < end }.reversed(), source: source, page: page,
+            hasNext: start > 0)
+        return (source.map { "Events of \($0)" } ?? "Events", view.content)
+    }
+
+    func event(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let reader = try await sources.journal.reader()
+        let found = try await reader.events(matching: request.parameters["event"] ?? "")
+        guard found.count == 1, let event = found.first else { return nil }
+        let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 200)
+        let memories = try await reader.ruleMemories().filter {
+            $0.event?.id == event.id || $0.events.contains(event.id.description)
+        }
+        var verdicts: [EventView.Verdict] = []
+        for evaluation in RuleSet(configuration.rules).evaluateAll(event) {
+            let rule = evaluation.rule
+            var made: [(status: DeliveryStatus, attempts: [Attempt])] = []
+            for status in deliveries where status.delivery.message.rule == rule.name {
+                made.append((status, try await reader.attempts(of: status.delivery.id)))
+            }
+            let waiting = memories.filter { $0.key.rule == rule.name }.compactMap {
+                $0.waitingText(of: rule, at: render.now)
+            }
+            verdicts.append(
+                EventView.Verdict(rule: rule.name, result: evaluation.result, waiting: waiting, deliveries: made))
+        }
+        let known = Set(configuration.rules.map(\.name))
+        let view = EventView(
+            render: render, event: event, verdicts: verdicts,
+            orphans: deliveries.filter { !known.contains($0.delivery.message.rule) })
+        return ("Event \(event.seq)", view.content)
+    }
+
+    func source(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let name = request.parameters["source"] ?? ""
+        guard let source = configuration.sources.first(where: { $0.name == name }) else { return nil }
+        let reader = try await sources.journal.reader()
+        let status = SourceStatus(source, try await reader.sourceRecord(of: name))
+        let present = try await reader.items(of: name).values.filter { $0.absentSince == nil }
+        let (first, size) = ((page(request) - 1) * SourceView.perPage, SourceView.perPage)
+        let sorted = sorted(present, kind: source.kindName)
+        var rows: [SourceView.Row] = []
+        let start = render.now.advanced(by: .zero - SourceView.span)
+        for stored in sorted.dropFirst(first).prefix(size) {
+            guard let item = stored.item else { continue }
+            let history = try await reader.history(source: name, key: item.key, limit: 50)
+            let timeline = StateTimeline(
+                history, current: item.state.map { ($0, stored.stateSince) }, from: start, to: render.now)
+            rows.append(SourceView.Row(item: item, since: stored.stateSince, timeline: timeline))
+        }
+        let view = SourceView(
+            render: render, status: status, isWatched: await sources.journal.watcher() != nil, rows: rows,
+            page: page(request), hasNext: sorted.count > first + size)
+        return (name, view.content)
+    }
+
+    /// Bad states come first, then those on their way, then the newest; a large source is in the order of its keys.
+    private func sorted(_ items: [StoredItem], kind: String) -> [StoredItem] {
+        guard items.count <= SourceView.mostSorted else { return items.sorted { $0.key < $1.key } }
+        let ranked = items.map { stored -> (rank: Int, stored: StoredItem) in
+            let meaning = stored.item?.state.flatMap { sources.text.meaning($0, kind) }
+            let rank =
+                switch meaning {
+                case .bad: 0
+                case .busy: 1
+                case nil: 2
+                case .good: 3
+                }
+            return (rank, stored)
+        }
+        return ranked.sorted { a, b in
+            if a.rank != b.rank { return a.rank < b.rank }
+            if a.stored.stateSince != b.stored.stateSince { return a.stored.stateSince > b.stored.stateSince }
+            return a.stored.key < b.stored.key
+        }.map(\.stored)
+    }
+
+    func item(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let (name, key) = (request.parameters["source"] ?? "", request.query["key"] ?? "")
+        guard let source = configuration.sources.first(where: { $0.name == name }) else { return nil }
+        let reader = try await sources.journal.reader()
+        let events = try await reader.history(source: name, key: key, limit: 100)
+        let stored = try await reader.items(of: name)[key]
+        guard let item = stored?.item ?? events.last?.item else { return nil }
+        var history: [ItemView.Past] = []
+        for event in events {
+            let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 20)
+            history.append(ItemView.Past(event: event, deliveries: deliveries))
+        }
+        let isThere = stored != nil && stored?.absentSince == nil
+        let current: (state: String, since: Timestamp)? =
+            isThere ? item.state.flatMap { state in stored.map { (state, $0.stateSince) } } : nil
+        let start = max(
+            events.first?.time ?? stored?.stateSince ?? render.now, render.now.advanced(by: .seconds(-30 * 86_400)))
+        let view = ItemView(
+            render: render, source: name, kind: source.kindName, item: item, since: stored?.stateSince,
+            absentSince: isThere ? nil : stored?.absentSince ?? events.last?.time, history: history,
+            timeline: StateTimeline(events, current: current, from: start, to: render.now))
+        return (item.title ?? item.key, view.content)
+    }
+
+    func rules(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let facts = try await sources.status(configuration)
+        let (first, size) = ((page(request) - 1) * RulesView.perPage, RulesView.perPage)
+        let waiting = Dictionary(grouping: facts.timers, by: \.key.rule)
+        var rows: [RulesView.Row] = []
+        for rule in facts.rules.dropFirst(first).prefix(size) {
+            let last =
+                facts.hasJournal
+                ? try await sources.journal.reader().lastEvents(1, EventFilter(rule: rule.name)).last : nil
+            rows.append(
+                RulesView.Row(
+                    rule: rule, last: last, waiting: waiting[rule.name] ?? [],
+                    silences: facts.silences.filter { $0.rule == rule.name },
+                    warning: facts.unmatched.first { $0.rule == rule.name }?.text))
+        }
+        let view = RulesView(
+            render: render, rows: rows, page: page(request), hasNext: facts.rules.count > first + size)
+        return ("Rules", view.content)
+    }
+
+    func silences(_ render: Render) async throws(JournalError) -> Found {
+        let silences = try await sources.journal.reader().silences().filter { !$0.isOver(at: render.now) }
+        return ("Silences", SilencesView(render: render, silences: silences).content)
+    }
+
+    func outbox(_ request: PageRequest, _ render: Render) async throws(JournalError) -> Found {
+        let reader = try await sources.journal.reader()
+        let sink = request.query["sink"]
+        let after = request.query["after"].flatMap { Int64($0) } ?? 0
+        let size = OutboxView.perPage
+        let found = try await reader.deliveries(DeliveryFilter(.unsent, sink: sink), after: after, limit: size + 1)
+        let shown = Array(found.prefix(size))
+        let view = OutboxView(
+            render: render, deliveries: shown, sink: sink, next: found.count > size ? shown.last?.delivery.id : nil)
+        return (sink.map { "Outbox of \($0)" } ?? "Outbox", view.content)
+    }
+
+    /// The number of the page that is asked for, from 1.
+    private func page(_ request: PageRequest) -> Int {
+        max(1, min(1_000_000, request.query["page"].flatMap { Int($0) } ?? 1))
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// The page: its routes, its safety, and what it reads. It serves HTML; other routes can be added.
+public struct StatusPage: Sendable {
+    /// What the page reads.
+    public struct Sources: Sendable {
+        /// The journal that the watcher writes.
+        public var journal: any JournalAccess
+        /// Returns the configuration in force.
+        public var configuration: @Sendable () async -> ConfigurationFacts
+        /// Reads the facts of now.
+        public var status: @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts
+        /// The words of the page.
+        public var text: PageText
+        /// The clock of the program.
+        public var clock: any Clock
+
+        /// Creates what a page reads.
+        public init(
+            journal: any JournalAccess, configuration: @escaping @Sendable () async -> ConfigurationFacts,
+            status: @escaping @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts,
+            text: PageText, clock: any Clock
+        ) {
+            (self.journal, self.configuration, self.status) = (journal, configuration, status)
+            (self.text, self.clock) = (text, clock)
+        }
+    }
+
+    let sources: Sources
+    let hub: ChangeHub
+    private let access: @Sendable () async -> PageAccess
+    private let formToken: String
+    private let others: [Route]
+
+    /// - Parameters:
+    ///   - hub: tells of changes of the journal; shared by all streams.
+    ///   - access: who may use the page now.
+    ///   - routes: beside those of the page.
+    public init(
+        _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess, routes: [Route] = []
+    ) {
+        (self.sources, self.hub, self.access, others) = (sources, hub, access, routes)
+        formToken = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+    }
+
+    /// Makes the response to a request.
+    public func respond(to request: PageRequest) async -> PageResponse {
+        let router = Router(routes + others)
+        let guardian = RequestGuard(access: await access(), formToken: formToken)
+        var response: PageResponse
+        switch router.match(request) {
+        case .found(let route, let request):
+            do throws(RequestGuard.Refusal) {
+                try guardian.check(request, isOpen: route.isOpen)
+                response = await route.handler(request)
+            } catch {
+                response = refusal(error, of: request)
+            }
+        case .other(let plain):
+            do throws(RequestGuard.Refusal) {
+                try guardian.check(request, isOpen: false)
+                response = plain
+            } catch {
+                response = refusal(error, of: request)
+            }
+        }
+        let own = Set(response.headers.map { $0.name.lowercased() })
+        response.headers += StatusPage.safety.filter { !own.contains($0.name.lowercased()) }
+        return response
+    }
+
+    /// Every response has these, unless its route sets them otherwise.
+    static let safety = [
+        HeaderField(
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+                + "frame-ancestors 'none'; base-uri 'none'"),
+        HeaderField("X-Content-Type-Options", "nosniff"),
+        // With `no-referrer` a browser would send the forms of the page with `Origin: null`.
+        HeaderField("Referrer-Policy", "same-origin"),
+        HeaderField("Cross-Origin-Resource-Policy", "same-origin"),
+        HeaderField("Cross-Origin-Opener-Policy", "same-origin"),
+        HeaderField("Cache-Control", "no-store"),
+    ]
+
+    private func refusal(_ refusal: RequestGuard.Refusal, of request: PageRequest) -> PageResponse {
+        let isPerson = request.header("Accept")?.contains("text/html") == true
+        guard isPerson else {
+            let challenge = refusal.status == 401 ? [HeaderField("WWW-Authenticate", "Bearer realm=\"vedette\"")] : []
+            return .text(refusal.text + "\n", status: refusal.status, headers: challenge)
+        }
+        let content: HTML = refusal.status == 401 ? Layout.login : "<p>\(refusal.text)</p>"
+        return .html(Layout.message(refusal.status == 401 ? "Vedette" : "Not allowed", content), status: refusal.status)
+    }
+
+    private var routes: [Route] {
+        [
+            Route(.get, "/") { request in
+                await view(.overview, request) { render, facts throws(JournalError) in
+                    try await overview(request, render, facts)
+                }
+            },
+            Route(.get, "/events") { request in
+                await view(.events, request) { render, _ throws(JournalError) in try await events(request, render) }
+            },
+            Route(.get, "/events/{event}") { request in
+                await view(.events, request) { render, facts throws(JournalError) in
+                    try await event(request, render, facts)
+                }
+            },
+            Route(.get, "/sources/{source}") { request in
+                await view(nil, request) { render, facts throws(JournalError) in
+                    try await source(request, render, facts)
+                }
+            },
+            Route(.get, "/sources/{source}/item") { request in
+                await view(nil, request) { render, facts throws(JournalError) in try await item(request, render, facts)
+                }
+            },
+            Route(.get, "/rules") { request in
+                await view(.rules, request) { render, facts throws(JournalError) in
+                    try await rules(request, render, facts)
+                }
+            },
+            Route(.get, "/silences") { request in
+                await view(.silences, request) { render, _ throws(JournalError) in try await silences(render) }
+            },
+            Route(.get, "/outbox") { request in
+                await view(.outbox, request) { render, _ throws(JournalError) in try await outbox(request, render) }
+            },
+            Route(.get, "/live") { [hub, clock = sources.clock] _ in
+                PageResponse(contentType: "text/event-stream", body: .stream(ChangeStream(hub, clock: clock)))
+            },
+            Route(.post, "/do/{action}") { await act($0) },
+            Route(.post, "/login", isOpen: true) { await login($0) },
+            Route(.get, "/style.css", isOpen: true) { _ in Assets.response(Assets.style, "text/css; charset=utf-8") },
+            Route(.get, "/script.js", isOpen: true) { _ in
+                Assets.response(Assets.script, "text/javascript; charset=utf-8")
+            },
+            Route(.get, "/icon.svg", isOpen: true) { _ in Assets.response(Assets.icon, "image/svg+xml") },
+        ]
+    }
+
+    /// What a view found: its title and content, or nothing.
+    typealias Found = (title: String, content: HTML)?
+
+    private func view(
+        _ section: Layout.Section?, _ request: PageRequest,
+        _ make: (Render, ConfigurationFacts) async throws(JournalError) -> Found
+    ) async -> PageResponse {
+        let render = Render(
+            now: sources.clock.now().wall, text: sources.text, formToken: formToken, back: PageReturn.path(of: request))
+        let isWatched = await sources.journal.watcher() != nil
+        do throws(JournalError) {
+            guard let found = try await make(render, await sources.configuration()) else {
+                return .html(
+                    Layout(title: "Not found", section: section, isWatched: isWatched).page(
+                        "<h1>Not found</h1><p>It is not here, or not any more.</p>"), status: 404)
+            }
+            let notice = request.query["notice"].flatMap(PageNotice.init)
+            let layout = Layout(title: found.title, section: section, notice: notice, isWatched: isWatched)
+            return .html(layout.page(found.content))
+        } catch {
+            let detail: HTML =
+                error.reason == .missing
+                ? "<p>There is no journal yet: the watcher has not stored anything.</p>"
+                : "<p>The journal could not be read: \(error.detail)</p>"
+            return .html(
+                Layout(title: "Vedette", section: section).page("<h1>Nothing to show</h1>\(detail)"), status: 503)
+        }
+    }
+
+    /// Keeps the token in a cookie when it is right.
+    private func login(_ request: PageRequest) async -> PageResponse {
+        let shown = request.form["token"]?.trimmed() ?? ""
+        guard let token = await access().token?.value else { return .redirect(to: "/") }
+        guard RequestGuard.isEqual(shown, token) else {
+            return .html(
+                Layout.message("Vedette", "<p class=\"bad\" role=\"alert\">This is not the token.</p>\(Layout.login)"),
+                status: 401)
+        }
+        let isSecure = request.header("Origin")?.hasPrefix("https:") == true
+        return .redirect(to: "/", headers: [RequestGuard.cookie(token, isSecure: isSecure)])
+    }
+}
+
+extension PageResponse {
+    static func html(_ html: HTML, status: Int = 200) -> PageResponse {
+        .text(html.text, status: status, contentType: "text/html; charset=utf-8")
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// One event with its explanation: each rule, whether it matched, and what became of the message.
+struct EventView: Sendable {
+    struct Verdict: Sendable {
+        var rule: String
+        var result: RuleSet.Evaluation.Result
+        var waiting: [String]
+        var deliveries: [(status: DeliveryStatus, attempts: [Attempt])]
+    }
+
+    /// Rules that did not match beyond these are only counted.
+    static let mostUnmatched = 200
+
+    let render: Render
+    let event: Event
+    let verdicts: [Verdict]
+    /// Deliveries of rules that are no longer configured.
+    let orphans: [DeliveryStatus]
+
+    var content: HTML {
+        let isSource = !event.kind.isAboutWatcher && !event.kind.isAboutSink
+        let source: HTML = isSource ? render.source(event.source) : "\(event.source)"
+        let title: HTML? = event.item.map { render.item($0.key, title: $0.title, of: event.source) }
+        let link: HTML? = event.item?.url.map { "<p>\(HTML.external($0, "\($0)"))</p>" }
+        return """
+            <p class="path">\(source)</p><h1>\(title ?? source)</h1><p class="big">\(render.happening(event))</p>\
+            <ul class="facts"><li>\(render.time(event.time)) (\(render.age(event.time)))</li><li>event \(event.seq)</li>\
+            <li class="faint">\(event.id.description)</li></ul>\(link)\(Render.live("rules", rules))
+            """
+    }
+
+    private var rules: HTML {
+        let matched = verdicts.filter { $0.result == .matched || !$0.deliveries.isEmpty || !$0.waiting.isEmpty }
+        let others = verdicts.filter { $0.result != .matched && $0.deliveries.isEmpty && $0.waiting.isEmpty }
+        let orphaned = orphans.map {
+            "<li>\(DeliveryView.sentence($0, render)) <span class=\"faint\">(no longer configured)</span></li>" as HTML
+        }
+        let first: HTML =
+            matched.isEmpty && orphaned.isEmpty
+            ? "<p>No rule made a message of it.</p>" : "<ul class=\"verdicts\">\(matched.map(verdict))\(orphaned)</ul>"
+        guard !others.isEmpty else { return "<h2>Messages</h2>\(first)" }
+        let rest = others.prefix(EventView.mostUnmatched).map(verdict)
+        let more: HTML = others.count > rest.count ? "<p class=\"faint\">and \(others.count - rest.count) more</p>" : ""
+        return """
+            <h2>Messages</h2>\(first)<details><summary>\(counted(others.count, "other rule"))</summary>\
+            <ul class="verdicts">\(Array(rest))</ul>\(more)</details>
+            """
+    }
+
+    private func verdict(_ verdict: Verdict) -> HTML {
+        let words: HTML =
+            switch verdict.result {
+            case .matched: "<span class=\"good\">matches</span>"
+            case .unmatched(let reason): "does not match: \(render.text.localized(reason, render.now))"
+            case .stopped(let rule): "not evaluated: \(rule) matches and stops the list"
+            case .failed(let detail): "<span class=\"bad\">failed to evaluate</span>: \(detail)"
+            }
+        let waiting = verdict.waiting.map { "<li>\(render.text.localized($0, render.now))</li>" as HTML }
+        let sent = verdict.deliveries.map { delivery -> HTML in
+            let attempts = delivery.attempts.map { attempt -> HTML in
+                let reason: HTML? = attempt.reason.map { ": \(render.text.localized($0, render.now))" }
+                return "<li class=\"faint\">attempt \(attempt.attempts), \(render.age(attempt.at))\(reason)</li>"
+            }
+            return "<li>\(DeliveryView.sentence(delivery.status, render))<ul class=\"plain\">\(attempts)</ul></li>"
+        }
+        return "<li><b>\(verdict.rule)</b> \(words)<ul class=\"plain\">\(waiting)\(sent)</ul></li>"
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The events of the journal, the newest first.
+struct EventsView: Sendable {
+    static let perPage = 100
+    /// Deeper pages would count through the whole journal each time.
+    static let maximumPage = 100
+
+    let render: Render
+    /// Newest first.
+    let events: [Event]
+    let source: String?
+    let page: Int
+    let hasNext: Bool
+
+    var content: HTML {
+        let title: HTML = source.map { "Events of \(render.source($0))" } ?? "Events"
+        let note: HTML =
+            page == EventsView.maximumPage
+            ? "<p class=\"faint\">Older events: <code>vedette tail --since 7d</code></p>" : ""
+        return "<h1>\(title)</h1>" + Render.live("events", EventsView.table(events, render))
+            + render.pages(page, hasNext: hasNext && page < EventsView.maximumPage) {
+                PagePath("events", query: [("source", source), ("page", String($0))])
+            } + note
+    }
+
+    /// - Parameter events: newest first.
+    static func table(_ events: [Event], _ render: Render) -> HTML {
+        let rows = events.map { event -> HTML in
+            let isSource = !event.kind.isAboutWatcher && !event.kind.isAboutSink
+            let source: HTML = isSource ? render.source(event.source) : "\(event.source)"
+            let item: HTML? = event.item.map { "\(render.item($0.key, title: $0.title, of: event.source)) " }
+            return """
+                <tr id="e\(event.seq)"><td><a href="\(PagePath("events", String(event.seq)).text)">\(render.time(event.time))</a></td>\
+                <td>\(source)</td><td>\(item)\(render.happening(event))</td></tr>
+                """
+        }
+        return Render.table(
+            ["<th>Time</th>", "<th>Source</th>", "<th>What happened</th>"], rows, empty: "No event yet.")
+    }
+}

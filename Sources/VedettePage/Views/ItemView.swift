@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// One item: its state, the bar of its states, every field, and its history with what was sent.
+struct ItemView: Sendable {
+    struct Past: Sendable {
+        var event: Event
+        var deliveries: [DeliveryStatus]
+    }
+
+    let render: Render
+    let source: String
+    let kind: String
+    let item: Item
+    /// When it got its state.
+    let since: Timestamp?
+    /// When a list stopped showing it; nil while it is there.
+    let absentSince: Timestamp?
+    /// Oldest first.
+    let history: [Past]
+    let timeline: StateTimeline
+
+    var content: HTML {
+        let link: HTML? = item.url.map { HTML.external($0, "\($0)") }
+        let subject: [(name: String, value: String?)] = [("source", source), ("item", item.key)]
+        return """
+            <p class="path">\(render.source(source))</p><h1>\(item.title ?? item.key)</h1>\(Render.live("state", state))\
+            <div class="buttons">\(render.silencing(subject))</div><p>\(link)</p>\(Render.live("history", past))\
+            <h2>Fields</h2>\(fields)
+            """
+    }
+
+    private var state: HTML {
+        let words: HTML? = item.state.map { state in
+            let since: HTML? = since.map { " since \(render.time($0)) (\(render.age($0)))" }
+            return "<p class=\"big\">\(render.state(state, kind: kind))\(since)</p>"
+        }
+        let gone: HTML? = absentSince.map {
+            "<p class=\"busy\">The source has not shown it since \(render.time($0)).</p>"
+        }
+        let bar: HTML? =
+            timeline.segments.isEmpty
+            ? nil
+            : """
+            <figure>\(ItemView.picture(timeline, label: "States since \(render.text.clock(timeline.start, render.now))", kind, render))\
+            <figcaption><span>\(render.time(timeline.start))</span><span>now</span></figcaption></figure>
+            """
+        return "\(words)\(gone)\(bar)"
+    }
+
+    private var past: HTML {
+        let rows = history.reversed().map { past -> HTML in
+            let sent = past.deliveries.map { "<li>\(DeliveryView.sentence($0, render))</li>" as HTML }
+            return """
+                <tr id="e\(past.event.seq)"><td><a href="\(PagePath("events", String(past.event.seq)).text)">\(
+                    render.time(past.event.time))</a></td><td>\(render.happening(past.event))\
+                <ul class="plain faint">\(sent)</ul></td></tr>
+                """
+        }
+        return "<h2>History</h2>"
+            + Render.table(
+                ["<th>Time</th>", "<th>What happened</th>"], rows, empty: "Nothing has changed since the baseline.")
+    }
+
+    private var fields: HTML {
+        var rows: [(name: String, value: String)] = [("key", item.key)]
+        if let time = item.time { rows.append(("time", time.rfc3339)) }
+        for field in Array(item.fields) + Array(item.measures) + Array(item.notes) {
+            rows.append((field.name, field.value.description))
+        }
+        let body = rows.map { row -> HTML in
+            "<tr><th scope=\"row\">\(row.name)</th><td class=\"value\">\(HTML.external(row.value, "\(row.value)"))</td></tr>"
+        }
+        return "<table class=\"fields\"><tbody>\(body)</tbody></table>"
+    }
+
+    static func picture(_ timeline: StateTimeline, label: String, _ kind: String, _ render: Render) -> HTML {
+        TimelinePicture.svg(
+            timeline, label: label, tone: { render.text.meaning($0, kind)?.tone },
+            time: { render.text.clock($0, render.now) })
+    }
+}

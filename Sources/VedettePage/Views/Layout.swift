@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The frame of each page: head, navigation and the notice of the last button.
+struct Layout: Sendable {
+    enum Section: String, CaseIterable, Sendable {
+        case overview, events, rules, silences, outbox
+
+        var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+        var path: PagePath { self == .overview ? PagePath() : PagePath(rawValue) }
+    }
+
+    var title: String
+    var section: Section?
+    var notice: PageNotice?
+    var isWatched = true
+
+    func page(_ content: HTML) -> HTML {
+        let links = Section.allCases.map { section -> HTML in
+            let mark: HTML = section == self.section ? " aria-current=\"page\"" : ""
+            return "<a href=\"\(section.path.text)\"\(mark)>\(section.title)</a>"
+        }
+        let banner: HTML? = notice.map { notice in
+            let tone: HTML = notice.isBad ? " bad" : ""
+            return "<p class=\"notice\(tone)\" role=\"status\">\(notice.sentence(isWatched: isWatched))</p>"
+        }
+        return """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>\(title) · Vedette</title>
+            <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+            <link rel="stylesheet" href="/style.css?v=\(Assets.version)"><link rel="icon" href="/icon.svg">
+            <noscript><meta http-equiv="refresh" content="30"></noscript><script src="/script.js?v=\(Assets.version)" defer></script>
+            </head><body><a class="skip" href="#main">Skip to the content</a>
+            <header><a class="name" href="/">Vedette</a><nav aria-label="Pages of Vedette">\(links)</nav>\
+            <span id="live" role="status"></span></header>
+            <main id="main">\(banner)\(content)</main></body></html>
+
+            """
+    }
+
+    /// Returns a page of its own for an error, or for what is asked before anything is shown.
+    static func message(_ title: String, _ content: HTML) -> HTML {
+        """
+        <!DOCTYPE html>
+        <html lang="en"><head><meta charset="utf-8"><title>\(title) · Vedette</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+        <link rel="stylesheet" href="/style.css?v=\(Assets.version)"></head>
+        <body><main class="message"><h1>\(title)</h1>\(content)</main></body></html>
+
+        """
+    }
+
+    static let login: HTML = """
+        <form method="post" action="/login" class="login"><p>Type the token of <code>settings.listen.token</code>. It is kept in a \
+        cookie of this browser.</p><label for="token">Token</label> <input id="token" name="token" type="password" \
+        autocomplete="current-password" required autofocus> <button>Open</button></form>
+        """
+}

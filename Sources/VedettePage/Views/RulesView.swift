@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The rules, with what each waits for and when it matched last.
+struct RulesView: Sendable {
+    static let perPage = 50
+
+    struct Row: Sendable {
+        var rule: Rule
+        /// The newest event that it made a message of.
+        var last: Event?
+        var waiting: [RuleMemory]
+        var silences: [Silence]
+        /// Why it may never match.
+        var warning: String?
+    }
+
+    let render: Render
+    let rows: [Row]
+    let page: Int
+    let hasNext: Bool
+
+    var content: HTML {
+        let body = rows.map { row -> HTML in
+            let waiting = row.waiting.prefix(5).map { memory -> HTML in
+                let due: HTML? = memory.due.map { ", \(render.age($0))" }
+                return "<li>\(memory.waitingText(of: row.rule, at: render.now) ?? "")\(due)</li>"
+            }
+            let more: HTML = row.waiting.count > 5 ? "<li class=\"faint\">and \(row.waiting.count - 5) more</li>" : ""
+            let last: HTML? = row.last.map { event in
+                "<a href=\"\(PagePath("events", String(event.seq)).text)\">\(render.age(event.time))</a>"
+            }
+            let silenced: HTML = row.silences.isEmpty ? "" : " <span class=\"busy\">silenced</span>"
+            let warning: HTML? = row.warning.map { "<p class=\"busy\">\($0)</p>" }
+            return """
+                <tr><td><b>\(row.rule.name)</b>\(silenced)\(warning)</td><td>\(row.rule.notify.map(\.sink).joined(separator: ", "))</td>\
+                <td>\(last)</td><td><ul class="plain">\(Array(waiting))\(more)</ul></td>\
+                <td><div class="buttons">\(render.silencing([("rule", row.rule.name)]))</div></td></tr>
+                """
+        }
+        return "<h1>Rules</h1>"
+            + Render.live(
+                "rules",
+                Render.table(
+                    [
+                        "<th>Rule</th>", "<th>Notifies</th>", "<th>Last message</th>", "<th>Waits for</th>",
+                        "<th>Silence</th>",
+                    ],
+                    body, empty: "No rule is configured.")
+                    + render.pages(page, hasNext: hasNext) { PagePath("rules", query: [("page", String($0))]) })
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+import VedettePage
+import VedetteSinks
+
+/// The page while the watcher runs: starts it, moves it to another address on reload, and stops it. Without
+/// `settings.listen` there is no server, no thread and no socket.
+actor PageService {
+    private struct Running {
+        var server: PageServer
+        var hub: ChangeHub
+        var address: ListenAddress
+    }
+
+    private let journal: any JournalAccess
+    private let clock: any Clock
+    private let log: any Log
+    private var configuration: ConfigurationFacts
+    private var access = PageAccess()
+    private var running: Running?
+
+    init(_ configuration: Configuration, journal: any JournalAccess, clock: any Clock, log: any Log) {
+        (self.configuration, self.journal) = (configuration.facts, journal)
+        (self.clock, self.log) = (clock, log)
+    }
+
+    /// Takes a configuration: its facts at once, its address when it differs. An address that cannot be used is reported,
+    /// and the page stays where it was.
+    func apply(_ new: Configuration) async {
+        configuration = new.facts
+        guard let listen = new.listen else { return await stop() }
+        let old = access
+        access = PageAccess(token: listen.token, hosts: Set(listen.hosts))
+        guard running?.address != listen.address else { return }
+        do throws(ListenError) {
+            let next = try await start(listen.address)
+            await end(running)
+            running = next
+            log.log(.notice, "the page is at \(PageService.link(next.server.address))")
+        } catch {
+            // The rules of the new address need not fit the old one.
+            if running != nil { access = old }
+            let rest = running.map { "; it stays at \(PageService.link($0.server.address))" } ?? ""
+            log.log(.error, "failed to offer the page at \(listen.address): \(error.detail)\(rest)")
+        }
+    }
+
+    /// Closes every connection and the socket.
+    func stop() async {
+        await end(running)
+        running = nil
+    }
+
+    /// The address as a person opens it.
+    static func link(_ address: ListenAddress) -> String {
+        if case .network = address { return "http://\(address)/" }
+        return address.description
+    }
+
+    private func end(_ running: Running?) async {
+        await running?.hub.stop()
+        await running?.server.stop()
+    }
+
+    private func start(_ address: ListenAddress) async throws(ListenError) -> Running {
+        let hub = ChangeHub({ [journal] () throws(JournalError) in try journal.changes() }, clock: clock)
+        let sources = StatusPage.Sources(
+            journal: journal, configuration: { await self.configuration },
+            status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
+            text: PageService.text, clock: clock)
+        let page = StatusPage(sources, hub: hub, access: { await self.access })
+        let server = try await PageServer.start(address) { await page.respond(to: $0) }
+        return Running(server: server, hub: hub, address: address)
+    }
+
+    private static let text = PageText(
+        clock: { LocalTime.text($0, now: $1) }, localized: { LocalTime.localized($0, now: $1) },
+        happening: { event in
+            EventLine.happening(of: event).map { PageText.Piece($0.text, tone(of: $0, kind: event.sourceKind)) }
+        },
+        meaning: { state, kind in
+            let entry = KindRegistry.sourceKinds.first { $0.name == kind }
+            return entry.map { $0.meaning(of: state) } ?? StateMeaning(of: state)
+        })
+
+    private static func tone(of piece: EventLine.Piece, kind: String) -> PageText.Tone? {
+        switch Palette.role(of: piece, kind: kind) {
+        case .good: piece.role == .added ? .added : .good
+        case .doubtful: .busy
+        case .bad: piece.role == .removed ? .removed : .bad
+        case .strong: .strong
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedettePage
+
+@Suite("The page")
+struct PageTests {
+    private struct FixedClock: Clock {
+        func now() -> Moment {
+            Moment(wall: Timestamp(milliseconds: 1_800_000_000_000), boot: BootTime(milliseconds: 1000))
+        }
+
+        func sleep(until deadline: BootTime) async throws(CancellationError) {}
+    }
+
+    private let journal = MemoryJournal()
+
+    private func page(_ configuration: ConfigurationFacts? = nil, access: PageAccess = PageAccess()) -> StatusPage {
+        let facts =
+            configuration ?? ConfigurationFacts(sources: [], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
+        let clock = FixedClock()
+        let sources = StatusPage.Sources(
+            journal: journal, configuration: { facts },
+            status: { [journal] facts async throws(JournalError) in
+                try await StatusFacts.read(
+                    journal, facts, now: clock.now().wall, today: clock.now().wall, age: { _ in nil })
+            },
+            text: PageText(
+                clock: { time, _ in time.rfc3339 }, localized: { text, _ in text },
+                happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) }),
+            clock: clock)
+        let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock)
+        return StatusPage(sources, hub: hub, access: { access })
+    }
+
+    private func get(_ page: StatusPage, _ target: String, headers: [HeaderField] = []) async throws -> (
+        response: PageResponse, text: String
+    ) {
+        let all = [HeaderField("Host", "localhost"), HeaderField("Accept", "text/html")] + headers
+        let response = await page.respond(to: try #require(PageRequest(.get, target, headers: all)))
+        guard case .bytes(let bytes) = response.body else { return (response, "") }
+        return (response, String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Sends a form as a browser does, with the token that the page shows.
+    private func post(_ page: StatusPage, _ target: String, _ fields: String) async throws -> PageResponse {
+        let token = try #require(await formToken(page))
+        let request = try #require(
+            PageRequest(
+                .post, target, headers: [HeaderField("Host", "localhost"), HeaderField("Origin", "http://localhost")],
+                body: Array("form=\(token)&\(fields)".utf8)))
+        return await page.respond(to: request)
+    }
+
+    private func formToken(_ page: StatusPage) async throws -> String? {
+        _ = journal.add(Silence(rule: "any", created: FixedClock().now().wall))
+        let text = try await get(page, "/silences").text
+        let mark = "name=\"form\" value=\""
+        return text.firstRange(of: mark).map { String(text[$0.upperBound...].prefix { $0 != "\"" }) }
+    }
+
+    @Test("every page is an HTML document with the headers that keep it safe")
+    func pages() async throws {
+        for target in ["/", "/events", "/rules", "/silences", "/outbox"] {
+            let (response, text) = try await get(page(), target)
+            #expect(response.status == 200, "\(target): \(text)")
+            #expect(text.hasPrefix("<!DOCTYPE html>") && text.hasSuffix("</html>\n"), "\(target)")
+            for name in ["Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cache-Control"] {
+                #expect(response.headers.count { $0.name == name } == 1, "\(target): \(name)")
+            }
+        }
+        #expect(try await get(page(), "/sources/none").response.status == 404)
+        #expect(try await get(page(), "/events/none").response.status == 404)
+        #expect(try await get(page(), "/none").response.status == 404)
+    }
+
+    @Test("the style sheet and the script may be kept, and their address changes with them")
+    func assets() async throws {
+        let (response, text) = try await get(page(), "/style.css")
+        #expect(response.contentType == "text/css; charset=utf-8" && text.contains(":root"))
+        #expect(
+            response.headers.filter { $0.name == "Cache-Control" }.map(\.value) == [
+                "public, max-age=31536000, immutable"
+            ])
+        #expect(try await get(page(), "/").text.contains("/script.js?v=\(Assets.version)"))
+    }
+
+    @Test("a page with a token shows a form for it and nothing else, and a program gets one sentence")
+    func token() async throws {
+        let page = page(access: PageAccess(token: Secret("0123456789abcdef")))
+        let (response, text) = try await get(page, "/outbox")
+        #expect(response.status == 401 && text.contains("type=\"password\"") && !text.contains("Outbox"))
+        let plain = await page.respond(
+            to: try #require(PageRequest(.get, "/none", headers: [HeaderField("Host", "localhost")])))
+        #expect(plain.status == 401)
+        #expect(plain.headers.contains(HeaderField("WWW-Authenticate", "Bearer realm=\"vedette\"")))
+        func login(_ token: String) async throws -> PageResponse {
+            let headers = [HeaderField("Host", "localhost"), HeaderField("Origin", "http://localhost")]
+            return await page.respond(
+                to: try #require(PageRequest(.post, "/login", headers: headers, body: Array("token=\(token)".utf8))))
+        }
+        #expect(try await login("0123456789abcdeX").status == 401)
+        let opened = try await login("0123456789abcdef")
+        let cookie = try #require(opened.headers.first { $0.name == "Set-Cookie" }?.value)
+        #expect(opened.status == 303)
+        let shown = try await get(
+            page, "/outbox", headers: [HeaderField("Cookie", String(cookie.prefix { $0 != ";" }))])
+        #expect(shown.response.status == 200)
+    }
+
+    @Test("a button changes the journal as its command does, and tells the outcome")
+    func buttons() async throws {
+        let page = page()
+        let silenced = try await post(page, "/do/snooze", "source=lab&item=a%2Fb&for=1h&back=%2Frules")
+        #expect(silenced.headers.contains(HeaderField("Location", "/rules?notice=silenced")))
+        let silence = try #require(journal.silences().last)
+        #expect(silence.source == "lab" && silence.item == "a/b")
+        #expect(silence.until == FixedClock().now().wall.advanced(by: .seconds(3600)))
+        let ended = try await post(page, "/do/unsilence", "id=\(silence.id)")
+        #expect(ended.headers.contains(HeaderField("Location", "/?notice=unsilenced")))
+        #expect(journal.silences().allSatisfy { $0.id != silence.id })
+        let again = try await post(page, "/do/unsilence", "id=\(silence.id)")
+        #expect(again.headers.contains(HeaderField("Location", "/?notice=gone")))
+        for (action, fields) in [
+            ("snooze", "for=1h"), ("snooze", "source=lab&for=soon"), ("accept", "source=unknown"), ("retry", ""),
+            ("drop", "id=x"), ("format-disk", ""),
+        ] {
+            let refused = try await post(page, "/do/\(action)", fields)
+            #expect(refused.headers.contains(HeaderField("Location", "/?notice=refused")), "\(action) \(fields)")
+        }
+        let (response, text) = try await get(page, "/?notice=silenced")
+        #expect(response.status == 200 && text.contains("Silenced."))
+        #expect(try await !get(page, "/?notice=%3Cscript%3E").text.contains("role=\"status\">&lt;"))
+    }
+
+    @Test("a form without the token of the page changes nothing")
+    func forgery() async throws {
+        let request = try #require(
+            PageRequest(
+                .post, "/do/mute",
+                headers: [HeaderField("Host", "localhost"), HeaderField("Origin", "http://localhost")],
+                body: Array("source=lab".utf8)))
+        #expect(await page().respond(to: request).status == 403)
+        #expect(journal.silences().isEmpty)
+    }
+
+    @Test("what a server wrote is shown as text, wherever it stands")
+    func hostileTexts() async throws {
+        let hostile = "<img src=x onerror=alert(1)>"
+        _ = journal.add(
+            Silence(rule: hostile, source: hostile, item: hostile, sink: hostile, created: FixedClock().now().wall))
+        let text = try await get(page(), "/silences").text
+        #expect(!text.contains("<img"))
+        #expect(text.contains("&lt;img src=x onerror=alert(1)&gt;"))
+    }
+}
+
+@Suite("Changes")
+struct ChangeHubTests {
+    private struct StillClock: Clock {
+        func now() -> Moment { Moment(wall: Timestamp(milliseconds: 0), boot: BootTime(milliseconds: 0)) }
+
+        /// Until it is cancelled.
+        func sleep(until deadline: BootTime) async throws(CancellationError) {
+            guard deadline > now().boot else { return }
+            let (stream, continuation) = AsyncStream<Void>.makeStream()
+            for await _ in stream {}
+            withExtendedLifetime(continuation) {}
+            throw CancellationError()
+        }
+    }
+
+    @Test("a change reaches every stream, over one watch of the journal, which ends with the last of them")
+    func followers() async throws {
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        change.onTermination = { _ in end.yield() }
+        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock())
+        var first = await hub.versions().makeAsyncIterator()
+        let second = await hub.versions()
+        #expect(await first.next() == 0)
+        change.yield()
+        #expect(await first.next() == 1)
+        for await version in second where version == 1 { break }
+        await hub.stop()
+        #expect(await first.next() == nil)
+        for await _ in ends { break }
+    }
+
+    @Test("the script is told of a change at once, and the stream begins with a time to reconnect")
+    func stream() async throws {
+        let (changes, change) = AsyncStream<Void>.makeStream()
+        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock())
+        let stream = ChangeStream(hub, clock: StillClock())
+        #expect(await stream.next() == Array("retry: 2000\n\n".utf8))
+        change.yield()
+        #expect(await stream.next() == Array("event: changed\ndata: 1\n\n".utf8))
+        await hub.stop()
+        #expect(await stream.next() == nil)
+    }
+}
