@@ -17,10 +17,15 @@ struct JournalStore: Sendable {
     func write<T: Sendable>(
         _ block: @escaping @Sendable (Database) throws -> T
     ) async throws(JournalError) -> T {
+        try await run { try JournalStore.transaction($0, block) }
+    }
+
+    /// Runs a block in the transaction that is open, or in none.
+    func run<T: Sendable>(_ block: @escaping @Sendable (Database) throws -> T) async throws(JournalError) -> T {
         let (database, files) = (database, files)
         let result: Result<T, JournalError> = await withCheckedContinuation { waiter in
             database.asyncWriteWithoutTransaction { db in
-                waiter.resume(returning: JournalStore.result(files) { try JournalStore.transaction(db, block) })
+                waiter.resume(returning: JournalStore.result(files) { try block(db) })
             }
         }
         return try result.get()

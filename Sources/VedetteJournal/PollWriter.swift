@@ -36,7 +36,7 @@ struct PollWriter {
 
     mutating func write(_ poll: PollRecord) throws -> Committed {
         if let record = poll.record {
-            let source = try SourceRows.write(record, with: upsertSource)
+            let source = try SourceRows.write(record, body: record.json.bytes, with: upsertSource)
             if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
             for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
             for item in poll.writes { try write(item, of: source) }

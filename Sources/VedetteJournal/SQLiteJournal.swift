@@ -27,6 +27,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try files.create()
         try files.requireLocal()
         let lock = try StateLock(files)
+        try files.requireCopied()
         try JournalReplacement(interruptedIn: files)?.finish()
         let isUnchecked = (files.identity?.size ?? 0) > limit
         let store = try JournalStore.result(files) {

@@ -20,19 +20,15 @@ public struct SQLiteJournalAccess: EditableJournal {
 
     public func changes() throws(JournalError) -> AsyncStream<Void> { try files.wakes(for: .all) }
 
+    /// Writes a consistent copy to a new file, and checks it. The watcher may go on.
+    /// - Throws: `.readOnly` when the file exists or cannot be created.
     public func backup(to path: String) async throws(JournalError) {
         try await beside { () throws(JournalError) in try backupNow(to: path) }
     }
 
     private func backupNow(to path: String) throws(JournalError) {
         let reader = try SQLiteJournalReader(files)
-        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else {
-            let code = errno
-            throw JournalError(
-                .readOnly, "failed to create \(path) (\(String(cString: strerror(code)))): choose a new file")
-        }
-        Glibc.close(file)
+        _ = try JournalFiles.newFile(path)
         do throws(JournalError) {
             try JournalStore.result(files) {
                 let copy = try DatabaseQueue(path: path)

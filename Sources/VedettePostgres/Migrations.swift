@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// The tables, as steps from an empty schema to this version. A released step is never edited: a change is a new step at
-/// the end. `journal.version` counts the steps done.
+/// the end. `journal.version` counts the steps done; it is negative while a copy is written.
 ///
 /// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
 enum Migrations {
@@ -260,16 +260,52 @@ enum Migrations {
     static func migrate(_ connection: Connection, _ location: String, steps: [[String]] = steps) throws {
         if try version(connection) == steps.count { return }
         try connection.transaction {
-            // The number marks this program's migrations among the locks of the database; the second is its schema.
-            _ = try connection.run(
-                "select pg_advisory_xact_lock(\(0x5664_7474), current_schema()::regnamespace::oid::int)")
+            _ = try connection.run("select pg_advisory_xact_lock(\(lock))")
             let done = try check(connection, location, known: steps.count)
-            for (number, step) in steps.enumerated().dropFirst(done) {
-                _ = try connection.run(
-                    step.map { SQLCommand($0, isPrepared: false) }
-                        + [SQLCommand("update journal set version = \(number + 1)", isPrepared: false)])
-            }
+            try run(steps.dropFirst(done), connection)
         }
+    }
+
+    /// The number marks this program among the advisory locks of the database; the second is its schema.
+    private static let lock = "\(0x5664_7474), current_schema()::regnamespace::oid::int"
+
+    private static func run(_ steps: ArraySlice<[String]>, _ connection: Connection) throws {
+        for (number, step) in zip(steps.indices, steps) {
+            _ = try connection.run(
+                step.map { SQLCommand($0, isPrepared: false) }
+                    + [SQLCommand("update journal set version = \(number + 1)", isPrepared: false)])
+        }
+    }
+
+    /// Creates the tables for a copy, or finds those of one that was interrupted. The connection keeps others from both.
+    /// - Throws: `.readOnly` where there is a journal; `.busy` where another copy runs.
+    static func beginCopy(_ connection: Connection, _ location: String) throws {
+        // Null where no schema of the path exists.
+        guard let isLocked = try connection.run("select pg_try_advisory_lock(\(lock))").first?.optionalText(0) else {
+            throw JournalError(.missing, "\(location) has no schema of the 'search_path': create it first")
+        }
+        guard isLocked == "t" else {
+            throw JournalError(.busy, "another copy into \(location) runs, or a watcher starts there: wait for its end")
+        }
+        try connection.transaction {
+            let done = try version(connection)
+            if done == -steps.count { return }
+            guard done == 0 else {
+                throw JournalError(
+                    .readOnly,
+                    done > 0
+                        ? "\(location) holds a journal already: choose another schema, or compare the two with "
+                            + "'vedette journal verify'"
+                        : "\(location) holds a copy that another version began: delete its tables")
+            }
+            try run(steps[...], connection)
+            try connection.run("update journal set version = -version")
+        }
+    }
+
+    /// Makes a copy a journal.
+    static func finishCopy(_ connection: Connection) throws {
+        try connection.run("update journal set version = -version")
     }
 
     /// Accepts only tables of exactly this version.
@@ -291,6 +327,12 @@ enum Migrations {
     /// - Returns: the steps done.
     private static func check(_ connection: Connection, _ location: String, known: Int = steps.count) throws -> Int {
         let version = try version(connection)
+        guard version >= 0 else {
+            throw JournalError(
+                .missing,
+                "the copy of a journal into \(location) did not end: repeat 'vedette journal copy', or delete its tables"
+            )
+        }
         guard version <= known else {
             throw JournalError(
                 .newer,

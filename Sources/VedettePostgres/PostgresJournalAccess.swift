@@ -36,11 +36,6 @@ public struct PostgresJournalAccess: EditableJournal {
         try await worker.run { try PostgresFacts($0) }
     }
 
-    public func backup(to path: String) throws(JournalError) {
-        throw JournalError(
-            .refused, "the journal \(location) is backed up with PostgreSQL's own tools: pg_dump, or a base backup")
-    }
-
     public func repair(at now: Timestamp) throws(JournalError) -> RepairReport? {
         throw JournalError(
             .refused, "the journal \(location) is repaired by PostgreSQL: restore a backup, or fail over to a standby")

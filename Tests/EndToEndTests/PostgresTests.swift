@@ -65,7 +65,6 @@ struct PostgresTests {
         #expect(try await vedette("outbox").code == 0)
         #expect(try await vedette("explain", "1").out.contains("any"))
         #expect(try await vedette("journal", "check").out.contains("is sound"))
-        #expect(try await vedette("journal", "backup", home.directory.path + "/x").err.contains("pg_dump"))
         let state = home.directory.appending(path: ".local/state").path
         #expect(!FileManager.default.fileExists(atPath: state), "no journal of SQLite beside it")
     }
@@ -82,6 +81,41 @@ struct PostgresTests {
             if try await vedette("tail", "--no-follow", "--json").lines.count >= count { return }
         }
         throw Trouble("there are no \(count) events")
+    }
+
+    @Test("a journal is backed up beside its watcher, and moves to SQLite and back with every number")
+    func moves() async throws {
+        let watcher = try watcher()
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try set("ready")
+        try await watcher.wait { $0.count == 1 }
+        let (file, moved) = (home.directory.path + "/backup.db", home.directory.path + "/moved")
+        let backup = try await vedette("journal", "backup", file)
+        #expect(backup.code == 0 && backup.out == "wrote \(file)\n")
+        #expect(try await vedette("journal", "backup", file).code == 73)
+        let used = try await vedette("journal", "copy", "--to", moved)
+        #expect(used.code == 75 && used.err.contains("stop it"))
+        #expect(await watcher.stop() == 0)
+        let copy = try await vedette("journal", "copy", "--to", moved)
+        #expect(copy.code == 0 && copy.out.contains("all tables are the same"))
+        #expect(try await vedette("journal", "copy", "--to", moved).code == 73)
+        #expect(try await vedette("journal", "verify", "--to", moved).code == 0)
+        let schema = server.url + "&options=-csearch_path%3Dback"
+        let missing = try await vedette("journal", "copy", "--from", moved, "--to", schema)
+        #expect(missing.code == 69 && missing.err.contains("create it"))
+        // A watcher on the copy finds the baseline, and gives the next number.
+        let again = try Child(
+            Program.path, ["run", "--config", home.config.path, "--state", moved],
+            environment: ["HOME": home.directory.path])
+        try await again.wait(for: .err) { $0.contains { $0.contains("watching") } }
+        try set("stopped")
+        try await again.wait { $0.count == 1 }
+        #expect(await again.stop() == 0)
+        let tail = try await vedette("tail", "--no-follow", "--json", "--state", moved)
+        #expect(states(tail.out) == ["ready", "stopped"])
+        #expect(tail.out.matches(of: /"seq":(\d+)/).map { String($0.1) } == ["1", "2"])
+        let different = try await vedette("journal", "verify", "--to", moved)
+        #expect(different.code == 65 && different.out.contains("different"))
     }
 
     @Test("a second watcher stands by, and takes over when the first one ends, and when it is killed")

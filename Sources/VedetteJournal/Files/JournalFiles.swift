@@ -11,13 +11,16 @@ struct JournalFiles: Sendable, Hashable {
     static let lockName = "vedette.lock"
 
     let directory: String
+    /// The name of the database in its directory.
+    let name: String
 
-    var database: String { "\(directory)/\(JournalFiles.databaseName)" }
+    init(directory: String, name: String = databaseName) { (self.directory, self.name) = (directory, name) }
+
+    var database: String { "\(directory)/\(name)" }
     var lock: String { "\(directory)/\(JournalFiles.lockName)" }
 
-    /// Creates the missing directories with mode 0700 (XDG Base Directory Specification 0.8) and an empty database file
-    /// with mode 0600, which SQLite's other files inherit.
-    func create() throws(JournalError) {
+    /// Creates the missing directories with mode 0700 (XDG Base Directory Specification 0.8).
+    func createDirectory() throws(JournalError) {
         var path = directory.hasPrefix("/") ? "/" : ""
         for part in directory.split(separator: "/") {
             path += (path.isEmpty || path.hasSuffix("/") ? "" : "/") + part
@@ -27,6 +30,11 @@ struct JournalFiles: Sendable, Hashable {
             throw JournalError.system(
                 errno, "failed to create the directory \(path)", "create it, or choose another --state")
         }
+    }
+
+    /// Creates the missing directories, and an empty database file with mode 0600, which SQLite's other files inherit.
+    func create() throws(JournalError) {
+        try createDirectory()
         let file = Glibc.open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else {
             throw JournalError.system(

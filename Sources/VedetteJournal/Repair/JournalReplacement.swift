@@ -25,9 +25,9 @@ struct JournalReplacement {
     ///   - stamp: a part of the names of files.
     init(of files: JournalFiles, by fresh: String, stamp: String) throws(JournalError) {
         (self.files, self.stamp) = (files, stamp)
-        try flush(fresh)
-        try call("move \(fresh)") { rename(fresh, new) }
-        try flush(files.directory)
+        try files.flush(fresh)
+        try files.attempt(to: "move \(fresh)") { rename(fresh, new) }
+        try files.flush(files.directory)
     }
 
     /// Finds one that was interrupted; nil for none.
@@ -58,13 +58,13 @@ struct JournalReplacement {
     func make(_ step: Step) throws(JournalError) {
         switch step {
         case .keepDatabase:
-            try call("keep \(files.database) as \(kept)") {
+            try files.attempt(to: "keep \(files.database) as \(kept)") {
                 link(files.database, kept) == 0 || errno == EEXIST ? 0 : -1
             }
         case .moveLog: try move("-wal")
         case .moveIndex: try move("-shm")
-        case .flushMoves, .flushReplacement: try flush(files.directory)
-        case .replace: try call("move \(new)") { rename(new, files.database) }
+        case .flushMoves, .flushReplacement: try files.flush(files.directory)
+        case .replace: try files.attempt(to: "move \(new)") { rename(new, files.database) }
         }
     }
 
@@ -77,23 +77,10 @@ struct JournalReplacement {
         let file = files.database + suffix
         guard access(file, F_OK) == 0 else { return }
         if access(kept + suffix, F_OK) == 0 {
-            try call("remove \(file)") { unlink(file) }
+            try files.attempt(to: "remove \(file)") { unlink(file) }
         } else {
-            try call("move \(file)") { rename(file, kept + suffix) }
+            try files.attempt(to: "move \(file)") { rename(file, kept + suffix) }
         }
-    }
-
-    /// Writes a file or the entries of a directory to the disk. Not every file system can do that for a directory.
-    private func flush(_ path: String) throws(JournalError) {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return try call("open \(path)") { -1 } }
-        defer { Glibc.close(file) }
-        try call("write \(path) to the disk") { fsync(file) == 0 || errno == EINVAL ? 0 : -1 }
-    }
-
-    private func call(_ what: String, _ call: () -> CInt) throws(JournalError) {
-        guard call() != 0 else { return }
-        throw JournalError.system(errno, "failed to \(what)", "check the owner and mode of \(files.directory)")
     }
 }
 

@@ -13,11 +13,13 @@ enum SourceRows {
         returning id
         """
 
-    static func write(_ record: SourceRecord, with upsert: Statement) throws -> Int64 {
+    /// - Parameter body: the record as it is stored.
+    @discardableResult
+    static func write(_ record: SourceRecord, body: [UInt8], with upsert: Statement) throws -> Int64 {
         let arguments: StatementArguments = [
             record.name, record.due?.milliseconds, record.health.lastPollAt?.milliseconds,
             record.snapshot?.goodAt.milliseconds, record.snapshot?.count ?? 0, record.health.isFailing,
-            UTF8Column(record.json.bytes),
+            UTF8Column(body),
         ]
         guard let id = try Int64.fetchOne(upsert, arguments: arguments) else {
             throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a source got no id")

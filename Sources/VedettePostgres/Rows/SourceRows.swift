@@ -11,8 +11,13 @@ enum SourceRows {
             on conflict (name) do update set polled_at = excluded.polled_at, record = excluded.record
             """,
             [
-                record.name, (record.health.lastPollAt ?? record.due)?.milliseconds, UTF8Text(record.json.bytes),
+                record.name, polledAt(record), UTF8Text(record.json.bytes),
             ])
+    }
+
+    /// The value of `polled_at`: for a source that was never polled, when it is due.
+    static func polledAt(_ record: SourceRecord) -> Int64? {
+        (record.health.lastPollAt ?? record.due)?.milliseconds
     }
 
     static func write(_ item: StoredItem, of source: String, _ transaction: Transaction) {

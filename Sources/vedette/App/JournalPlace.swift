@@ -10,6 +10,21 @@ enum JournalPlace: Sendable {
     case directory(String)
     case postgres(PostgresServer)
 
+    /// - Parameters:
+    ///   - text: a directory, or a URL of a database.
+    ///   - option: where it was given.
+    init(_ text: String, option: String) throws {
+        guard ConnectionString.isURL(text) else {
+            self = .directory(text)
+            return
+        }
+        do throws(ConnectionString.Problem) {
+            self = .postgres(PostgresServer(try ConnectionString(text)))
+        } catch {
+            throw Exit(.usage, "\(option) \(error.detail)")
+        }
+    }
+
     /// The journal as commands use it.
     var access: any JournalAccess {
         switch self {
@@ -49,5 +64,51 @@ enum JournalPlace: Sendable {
                 try await clock.sleep(until: clock.now().boot.advanced(by: .seconds(1)))
             }
         }
+    }
+
+    /// Opens the journal to read all its rows.
+    /// - Parameter isExclusive: it does not change before that is closed.
+    func snapshot(isExclusive: Bool) async throws(JournalError) -> any JournalRows {
+        switch self {
+        case .directory(let path): try await SQLiteSnapshot.open(directory: path, isExclusive: isExclusive)
+        case .postgres(let server): try await PostgresSnapshot.open(server, isExclusive: isExclusive)
+        }
+    }
+
+    /// Begins a copy into this place, or goes on with one.
+    func beginCopy() async throws(JournalError) -> any JournalTarget {
+        switch self {
+        case .directory(let path): try SQLiteCopy.open(directory: path)
+        case .postgres(let server): try await PostgresCopy.open(server)
+        }
+    }
+
+    /// Writes a copy of the journal to a new file, and checks it. The watcher may go on.
+    /// - Throws: `.readOnly` when the file exists or cannot be created.
+    func backup(to path: String) async throws(JournalError) {
+        switch self {
+        case .directory(let directory): try await SQLiteJournalAccess(directory: directory).backup(to: path)
+        case .postgres(let server):
+            let source = try await PostgresSnapshot.open(server, isExclusive: false)
+            try await JournalPlace.copy(from: source, to: try SQLiteCopy.open(file: path))
+        }
+    }
+
+    /// Copies a journal, and closes both ends.
+    static func copy(
+        from source: any JournalRows, to target: any JournalTarget, _ report: (JournalCopy.Table) -> Void = { _ in }
+    ) async throws(JournalError) {
+        do throws(JournalError) {
+            try await JournalCopy(from: source, to: target).run(report)
+        } catch {
+            await close(source, target)
+            throw error
+        }
+        await close(source, target)
+    }
+
+    private static func close(_ source: any JournalRows, _ target: any JournalTarget) async {
+        await target.close()
+        await source.close()
     }
 }

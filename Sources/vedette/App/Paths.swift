@@ -21,30 +21,28 @@ struct Paths: ParsableArguments {
         completion: .directory)
     var state: String?
 
-    /// The journal, as every command but `run` uses it. Of the configuration only its place is read.
+    /// The journal, as every command but `run` uses it.
     var journal: any JournalAccess {
+        get throws { try place.access }
+    }
+
+    /// Where the journal is. Of the configuration only that is read.
+    var place: JournalPlace {
         get throws {
-            if state != nil { return try journalPlace(nil).access }
+            if state != nil { return try journalPlace(nil) }
             let (server, diagnostics) = KindRegistry.loader(self).journalServer()
             let errors = diagnostics.filter { $0.severity == .error }
             for error in errors { Output.diagnose(error.description) }
             if !errors.isEmpty { throw Exit(.configuration, "the place of the journal cannot be read") }
-            return try journalPlace(server).access
+            return try journalPlace(server)
         }
     }
 
     /// Returns where the journal is.
     /// - Parameter server: that of the configuration; `--state` precedes it.
     func journalPlace(_ server: PostgresServer?) throws -> JournalPlace {
-        guard let state, ConnectionString.isURL(state) else {
-            if state == nil, let server { return .postgres(server) }
-            return .directory(stateDirectory())
-        }
-        do throws(ConnectionString.Problem) {
-            return .postgres(PostgresServer(try ConnectionString(state)))
-        } catch {
-            throw Exit(.usage, "--state \(error.detail)")
-        }
+        if let state { return try JournalPlace(state, option: "--state") }
+        return server.map(JournalPlace.postgres) ?? .directory(stateDirectory())
     }
 
     /// The state directory.

@@ -6,13 +6,14 @@ import VedetteSinks
 
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Check the journal, repair it, or back it up.",
+        commandName: "journal", abstract: "Check the journal, repair it, back it up, or move it.",
         discussion: """
             Examples:
               vedette journal check
               vedette journal repair
               vedette journal backup /srv/backup/vedette.db
-            """, subcommands: [Check.self, Repair.self, Backup.self])
+              vedette journal copy --to postgres://vedette@db/vedette
+            """, subcommands: [Check.self, Repair.self, Backup.self, Copy.self, Verify.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -66,7 +67,7 @@ struct JournalCommand: AsyncParsableCommand {
         @OptionGroup var places: Paths
 
         func run() async throws {
-            try await places.journal.backup(to: file)
+            try await places.place.backup(to: file)
             try Output.print("wrote \(file)")
         }
     }

@@ -42,10 +42,6 @@ public protocol JournalAccess: Sendable {
     /// - Returns: how many were deleted.
     func clear(_ selection: DeliverySelection, at now: Timestamp) async throws(JournalError) -> Int
 
-    /// Writes a consistent copy to a new file, and checks it. The watcher may go on.
-    /// - Throws: `.readOnly` when the file exists or cannot be created; `.refused` where the store has backups of its own.
-    func backup(to path: String) async throws(JournalError)
-
     /// Writes what can be read of a damaged journal to a new one, which takes its place; the damaged one is kept beside it.
     /// - Returns: nil when the journal is sound; then nothing is changed.
     /// - Throws: `.locked` while a watcher runs; `.newer`, and `.corrupt` where nothing can be read or the file is another

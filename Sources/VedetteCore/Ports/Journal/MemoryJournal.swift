@@ -223,10 +223,6 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
 
     public func poll(source: String, at now: Timestamp) { change { $0.ask(.poll(source: source)) } }
 
-    public func backup(to path: String) throws(JournalError) {
-        throw JournalError(.refused, "a journal in memory has no backup")
-    }
-
     public func repair(at now: Timestamp) throws(JournalError) -> RepairReport? {
         throw JournalError(.refused, "a journal in memory needs no repair")
     }

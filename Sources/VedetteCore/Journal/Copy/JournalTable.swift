@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A table of a journal as it is copied: the columns that both stores have. What a store derives from them is not among
+/// them, and neither is what belongs to a process, such as a lease.
+public struct JournalTable: Sendable, Hashable {
+    /// A column of a table.
+    public struct Column: Sendable, Hashable {
+        /// What its values are.
+        public enum Kind: Sendable, Hashable {
+            case integer, text
+            /// 0 or 1.
+            case flag
+        }
+
+        public var name: String
+        public var kind: Kind
+    }
+
+    public var name: String
+    /// The primary key comes first.
+    public var columns: [Column]
+    /// How many columns the primary key has.
+    public var keyCount: Int
+
+    /// The columns of the primary key.
+    public var key: ArraySlice<Column> { columns.prefix(keyCount) }
+
+    /// - Parameter columns: names, and after `:` the kind where that is not text.
+    private init(_ name: String, key keyCount: Int, _ columns: String...) {
+        (self.name, self.keyCount) = (name, keyCount)
+        self.columns = columns.map { column in
+            let parts = column.split(separator: ":")
+            let kind: Column.Kind =
+                switch parts.dropFirst().first {
+                case "integer": .integer
+                case "flag": .flag
+                default: .text
+                }
+            return Column(name: String(parts[0]), kind: kind)
+        }
+    }
+
+    public static let source = JournalTable("source", key: 1, "name", "record")
+
+    /// `source` is the name of the source.
+    public static let item = JournalTable(
+        "item", key: 2, "source", "key", "digest:integer", "shown:integer", "absent_since:integer",
+        "state_since:integer", "body")
+
+    public static let event = JournalTable(
+        "event", key: 1, "seq:integer", "id", "source", "type", "key", "time:integer", "body")
+
+    public static let delivery = JournalTable(
+        "delivery", key: 1, "id:integer", "message", "source", "sink", "rule", "event:integer", "event_body", "title",
+        "text", "priority", "state", "created:integer", "due:integer", "attempts:integer", "reason", "ended_at:integer",
+        "tags", "suppressed:integer", "chain", "bytes:integer", "field")
+
+    private static let attempt = JournalTable(
+        "attempt", key: 2, "delivery:integer", "slot:integer", "number:integer", "at:integer", "due:integer", "state",
+        "reason")
+
+    public static let request = JournalTable(
+        "request", key: 1, "id:integer", "verb", "argument", "created:integer")
+
+    private static let cookie = JournalTable("cookie", key: 1, "session", "jar")
+
+    private static let memory = JournalTable("memory", key: 3, "rule", "slot", "name", "body")
+
+    public static let silence = JournalTable(
+        "silence", key: 1, "id:integer", "rule", "source", "item", "until:integer", "until_state", "created:integer",
+        "sink", "drops:flag")
+
+    /// In an order in which no row names one that comes later.
+    public static let all = [source, item, event, delivery, attempt, request, cookie, memory, silence]
+}
+
+/// A value of a column.
+public enum JournalValue: Sendable, Hashable {
+    case null
+    case integer(Int64)
+    /// UTF-8.
+    case text([UInt8])
+
+    /// The bytes of a text; empty for anything else.
+    public var bytes: [UInt8] {
+        if case .text(let bytes) = self { bytes } else { [] }
+    }
+}
+
+/// The values of a row, in the order of `JournalTable.columns`.
+public typealias JournalRow = [JournalValue]
+
+/// The last numbers that a journal gave: the rows that had them may be gone.
+public struct JournalNumbers: Sendable, Hashable {
+    public var seq: Int64 = 0
+    public var delivery: Int64 = 0
+    public var request: Int64 = 0
+    public var silence: Int64 = 0
+
+    /// Those of a journal that gave none.
+    public init() {}
+
+    /// A digest of them, each as a row.
+    var digest: TableDigest {
+        var digest = TableDigest()
+        for (index, number) in [seq, delivery, request, silence].enumerated() {
+            digest.add([.integer(Int64(index)), .integer(number)])
+        }
+        return digest
+    }
+}
