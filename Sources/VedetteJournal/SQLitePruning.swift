@@ -19,14 +19,22 @@ struct SQLitePruning: PruningSteps {
     static let excessEnd =
         "select ended_at from delivery where ended_at is not null order by ended_at desc limit 1 offset ?"
 
-    func deleteDeliveries(endedBefore time: Timestamp) async throws(JournalError) -> Bool {
+    func deleteDeliveries(
+        endedBefore time: Timestamp, from start: Timestamp
+    ) async throws(JournalError) -> Timestamp? {
         try await store.write { db in
-            try db.cachedStatement(
-                sql: "delete from delivery where id in (select id from delivery where ended_at < ? limit ?)"
-            ).execute(arguments: [time.milliseconds, Self.batch])
-            return db.changesCount == Self.batch
+            let ends = try Int64.fetchAll(
+                db.cachedStatement(sql: Self.deleteEnded),
+                arguments: [start.milliseconds, time.milliseconds, Self.batch])
+            return ends.count < Self.batch ? nil : ends.max().map(Timestamp.init(milliseconds:))
         }
     }
+
+    private static let deleteEnded = """
+        delete from delivery where id in (
+          select id from delivery where ended_at >= ? and ended_at < ? order by ended_at limit ?)
+        returning ended_at
+        """
 
     func deleteEvents(
         before time: Timestamp, from position: PruningPosition

@@ -3,6 +3,9 @@
 import VedetteCore
 
 /// Deletes what is kept no longer. Autovacuum gives the room back.
+///
+/// The rows of a batch are an array: for a sub-select the server may read the whole table, which is fast, but not while
+/// commits wait for it.
 struct PostgresPruning: PruningSteps {
     static let batch = 1000
 
@@ -16,20 +19,25 @@ struct PostgresPruning: PruningSteps {
         }
     }
 
-    static let excessEnd =
+    private static let excessEnd =
         "select ended_at from delivery where ended_at is not null order by ended_at desc limit 1 offset $1"
 
-    func deleteDeliveries(endedBefore time: Timestamp) async throws(JournalError) -> Bool {
+    func deleteDeliveries(
+        endedBefore time: Timestamp, from start: Timestamp
+    ) async throws(JournalError) -> Timestamp? {
         try await writer.write(nil) { transaction in
-            let rows = try transaction.run(Self.deleteEnded, [time.milliseconds, Self.batch])
+            let rows = try transaction.run(
+                Self.deleteEnded, [start.milliseconds, time.milliseconds, Self.batch])
             try Self.subtract(rows, transaction)
-            return rows.count == Self.batch
+            let ends = try rows.map { try $0.int64(1) }
+            return ends.count < Self.batch ? nil : ends.max().map(Timestamp.init(milliseconds:))
         }
     }
 
-    static let deleteEnded = """
-        delete from delivery where id in (select id from delivery where ended_at < $1 order by ended_at limit $2)
-        returning \(DeliveryRows.bytes)
+    private static let deleteEnded = """
+        delete from delivery where id = any(array(
+          select id from delivery where ended_at >= $1 and ended_at < $2 order by ended_at limit $3))
+        returning \(DeliveryRows.bytes), ended_at
         """
 
     func deleteEvents(
@@ -51,12 +59,12 @@ struct PostgresPruning: PruningSteps {
         }
     }
 
-    static let oldEvents = """
+    private static let oldEvents = """
         select time, seq, exists (select 1 from delivery where event = e.seq) from event e
         where (time, seq) > ($1, $2) and time < $3 order by time, seq limit $4
         """
 
-    static let deleteEvent = "delete from event where seq = $1 returning octet_length(body)"
+    private static let deleteEvent = "delete from event where seq = $1 returning octet_length(body)"
 
     private static func subtract(_ rows: SQLRows, _ transaction: Transaction) throws {
         for row in rows { transaction.count(bytes: -(try row.int64(0))) }
@@ -89,6 +97,6 @@ struct PostgresPruning: PruningSteps {
         }
     }
 
-    static let deleteItems =
-        "delete from item where source = $1 and key in (select key from item where source = $1 limit $2)"
+    private static let deleteItems =
+        "delete from item where source = $1 and key = any(array(select key from item where source = $1 limit $2))"
 }

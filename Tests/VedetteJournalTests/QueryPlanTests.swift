@@ -127,32 +127,7 @@ struct QueryPlanTests {
 
     /// Calls everything that the ports have.
     private func exercise(_ journal: SQLiteJournal) async throws {
-        var record = PollRecord(record: SourceRecord(name: "source1"), isNewBaseline: true, writes: [item("1")])
-        record.deletions = ["2"]
-        let cause = event(1, source: "source1")
-        (record.events, record.deliveries) = (
-            [cause], [delivery(1, of: cause), delivery(2, of: event(9, kind: .test))]
-        )
-        record.endedSilences = [1]
-        let memory = RuleMemory(key: .init(rule: "r", slot: .pending, name: "n"), identity: 1, since: stamp(0))
-        record.memories = [memory.key: memory, .init(rule: "r", slot: .once, name: "n"): nil]
-        _ = try await journal.commit([record])
-        try await journal.write(deferred: [DeferredWrite(SourceRecord(name: "source1"))])
-        _ = try await journal.sourceRecords()
-        _ = try await journal.items(of: "source1")
-        _ = try await journal.lastOfWatcher()
-        _ = try await journal.ruleMemories()
-        _ = try await journal.silences()
-        let lane = DeliveryLane(source: "source1", sink: "sink1")
-        let pending = try await journal.pending(in: lane, after: 0, limit: 64)
-        var attempt = Attempt(
-            delivery: pending[0].id, state: .dead, attempts: 1, due: stamp(0), at: stamp(0), reason: "404")
-        attempt.successor = pending[0].fallback(among: ["x"], where: { _ in true }, id: "msg_x", at: stamp(1))
-        try await journal.record([attempt])
-        for policy in QueueBound.Policy.allCases {
-            _ = try await journal.evict(
-                limits(["sink1": bound(20_000, bytes: 2_000_000, policy)], oldest: ["sink2": stamp(0)]))
-        }
+        try await exerciseEngine(journal)
         for action in [DeliveryChange.Action.retry, .drop, .clear] {
             for selection in [
                 DeliverySelection.ids([7]), .all(.init(.unsent, sink: "sink1")),
@@ -164,43 +139,8 @@ struct QueryPlanTests {
                 }
             }
         }
-        let queued = QueuedRequest(id: 1, request: .reloadSilences)
-        _ = try await journal.controlRequests()
-        try await journal.finish(queued)
-        try await journal.forgetCookies(keeping: [])
-        _ = await journal.cookies(of: "x")
-        await journal.keep([1], of: "x")
-        _ = try await journal.size()
-        try await journal.prune(
-            Retention(eventsBefore: Timestamp(milliseconds: 100), sources: [], sourcesBefore: stamp(0)))
-        try await read(SQLiteJournalReader(store: journal.store))
-    }
-
-    private func read(_ reader: SQLiteJournalReader) async throws {
-        for filter in [
-            EventFilter(), .init(source: "source1"), .init(rule: "rule1"), .init(since: Timestamp(milliseconds: 5)),
-            .init(source: "source1", rule: "rule1", since: Timestamp(milliseconds: 5)),
-            .init(source: "source1", key: "k1", kinds: [.changed], isSent: true, until: Timestamp(milliseconds: 5)),
-        ] {
-            _ = try await reader.seq(before: 9, filter)
-            _ = try await reader.events(after: 0, filter, limit: 9)
-            _ = try await reader.lastEvents(9, filter)
-        }
-        _ = try await reader.deliveryStates(of: [7, 8])
-        _ = try await reader.events(matching: "7")
-        _ = try await reader.events(matching: "id7")
-        _ = try await reader.history(source: "source1", key: "k1", limit: 9)
-        for filter in [
-            DeliveryFilter(), .init(.unsent), .init(.unsent, sink: "sink1", rule: "rule1", before: stamp(0)),
-            .init(.only(.paused), sink: "sink1"), .init(.only(.dead), sink: "sink1"), .init(event: 7),
-        ] {
-            _ = try await reader.deliveries(filter, limit: 9)
-        }
-        _ = try await reader.attempts(of: 1)
-        _ = try await reader.sourceRecord(of: "source1")
-        _ = try await reader.sinkCounts()
-        _ = try await reader.activity(of: ["sink1"], since: stamp(0))
-        _ = try await reader.lastSeq()
+        try await exerciseMaintenance(journal, prunedBefore: Timestamp(milliseconds: 100))
+        try await exerciseReader(SQLiteJournalReader(store: journal.store), since: Timestamp(milliseconds: 5))
     }
 
     private func plan(of sql: String, in journal: SQLiteJournal) throws -> String {

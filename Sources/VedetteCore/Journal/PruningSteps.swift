@@ -17,9 +17,12 @@ public protocol PruningSteps: Sendable {
     /// Reads the end of the oldest delivery beyond `Retention.endedDeliveries`; nil when there are no more than that.
     func endBeyond(_ retention: Retention) async throws(JournalError) -> Timestamp?
 
-    /// Deletes a batch of deliveries that ended before a time.
-    /// - Returns: whether there may be more.
-    func deleteDeliveries(endedBefore time: Timestamp) async throws(JournalError) -> Bool
+    /// Deletes a batch of deliveries that ended before a time, the oldest first.
+    /// - Parameter start: the end of the batch before: a store may still hold what was deleted, and would skip it each time.
+    /// - Returns: the end of the last one that was deleted; nil when there are no more.
+    func deleteDeliveries(
+        endedBefore time: Timestamp, from start: Timestamp
+    ) async throws(JournalError) -> Timestamp?
 
     /// Deletes, of a batch of events older than a time, those that no delivery names. A delivery that ended lately keeps its
     /// event, so that `explain` and `outbox retry` still find it.
@@ -46,7 +49,10 @@ extension PruningSteps {
     public func prune(_ retention: Retention) async throws(JournalError) {
         let beyond = try await endBeyond(retention) ?? retention.eventsBefore
         let ended = max(retention.eventsBefore, beyond)
-        while !Task.isCancelled { guard try await deleteDeliveries(endedBefore: ended) else { break } }
+        var start: Timestamp? = Timestamp(milliseconds: .min)
+        while let from = start, !Task.isCancelled {
+            start = try await deleteDeliveries(endedBefore: ended, from: from)
+        }
         var position: PruningPosition? = PruningPosition()
         while let from = position, !Task.isCancelled {
             position = try await deleteEvents(before: retention.eventsBefore, from: from)

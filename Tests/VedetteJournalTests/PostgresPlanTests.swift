@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedettePostgres
+
+@Suite("Plans of PostgreSQL with 100,000 deliveries pending and 500,000 ended", .timeLimit(.minutes(5)))
+struct PostgresPlanTests {
+    private let server: PostgresServer
+
+    init() throws { server = try PostgresLab.shared.get().schema() }
+
+    /// Made by SQL for speed.
+    private func fill() async throws {
+        try await PostgresJournal.open(server).close()
+        let connection = try Connection(server)
+        let body = String(decoding: event(1).json.bytes, as: UTF8.self)
+        try connection.run(
+            """
+            insert into event (seq, id, source, type, key, time, body)
+              select i, 'id' || i, 'source' || (i % 64), 't', 'k' || (i % 500), i, $1 from generate_series(1, 101000) i
+            """, [body])
+        let columns = """
+            insert into delivery (id, message, source, sink, rule, event, title, text, priority, state, created, due,
+              attempts, ended_at, tags, suppressed, bytes)
+            """
+        try connection.run(
+            """
+            \(columns) select i, 'm' || i, 'source' || (i % 64), 'sink' || (i % 4), 'rule' || (i % 10), i, '', '', 'normal',
+              case when i > 100000 then 'dead' else 'pending' end, 0, 0, 0, case when i > 100000 then i end, '', 0, 100
+              from generate_series(1, 101000) i
+            """)
+        for part in 0..<5 {
+            try connection.run(
+                """
+                \(columns) select i, 'e' || i, 'source1', 'sink1', 'rule1', null, '', '', 'normal', 'sent', 0, 0, 0, i, '', 0, 0
+                  from generate_series($1::bigint, $2::bigint) i
+                """, [200_000 + part * 100_000, 299_999 + part * 100_000])
+        }
+        try connection.run("update journal set last_seq = 101000, last_delivery = 800000")
+        for table in ["event", "delivery"] {
+            _ = try connection.run([SQLCommand("analyze \(table)", isPrepared: false)])
+        }
+    }
+
+    /// Waits until the connections of the test are gone, which then have reported what they read.
+    private func readWhole(_ connection: Connection) throws -> [String: Int] {
+        let others = """
+            select count(*) from pg_stat_activity
+            where application_name = current_setting('application_name') and pid <> pg_backend_pid()
+            """
+        for _ in 0..<100_000 { guard try connection.run(others).first?.int(0) != 0 else { break } }
+        let rows = try connection.run(
+            """
+            select relname, seq_tup_read from pg_stat_user_tables
+            where schemaname = current_schema() and relname in ('event', 'delivery')
+            """)
+        return try rows.reduce(into: [:]) { $0[try $1.text(0)] = try $1.int(1) }
+    }
+
+    /// Calls what commands call; their connection ends with it.
+    private func exerciseCommands() async throws {
+        let access = PostgresJournalAccess(server)
+        for selection in [
+            DeliverySelection.ids([7]), .all(.init(.unsent, sink: "sink1", rule: "rule1")),
+            .all(.init(.unsent, rule: "rule1", event: 7, before: stamp(0))),
+        ] {
+            _ = try await access.retry(selection, at: stamp(0))
+            _ = try await access.drop(selection, at: stamp(0))
+            _ = try await access.clear(selection, at: stamp(0))
+        }
+        try await exerciseReader(access.reader(), since: Timestamp(milliseconds: 100_990))
+    }
+
+    @Test("no statement of the ports reads a large table of PostgreSQL whole, with 500,000 ended deliveries")
+    func statements() async throws {
+        try await fill()
+        let connection = try Connection(server)
+        let before = try readWhole(connection)
+        let journal = try await PostgresJournal.open(server)
+        try await exerciseEngine(journal)
+        try await exerciseMaintenance(journal, prunedBefore: Timestamp(milliseconds: 203_500))
+        try await exerciseCommands()
+        try await journal.close()
+        #expect(try readWhole(connection) == before)
+        #expect(try connection.run("select count(*) from delivery where ended_at < 203500").first?.int(0) == 0)
+    }
+}
