@@ -51,6 +51,22 @@ struct DoctorTests {
         #expect(findings { $0.settings["fsync"] = "off" }.text.contains("set fsync = on"))
         #expect(findings { $0.canCreate = false }.severities == [.ok, .failure])
         #expect(findings { $0.clockSkew = .seconds(-5) }.text.contains("differ by -5000 ms; synchronize"))
+        #expect(findings { $0.settings["autovacuum"] = "off" }.severities == [.ok, .failure])
+        #expect(findings { $0.settings["synchronous_commit"] = "local" }.severities == [.ok])
+        let standby = findings {
+            ($0.settings["synchronous_commit"], $0.settings["synchronous_standby_names"]) = ("local", "db2")
+        }
+        #expect(standby.severities == [.ok, .warning])
+        #expect(
+            findings { ($0.closedTables, $0.foreignTables) = (["event"], ["event"]) }.severities == [.ok, .failure])
+        #expect(findings { $0.foreignTables = ["event", "item"] }.text.contains("another user owns event, item"))
+        #expect(findings { $0.freeConnections = 3 }.text.contains("room for 3 more"))
+        func table(live: Int, dead: Int) -> [Finding] {
+            findings { $0.tables = [PostgresFacts.Table(name: "event", live: live, dead: dead)] }
+        }
+        #expect(table(live: 0, dead: 200_000).severities == [.ok])
+        #expect(table(live: 1_000_000, dead: 1_000_000).severities == [.ok])
+        #expect(table(live: 10, dead: 200_011).text.contains("'event' has 200011 dead rows beside 10"))
     }
 
     @Test("a clock before this program was written and an unknown zone are reported")

@@ -250,6 +250,27 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("the rights of the user, the rows of tables and the settings of the server are read")
+    func facts() async throws {
+        try await PostgresJournal.open(server).close()
+        let facts = try PostgresFacts(Connection(server))
+        #expect(facts.canCreate && facts.closedTables == [] && facts.foreignTables == [])
+        #expect(facts.tables.map(\.name).contains("delivery") && facts.freeConnections > 0)
+        #expect(Set(facts.settings.keys) == Set(PostgresFacts.settingNames))
+        let reader = "\(try #require(try schema()))_reader"
+        try run("create role \(reader) login")
+        try run("grant usage on schema \(try schema() ?? "") to \(reader)")
+        try run("grant select on event to \(reader)")
+        let other = try Connection(server)
+        try other.run("set role \(reader)")
+        let less = try PostgresFacts(other)
+        #expect(!less.canCreate && less.closedTables.contains("event") && less.foreignTables.contains("event"))
+        try run("drop owned by \(reader)")
+        try run("drop role \(reader)")
+    }
+
+    private func schema() throws -> String? { try Connection(server).run("select current_schema()").first?.text(0) }
+
     @Test("damage in the counts and numbers of a journal is found")
     func damages() async throws {
         let journal = try await PostgresJournal.open(server)
