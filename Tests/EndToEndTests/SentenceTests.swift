@@ -24,87 +24,95 @@ struct SentenceTests {
     }
 
     /// Two hours that are far from now, since the tests run at any time of day.
-    private static var night: String {
+    private static var farNight: String {
         let hour = (Calendar.current.component(.hour, from: Date()) + 11) % 24
         return String(format: "%02d:00-%02d:00", hour, (hour + 2) % 24)
     }
 
+    /// The servers and lists that the sentences are about.
     private struct World {
+        let lab: Lab
+        let mail: MailServer
         let home: Home
 
-        func write(_ name: String, _ rows: String...) throws {
+        init(night: String) async throws {
+            lab = try await Lab("appliance,feeds")
+            home = try Home(lab)
+            mail = try await MailServer(home.directory)
+            let (directory, lab) = (home.directory, lab)
+            let list = { (name: String) in "file://" + directory.appending(path: name + ".json").path }
+            let sinks = ["desktop", "team", "colleague"].map { name in
+                #"  \#(name): {kind: stdout, template: "\#(name) {{rule.name}} {{event.source}} {{item.key}} {{item.state}}"}"#
+            }
+            try home.write(
+                """
+                servers:
+                  lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}
+                sources:
+                  site: {kind: http, server: lab, path: /resources/virtualSystems, every: 200ms, fails: 1}
+                  lab-systems: {kind: json, url: "\(list("systems"))", state: state, fields: {name: name}, every: 200ms}
+                  ci-runs: {kind: json, url: "\(list("runs"))", state: state, every: 200ms, fails: 1, fields: {branch: branch, price: price, build: build}}
+                  blog-updates: {kind: feed, url: "\(lab["feeds"])/feed/0.xml", every: 200ms}
+                windows:
+                  night: {daily: "\(night)"}
+                sinks:
+                \(sinks.joined(separator: "\n"))
+                  mail: {kind: mail, url: "smtp://127.0.0.1:\(mail.port)", from: watch@example.org, to: ann@example.org}
+                rules:
+                \(try SentenceTests.rules())
+                """)
+            try writeSystems(("prod-1", "Starting"), ("test-1", "Starting"), ("prod-2", "Queued"))
+        }
+
+        func write(_ name: String, _ rows: [String]) throws {
             let file = home.directory.appending(path: name + ".json")
             try Data("[\(rows.map { "{\($0)}" }.joined(separator: ","))]".utf8).write(to: file, options: .atomic)
         }
 
-        func system(_ name: String, _ state: String) -> String {
-            #""id": "\#(name)", "name": "\#(name)", "state": "\#(state)""#
+        func writeSystems(_ systems: (name: String, state: String)...) throws {
+            try write(
+                "systems", systems.map { #""id": "\#($0.name)", "name": "\#($0.name)", "state": "\#($0.state)""# })
         }
 
         func run(_ name: String, _ state: String, _ more: String = #""build": "1""#) -> String {
             #""id": "\#(name)", "state": "\#(state)", \#(more)"#
         }
+
+        func end() async {
+            await mail.end()
+            await lab.end()
+        }
     }
 
     @Test("each sentence tells what it says, against a server and lists that change")
     func sentences() async throws {
-        let lab = try await Lab("appliance,receiver")
-        let world = World(home: try Home(lab))
-        let home = world.home
-        let list = { (name: String) in "file://" + home.directory.appending(path: name + ".json").path }
-        let sinks = ["desktop", "team", "colleague", "mail"].map { name in
-            #"  \#(name): {kind: stdout, template: "\#(name) {{rule.name}} {{event.source}} {{item.key}} {{item.state}}"}"#
-        }
-        try home.write(
-            """
-            servers:
-              lab: {url: "\(lab["appliance"])", user: lamato, password: {env: LAB_PASSWORD}, tls: {pin: "\(lab["pin"])"}}
-            sources:
-              site: {kind: http, server: lab, path: /resources/virtualSystems, every: 200ms, fails: 1}
-              lab-systems: {kind: json, url: "\(list("systems"))", state: state, fields: {name: name}, every: 200ms}
-              ci-runs: {kind: json, url: "\(list("runs"))", state: state, every: 200ms, fails: 1, fields: {branch: branch, price: price, build: build}}
-              blog-updates: {kind: json, url: "\(list("blog"))", every: 200ms}
-            windows:
-              night: {daily: "\(Self.night)"}
-            sinks:
-            \(sinks.joined(separator: "\n"))
-            rules:
-            \(try Self.rules())
-            """)
-        let (system, run) = (world.system, { world.run($0, $1, $2) })
-        try world.write(
-            "systems", system("prod-1", "Starting"), system("test-1", "Starting"), system("prod-2", "Queued"))
+        let world = try await World(night: Self.farNight)
+        let (home, lab) = (world.home, world.lab)
+        let run = { world.run($0, $1, $2) }
         let main = #""branch": "main", "build": "1""#
         var runs = ["r1": run("r1", "queued", main.replacing("main", with: "x")), "r2": run("r2", "in_progress", main)]
         runs["r3"] = run("r3", "queued", #""price": 100, "build": "1""#)
         for name in ["r4", "r5", "r6"] { runs[name] = run(name, "in_progress", #""build": "77""#) }
-        func writeRuns() throws {
-            let rows = runs.sorted { $0.key < $1.key }.map { "{\($0.value)}" }.joined(separator: ",")
-            try Data("[\(rows)]".utf8).write(to: home.directory.appending(path: "runs.json"), options: .atomic)
-        }
+        func writeRuns() throws { try world.write("runs", runs.sorted { $0.key < $1.key }.map(\.value)) }
         try writeRuns()
-        try world.write("blog", #""id": "old", "title": "Old""#)
         let watcher = try await home.watcher()
         try await watcher.wait(for: .err) { $0.count { $0.contains("baseline") } >= 4 }
 
         // 3: it has been starting for so long, since before the watcher started.
         try await watcher.wait { $0.contains("desktop stuck lab-systems prod-1 Starting") }
         // 1, and no test system.
-        try world.write(
-            "systems", system("prod-1", "Ready for use"), system("test-1", "Ready for use"), system("prod-2", "Queued"))
+        try world.writeSystems(("prod-1", "Ready for use"), ("test-1", "Ready for use"), ("prod-2", "Queued"))
         for sink in ["desktop", "team"] {
             try await watcher.wait { $0.contains("\(sink) system-ready lab-systems prod-1 Ready for use") }
         }
         // 2: at once, and to the colleague when it still fails.
-        try world.write(
-            "systems", system("prod-1", "Ready for use"), system("test-1", "Ready for use"), system("prod-2", "RM01902")
-        )
+        try world.writeSystems(("prod-1", "Ready for use"), ("test-1", "Ready for use"), ("prod-2", "RM01902"))
         try await watcher.wait { $0.contains("desktop system-failed lab-systems prod-2 RM01902") }
         try await watcher.wait { $0.contains("colleague system-failed lab-systems prod-2 RM01902") }
         // 4: down for so long. 8: what is gone meanwhile is told after it.
         try await lab.post("control", "/lab/fault", ["kind": "500", "times": -1])
         try await watcher.wait { $0.contains { $0.hasPrefix("team site-down site ") && $0.hasSuffix(" down") } }
-        try world.write("systems", system("test-1", "Ready for use"), system("prod-2", "RM01902"))
+        try world.writeSystems(("test-1", "Ready for use"), ("prod-2", "RM01902"))
         while try await !home.events().contains(where: { $0["type"] as? String == "io.vedette.item.disappeared" }) {}
         #expect(!watcher.lines(of: .out).contains { $0.contains("system-gone") })
         try await lab.post("control", "/lab/fault", ["kind": NSNull()])
@@ -133,17 +141,86 @@ struct SentenceTests {
         try Data("[{".utf8).write(to: home.directory.appending(path: "runs.json"), options: .atomic)
         try await watcher.wait { $0.contains { $0.hasPrefix("desktop unreadable ci-runs") } }
         // 6: it waits for eight o'clock.
-        try world.write("blog", #""id": "old", "title": "Old""#, #""id": "new", "title": "New""#)
-        while try await !home.events().contains(where: { $0.text("subject") == "new" }) {}
-        #expect(try await home.vedette("status").out.contains("digest: 1 event"))
+        try await lab.post("feeds", "/change", ["n": 1])
+        while try await !home.vedette("status").out.contains("digest: 1 event") {}
 
         let told = watcher.lines(of: .out)
         #expect(told.count { $0.contains("build-is-up") } == 2)
         #expect(
             !told.contains {
-                $0.contains("system-ready lab-systems test-1") || $0.hasPrefix("mail ") || $0.contains("certificate")
+                $0.contains("system-ready lab-systems test-1") || $0.contains("certificate")
             })
+        #expect(world.mail.mail(1) == nil)
         #expect(await watcher.stop() == 0)
-        await lab.end()
+        await world.end()
+    }
+
+    /// Half past eleven in the next evening, by UTC.
+    private static var evening: Date {
+        let day = 86_400.0
+        let today = (Date().timeIntervalSince1970 / day).rounded(.down) * day
+        let late = Date(timeIntervalSince1970: today + 23.5 * 3600)
+        return late > Date() ? late : late.addingTimeInterval(day)
+    }
+
+    @Test("sentences 4, 6 and 9 hold over nights and weeks: what is deferred, the mail at eight, the certificate")
+    func nights() async throws {
+        let world = try await World(night: "22:00-07:00")
+        let (home, lab) = (world.home, world.lab)
+        try world.write("runs", [world.run("r1", "queued")])
+        let (clock, start) = (try await ShiftedClock(home.directory), Self.evening)
+        /// A watcher that starts so many hours after the first evening, and has polled every source.
+        func watcher(after hours: Double) async throws -> Child {
+            var environment = try clock.environment(at: start.addingTimeInterval(hours * 3600))
+            environment["LAB_PASSWORD"] = Lab.password
+            let child = try Child(Program.path, ["run"] + home.places, environment: environment)
+            let names = ["site", "lab-systems", "ci-runs", "blog-updates"]
+            try await child.wait(for: .err) { lines in
+                names.allSatisfy { name in lines.contains { $0.contains(" \(name): ") } }
+            }
+            return child
+        }
+        func status(until isReached: (String) -> Bool) async throws {
+            while try await !isReached(home.vedette("status").out) {}
+        }
+        // 4: down in the night, and 6: two entries.
+        let evening = try await watcher(after: 0)
+        try await lab.post("control", "/lab/fault", ["kind": "500", "times": -1])
+        try await lab.post("feeds", "/change", ["n": 2])
+        try await status { $0.contains("deferred: ") && $0.contains("digest: 2 events") }
+        #expect(await evening.stop() == 0)
+        #expect(!evening.text(of: .out).contains("site-down"))
+        // Half past seven: it is still down.
+        let early = try await watcher(after: 8)
+        try await early.wait { $0.contains { $0.hasPrefix("team site-down site ") && $0.hasSuffix(" down") } }
+        #expect(world.mail.mail(1) == nil)
+        // By the next night it is up, and it is down for a part of that night alone.
+        try await lab.post("control", "/lab/fault", ["kind": NSNull()])
+        try await status { $0.contains("1 up") }
+        #expect(await early.stop() == 0)
+        // Half past eight: one mail.
+        let late = try await watcher(after: 9)
+        while try await home.sink("mail")["lastSent"] as? String == nil {}
+        #expect(await late.stop() == 0)
+        let mail = try #require(world.mail.mail(1))
+        #expect((mail["raw"] as? String)?.contains("Subject: 2 events in blog-updates") == true)
+        #expect(world.mail.mail(2) == nil)
+        let night = try await watcher(after: 24)
+        try await lab.post("control", "/lab/fault", ["kind": "500", "times": -1])
+        try await status { $0.contains("deferred: ") }
+        try await lab.post("control", "/lab/fault", ["kind": NSNull()])
+        try await status { !$0.contains("deferred: ") && $0.contains("1 up") }
+        #expect(await night.stop() == 0)
+        let morning = try await watcher(after: 32)
+        #expect(await morning.stop() == 0)
+        // 9: a certificate of thirty days, after eighteen.
+        let weeks = try await watcher(after: 18 * 24)
+        try await weeks.wait { $0.contains { $0.hasPrefix("desktop certificate site ") } }
+        #expect(await weeks.stop() == 0)
+        for child in [late, night, morning, weeks] { #expect(!child.text(of: .out).contains("site-down")) }
+        for child in [evening, early, late, night, morning] {
+            #expect(!child.text(of: .out).contains("certificate"))
+        }
+        await world.end()
     }
 }
