@@ -35,6 +35,14 @@ struct SchedulingTests {
         }
     }
 
+    @Test("sources that are due at the same time start in the order of the configuration")
+    func equalTimes() {
+        var queue = DueQueue()
+        let now = BootTime(milliseconds: 5)
+        for source in [3, 1, 4, 0, 2] { queue.schedule(source, at: now) }
+        #expect((0..<5).map { _ in queue.startNext(at: now) } == [0, 1, 2, 3, 4])
+    }
+
     @Test("the heap gives back sorted what it was given", arguments: 1...5)
     func heap(seed: UInt64) {
         var dice = Dice(seed)

@@ -6,7 +6,8 @@ public struct DueQueue: Sendable {
         var due: BootTime
         var source: Int
 
-        static func < (a: Entry, b: Entry) -> Bool { a.due < b.due }
+        /// Of sources that are due at the same time, the first of the configuration comes first: it gets the stream that is free.
+        static func < (a: Entry, b: Entry) -> Bool { (a.due, a.source) < (b.due, b.source) }
     }
 
     /// By the number of the source; nil while it is polled or not scheduled.

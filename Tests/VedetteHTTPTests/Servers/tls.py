@@ -2,6 +2,7 @@
 """An HTTPS server on loopback that says in JSON how it was spoken to. It ends with its standard input."""
 
 import argparse
+import contextlib
 import http.server
 import json
 import socket
@@ -15,8 +16,13 @@ VERSIONS = {"1.0": ssl.TLSVersion.TLSv1, "1.1": ssl.TLSVersion.TLSv1_1, "1.2": s
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    steps = threading.Semaphore(0)
 
     def do_GET(self):
+        if self.path.startswith("/stream/"):
+            return self.stream(self.path.rpartition("/")[2])
+        if self.path == "/step":
+            Handler.steps.release()
         peer = self.connection.getpeercert()
         name = dict(pair[0] for pair in peer["subject"])["commonName"] if peer else None
         Handler.served += 1
@@ -30,6 +36,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def stream(self, end):
+        """Pushes lines, each part when /step is asked for: `orderly` ends with a close_notify, `cut` without one, and `flood`
+        sends 8 MB at once before its orderly end."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        if end == "flood":
+            self.wfile.write((b"y" * 999 + b"\n") * 8000)
+        else:
+            for part in (b"one\ntw", b"o\n"):
+                self.wfile.write(part)
+                Handler.steps.acquire()
+        if end != "cut":
+            self.connection.settimeout(2)
+            with contextlib.suppress(OSError):
+                self.connection.unwrap()
 
     def log_message(self, *_):
         pass
