@@ -3,8 +3,8 @@
 import Synchronization
 public import VedetteCore
 
-/// Runs successive bodies as successive polls of one source: the pipeline of the watcher over bodies on disk and a journal
-/// in memory. Nothing is fetched, stored or sent.
+/// Runs successive bodies as successive polls of one source, or recorded streams as its successive connections: the pipeline of
+/// the watcher over files and a journal in memory. Nothing is fetched, stored or sent.
 public actor Replay {
     /// What one poll brought.
     public struct Poll: Sendable {
@@ -23,7 +23,7 @@ public actor Replay {
     private let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let source: WatchedSource
-    private var lastDelivery: Int64 = 0
+    private var (lastEvent, lastDelivery): (Int64, Int64) = (0, 0)
 
     /// - Parameter transformer: runs the programs of kinds that have one.
     public init(
@@ -44,11 +44,24 @@ public actor Replay {
 
     /// Polls once: the pages are the answers, in order. Pages that the poll does not ask for are not read.
     public func poll(_ pages: [PageBody], at time: Timestamp) async -> Poll {
-        var poll = Poll(earlier: await passTime(until: time))
-        clock.set(time)
         bodies.serve(pages)
         pipeline.limits.pages = max(1, pages.count)
-        poll.events = await pipeline.run(source, lane: .polls)?.events ?? []
+        return await run(in: .polls, at: time)
+    }
+
+    /// Reads a recorded stream as one connection, which the server then ends. Each record comes at that time.
+    public func connect(_ records: [StreamRecord], at time: Timestamp) async -> Poll {
+        bodies.serve(records, url: source.source.url)
+        return await run(in: .streams, at: time)
+    }
+
+    private func run(in lane: Lane, at time: Timestamp) async -> Poll {
+        var poll = Poll(earlier: await passTime(until: time))
+        clock.set(time)
+        await pipeline.run(source, lane: lane)
+        // A stream has a commit for each batch.
+        poll.events = journal.events(after: lastEvent, EventFilter(), limit: .max)
+        lastEvent = poll.events.last?.seq ?? lastEvent
         poll.deliveries = newDeliveries()
         poll.failure = source.record.health.problem
         return poll
@@ -87,13 +100,25 @@ private final class ReplayClock: Clock {
     func sleep(until deadline: BootTime) async throws(CancellationError) { throw CancellationError() }
 }
 
-/// Answers each request with the next body.
+/// Answers each request with the next body, or with the recorded stream.
 private final class ReplayFetcher: Fetcher {
     private let pages = Mutex<[PageBody]>([])
+    private let stream = Mutex<Response?>(nil)
 
-    func serve(_ bodies: [PageBody]) { pages.withLock { $0 = bodies } }
+    func serve(_ bodies: [PageBody]) {
+        pages.withLock { $0 = bodies }
+        stream.withLock { $0 = nil }
+    }
+
+    func serve(_ records: [StreamRecord], url: String) {
+        var response = Response(
+            status: 200, headers: ResponseHeaders([]), body: [], digest: 0, isUnchanged: false, url: url, received: 0)
+        response.records = ReplayRecords(records)
+        stream.withLock { $0 = response }
+    }
 
     func fetch(_ request: Request) async throws(FetchError) -> Response {
+        if let response = stream.withLock({ $0 }) { return response }
         let next = pages.withLock { pages in pages.isEmpty ? nil : pages.removeFirst() }
         guard let page = next else { throw FetchError(.notFound, "no body is given for this page") }
         let digest = Digest.of(page.bytes)
@@ -104,4 +129,19 @@ private final class ReplayFetcher: Fetcher {
         response.isFromPrivate = true
         return response
     }
+}
+
+/// Hands over all records at once, then ends.
+private final class ReplayRecords: RecordStream {
+    private let records: Mutex<[StreamRecord]?>
+    let retry: Duration? = nil
+
+    init(_ records: [StreamRecord]) { self.records = Mutex(records) }
+
+    func next() async throws(FetchError) -> RecordBatch? {
+        records.withLock { $0.take() }.map { RecordBatch($0) }
+    }
+
+    func interrupt() {}
+    func close() {}
 }

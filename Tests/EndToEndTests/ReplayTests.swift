@@ -81,6 +81,51 @@ struct ReplayTests {
         #expect(!result.out.contains("disappeared"))
     }
 
+    @Test("of a source with a stream each file is a connection: its records are read one by one, up to a broken one")
+    func streams() async throws {
+        let home = try Home()
+        try home.write(
+            """
+            sources: {jobs: {kind: json, url: "https://ci.example.com/events", stream: true, key: id, state: state}}
+            sinks: {out: {kind: stdout}}
+            rules: [{name: done, when: {field: state, from: running, to: done}, notify: [out]}]
+            """)
+        let connections = [
+            """
+            : hello
+
+            id: 1
+            data: {"id": "job", "state": "queued"}
+
+            id: 2
+            data: {"id": "job", "state": "running"}
+
+            id: 3
+            data: {"id": "other", "state": "queued"}
+
+
+            """,
+            """
+            {"id": "job", "state": "done"}
+            {"id": "more", "state":
+            """,
+        ]
+        let files = try connections.enumerated().map { number, text in
+            let file = home.directory.appending(path: "connection-\(number)")
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            return file.path
+        }
+        let result = try await Program.run(["replay", "jobs", "--json"] + files + home.places)
+        #expect(
+            result.code == 65 && result.err.contains("poll 2: truncated: a record of the stream: "), "\(result.err)")
+        let told = result.json.map { event in
+            [event.text("data", "poll"), event.text("subject"), event.text("data", "item", "state")].compactMap { $0 }
+                .joined(separator: " ")
+        }
+        #expect(told.sorted() == ["p-1 job queued", "p-1 job running", "p-1 other queued", "p-2 job done"])
+        #expect(result.err.contains("→ out (done): job: running → done"), "\(result.err)")
+    }
+
     @Test("a file whose own name has a plus sign is one page of replay")
     func plusSign() async throws {
         let home = try Home()

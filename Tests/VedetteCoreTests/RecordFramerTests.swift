@@ -151,4 +151,21 @@ struct RecordFramerTests {
         #expect(settings.isIgnored(event: "filters_changed") && !settings.isIgnored(event: "delete"))
         #expect(settings.isList)
     }
+
+    @Test("a recorded stream is told by its first line, and a document is none")
+    func recorded() throws {
+        func records(_ text: String, _ format: StreamSettings.Format? = nil) throws -> [String]? {
+            try RecordedStream(Array(text.utf8), format: format)?.records.map {
+                String(decoding: $0.data, as: UTF8.self)
+            }
+        }
+        #expect(try records(": hello\n\nid: 1\ndata: a\n\ndata: b\n\ndata: cut") == ["a", "b"])
+        #expect(try records("\u{FEFF}\r\nevent: x\r\ndata: a\r\n\r\n") == ["a"])
+        #expect(try records("{\"a\": 1}\n\n{\"a\": 2}") == ["{\"a\": 1}", "{\"a\": 2}"])
+        #expect(try records("one\ntwo\n", .lines) == ["one", "two"])
+        for document in ["", "[1]", "{\n  \"a\": 1\n}", "<feed/>", "data", "dates: 1"] {
+            #expect(try records(document) == nil, "\(document)")
+        }
+        #expect(throws: FetchError.self) { try records("{}\n" + String(repeating: "x", count: 2 << 20)) }
+    }
 }

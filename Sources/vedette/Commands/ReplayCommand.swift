@@ -13,12 +13,14 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Read bodies on disk as successive polls and print the events and what would be sent.",
         discussion: """
-            Each FILE is one poll; further pages of the same poll follow it with a plus sign: poll1.xml+poll1-page2.xml. \
+            Each FILE is one poll; further pages of the same poll follow it with a plus sign: poll1.xml+poll1-page2.xml. Of a \
+            source with 'stream' each FILE is what one connection sent, server-sent events or lines, as `curl -N` writes it. \
             Nothing is fetched and nothing is written. With --json the events go to stdout as NDJSON, what would be sent to stderr.
 
             Examples:
               vedette replay lab-systems monday.json tuesday.json
               vedette replay --kind feed page1.xml+page2.xml --json
+              vedette replay alerts alerts.ndjson
             """)
 
     @Option(help: "Kind of the bodies, when no configured source is named.", completion: Completions.kinds)
@@ -50,10 +52,18 @@ struct ReplayCommand: AsyncParsableCommand {
         var waiting = Set<RuleMemory>()
         for (number, file) in files.enumerated() {
             // Bodies of no configured source are files, whose relative links stay relative.
-            let poll = await replay.poll(try pages(file, url: kind == nil ? source.url : nil), at: time)
+            let pages = try pages(file, url: kind == nil ? source.url : nil)
+            let poll =
+                if let stream = try recordedStream(pages, file, of: source) {
+                    await replay.connect(stream.records, at: time)
+                } else {
+                    await replay.poll(pages, at: time)
+                }
             if let failure = poll.failure {
                 Output.diagnose("poll \(number + 1): \(failure.failure): \(failure.detail)")
-                problem = Exit(.data, "poll \(number + 1) failed; its snapshot was not touched")
+                let end =
+                    source.stream == nil ? "its snapshot was not touched" : "what came before that record was read"
+                problem = Exit(.data, "poll \(number + 1) failed; \(end)")
             }
             try show(poll.earlier)
             for var event in poll.events {
@@ -111,6 +121,16 @@ struct ReplayCommand: AsyncParsableCommand {
                 throw Exit(.usage, "\(path): this file cannot be read")
             }
             return PageBody(bytes: Array(data), url: url ?? URL(filePath: String(path)).absoluteString)
+        }
+    }
+
+    /// Returns what a connection of a source with a stream sent; nil for a complete body, which its server may send, too.
+    private func recordedStream(_ pages: [PageBody], _ file: String, of source: Source) throws -> RecordedStream? {
+        guard let settings = source.stream, pages.count == 1 else { return nil }
+        do throws(FetchError) {
+            return try RecordedStream(pages[0].bytes, format: settings.format)
+        } catch {
+            throw Exit(.data, "\(file): \(error.detail)")
         }
     }
 
