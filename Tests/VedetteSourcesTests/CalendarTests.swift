@@ -48,6 +48,41 @@ struct CalendarTests {
 
         """
 
+    @Test("a CalDAV collection is read from the calendar-data of its multi-status; an empty one has no items")
+    func collection() throws {
+        let kind = try Fixture.kind("calendar", ["method": .text("REPORT")])
+        let request = kind.request(base: "https://dav.example.org/team/", context: PollContext(now: Self.now))
+        #expect(request.method == "REPORT" && request.headers.contains { $0.name == "Depth" && $0.value == "1" })
+        #expect(String(decoding: request.body ?? [], as: UTF8.self).contains("<c:calendar-data/>"))
+        func read(_ text: String) throws -> [String?] {
+            var page = PageBody(bytes: Array(text.utf8), url: "https://dav.example.org/team/")
+            page.receivedAt = Self.now
+            return try kind.read(&page).items.map(\.title)
+        }
+        let lunch = Self.standup.replacing("standup@", with: "lunch@").replacing(
+            "SUMMARY:Standup", with: "SUMMARY:Fish &amp; chips")
+        let responses = [Self.standup, lunch].enumerated().map { number, event in
+            let text = String(decoding: Self.body(event), as: UTF8.self).replacing("\n", with: "&#13;\n")
+            return """
+                <response><href>/team/\(number).ics</href><propstat><prop><getetag>"1"</getetag>\
+                <C:calendar-data>\(text)</C:calendar-data></prop><status>HTTP/1.1 200 OK</status></propstat></response>
+                """
+        }
+        let missing = "<response><href>/team/2.ics</href><status>HTTP/1.1 404 Not Found</status></response>"
+        func multistatus(_ inside: String) -> String {
+            """
+            <?xml version="1.0"?>
+            <multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">\(inside)</multistatus>
+            """
+        }
+        let titles = try read(multistatus(responses.joined() + missing))
+        #expect(Set(titles) == ["Standup", "Fish & chips"])
+        #expect(try read(multistatus("")).isEmpty)
+        #expect(throws: ReadError.self) { try read("<html><body>Log in</body></html>") }
+        #expect(throws: ReadError.self) { try read(multistatus(responses[0].replacing("END:VEVENT", with: ""))) }
+        #expect(throws: OptionProblem.self) { try Fixture.kind("calendar", ["body": .text("<x/>")]) }
+    }
+
     @Test("an event has its times, people and state; a date of a recurring one is keyed by UID and day")
     func event() throws {
         let item = try #require(try read(Self.standup).items.first)

@@ -7,7 +7,7 @@ import VedetteDocument
 struct CalendarResource: SourceKind {
     static let entry = SourceKindEntry(
         name: "calendar", summary: "Events and to-dos of a calendar in iCalendar (RFC 5545).",
-        options: [
+        options: CalendarQuery.options + [
             OptionSpec(
                 "ahead", .duration, "How far ahead the dates of recurring events are items: `1d` to `366d`.",
                 default: "7d"),
@@ -29,12 +29,14 @@ struct CalendarResource: SourceKind {
     private let ahead: Duration
     private let remind: Duration?
     private let zone: String?
+    private let query: CalendarQuery
 
     init(_ options: Options) throws(OptionProblem) {
         ahead = options.duration("ahead") ?? .seconds(7 * 86_400)
         guard (.seconds(86_400) ... .seconds(366 * 86_400)).contains(ahead) else {
             throw OptionProblem("ahead", detail: "'ahead' is from 1d to 366d")
         }
+        query = try CalendarQuery(options)
         remind = options.duration("remind")
         if let remind, remind > .seconds(30 * 86_400) {
             throw OptionProblem("remind", detail: "'remind' is at most 30d")
@@ -46,7 +48,7 @@ struct CalendarResource: SourceKind {
     }
 
     var mode: ReadingMode { .list }
-    var identity: UInt64 { Digest.of(["calendar", "\(ahead.wholeMilliseconds)"]) }
+    var identity: UInt64 { Digest.of(["calendar", "\(ahead.wholeMilliseconds)"] + query.fingerprint) }
     var fingerprints: [String: UInt64] {
         let shown = zone.map { Digest.of([$0]) } ?? 0
         let reminder = remind.map { Digest.of(["\($0.wholeMilliseconds)", zone ?? ""]) } ?? shown
@@ -58,7 +60,7 @@ struct CalendarResource: SourceKind {
     var stateNames: StateNames? { StateNames(CalendarEntry.eventStates + CalendarEntry.toDoStates) }
 
     func request(base: String, context: PollContext) -> RequestTemplate {
-        var template = RequestTemplate(url: base, headers: [Header("Accept", "text/calendar, */*;q=0.5")])
+        var template = query.template(base)
         template.period = UInt64(
             clamping: context.now.milliseconds / CalendarResource.period.wholeMilliseconds + 1)
         return template
@@ -67,7 +69,7 @@ struct CalendarResource: SourceKind {
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let now = Int(page.receivedAt.milliseconds / 1000)
         do throws(DocumentError) {
-            let calendar = try ICalendar(page.bytes, charset: page.headers.charset)
+            guard let calendar = try query.calendar(in: page) else { return Page(items: []) }
             let (found, warnings) = try calendar.occurrences(
                 in: now...(now + Int(ahead.wholeMilliseconds / 1000)), home: zone)
             var list = ItemList(url: WebURL(page.url))
