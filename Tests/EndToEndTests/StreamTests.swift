@@ -106,6 +106,32 @@ struct StreamTests {
         await child.destroy()
     }
 
+    @Test("probe proposes a stream for server-sent events, and what it prints is told from then on")
+    func probed() async throws {
+        let child = try Child("/usr/bin/env", ["python3", "-c", server])
+        let line = try await child.wait { !$0.isEmpty }[0]
+        let port = try #require(Program.object(line)?["port"] as? Int)
+        let origin = "http://127.0.0.1:\(port)"
+        func push(_ state: String) async throws {
+            _ = try await Wire.call("POST", origin + "/push", Data(#"{"id": "job", "state": "\#(state)"}"#.utf8))
+        }
+        try await push("queued")
+        try await push("running")
+        let home = try Home()
+        let probed = try await home.vedette("probe", origin + "/events", "--write", "jobs")
+        #expect(probed.code == 0, "\(probed.err)")
+        #expect(probed.err.contains("2 records of text/event-stream: a stream of JSON objects"), "\(probed.err)")
+        let text = try String(contentsOf: home.config.appending(path: "jobs.yaml"), encoding: .utf8)
+        #expect(text.contains("\n    stream: true\n") && text.contains("\n    key: id\n"), "\(text)")
+        #expect(try await home.vedette("check").code == 0)
+        let watcher = try await home.watcher()
+        try await watcher.wait { $0.contains { $0.contains("running") } }
+        try await push("done")
+        try await watcher.wait { $0.contains { $0.contains("done") } }
+        #expect(await watcher.stop() == 0)
+        await child.destroy()
+    }
+
     @Test("a brief connection reads what a server sends at once, and a server that does not push is polled")
     func brief() async throws {
         let child = try Child("/usr/bin/env", ["python3", "-c", server])

@@ -17,11 +17,14 @@ struct JSONTable {
     private let link: String?
     private let time: String?
 
-    /// - Parameter later: the rows of a later response, by which a key that changes is found out; none where there is no such response.
-    init(path: [String], rows: [JSON], isMap: Bool = false, later: [JSON] = []) {
+    /// - Parameters:
+    ///   - areRecords: the rows are records of a stream, of which several may be about one item.
+    ///   - later: the rows of a later response, by which a key that changes is found out; none where there is no such response.
+    init(path: [String], rows: [JSON], isMap: Bool = false, areRecords: Bool = false, later: [JSON] = []) {
         (self.path, self.rows, self.isMap) = (path, rows, isMap)
         let columns = Columns(rows: rows, later: later)
-        key = isMap ? ["$name"] : columns.key(of: path.last ?? "")
+        let own = areRecords ? columns.ownID.map { [$0] } : nil
+        key = isMap ? ["$name"] : own ?? columns.key(of: path.last ?? "")
         state = columns.state
         title = columns.first(Names.title + columns.names) { !$0.isEmpty }
         link = columns.first(Names.link) { $0.contains("://") || $0.hasPrefix("/") }
@@ -49,7 +52,7 @@ struct JSONTable {
     func describe(_ proposal: inout Proposal, isWindow: Bool, isSingle: Bool = false) {
         let time = isWindow ? falling ?? time : time
         if let key, !isMap, !isSingle {
-            let remark = rows.count > 1 ? "unique in all \(rows.count)" : nil
+            let remark = rows.count > 1 && isKeyUnique ? "unique in all \(rows.count)" : nil
             proposal.set("key", key.count == 1 ? .text(key[0]) : .list(key), remark)
         }
         if let title {
@@ -69,6 +72,9 @@ struct JSONTable {
     private func isHTML(_ path: String) -> Bool {
         rows.contains { $0.at(Names.steps(path))?.string.map { Array($0.utf8).containsEndTag } == true }
     }
+
+    /// Whether each row has another key.
+    var isKeyUnique: Bool { key.map(Columns(rows: rows).isUnique) ?? false }
 
     /// Returns up to three further members that describe a row and change seldom.
     private func fields(besides time: String?) -> [Proposal.Pair] {
@@ -152,6 +158,11 @@ private struct Columns {
         return others.first { isKey([$0]) && isText($0) && !isTime($0) }.map { [$0] }
     }
 
+    /// The id that every row has, unique or not.
+    var ownID: String? {
+        Names.id.compactMap(resolved).first { path in rows.allSatisfy { value(path, $0)?.isEmpty == false } }
+    }
+
     /// The labels that every row has: together they identify an alert.
     private var labels: [String] {
         let all = rows.map { Set($0["labels"]?.members?.map(\.name) ?? []) }
@@ -191,7 +202,7 @@ private struct Columns {
         rows.allSatisfy { value(path, $0).flatMap(Timestamp.init(anyForm:)) != nil }
     }
 
-    private func isUnique(_ paths: [String]) -> Bool {
+    func isUnique(_ paths: [String]) -> Bool {
         var seen = Set<[String]>()
         return rows.allSatisfy { row in
             let parts = paths.compactMap { value($0, row) }.filter { !$0.isEmpty }

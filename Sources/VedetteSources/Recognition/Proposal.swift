@@ -45,6 +45,8 @@ public struct Proposal: Sendable, Hashable {
 
     public var kind: String
     public var options: [Option] = []
+    /// How records are read that the server pushes; nil for a response that is complete.
+    public var stream: StreamSettings?
     public var hint: RecognitionHint
     /// An empty list is normal, as one of alerts.
     public var isOftenEmpty = false
@@ -75,7 +77,7 @@ public struct Proposal: Sendable, Hashable {
             else { return nil }
             values[option.name] = value
         }
-        return Options(values)
+        return Options(values, stream: stream)
     }
 
     private static func convert(_ value: Value, _ type: OptionType) -> OptionValue? {

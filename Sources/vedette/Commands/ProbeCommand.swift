@@ -13,7 +13,8 @@ struct ProbeCommand: AsyncParsableCommand {
         discussion: """
             It fetches the address twice, a second apart, recognises the format, and prints a source, a sink and a rule that \
             `check` accepts and that it has tried on both responses; --write makes a file of the configuration of them. What it \
-            found is printed on stderr. If a page of HTML names a feed, the feed is fetched too.
+            found is printed on stderr. If a page of HTML names a feed, the feed is fetched too. Of a response that does not end, \
+            such as server-sent events, it reads for three seconds and proposes 'stream'.
 
             Examples:
               vedette probe https://www.swift.org/atom.xml --write news
@@ -114,6 +115,7 @@ struct ProbeCommand: AsyncParsableCommand {
         _ target: ProbeTarget, _ ask: ProbeRequest, _ fetcher: some Fetcher
     ) async throws -> ProposalText {
         let first = try await target.fetch(fetcher)
+        if let stream = first.stream { return try await propose(stream, first, target, ask) }
         // A page's own feed has the same content in a form for programs.
         if kind == nil {
             let page = first.page
@@ -130,6 +132,22 @@ struct ProbeCommand: AsyncParsableCommand {
             let seen = target.isOnTheWeb ? first.response : nil
             let found = try await Recognised.from(
                 first.page, seen, later: later?.page.bytes, ask: ask.options, kind: kind
+            ) { found in await check.fault(of: proposal(found, first, target)) }
+            return report(found, first, target)
+        } catch {
+            throw Exit(.data, "\(target.shown): \(error.failure.rawValue): \(error.detail)")
+        }
+    }
+
+    private func propose(
+        _ stream: (records: [StreamRecord], settings: StreamSettings), _ first: ProbeTarget.Answer,
+        _ target: ProbeTarget, _ ask: ProbeRequest
+    ) async throws -> ProposalText {
+        let check = ProposalCheck(
+            loader: KindRegistry.loader(places, readsSecrets: false), pages: [first.page], records: stream.records)
+        do throws(ReadError) {
+            let found = try await Recognised.from(
+                stream.records, stream.settings, of: first.page, ask: ask.options, kind: kind
             ) { found in await check.fault(of: proposal(found, first, target)) }
             return report(found, first, target)
         } catch {
@@ -162,7 +180,9 @@ struct ProbeCommand: AsyncParsableCommand {
     /// Prints what was found on stderr.
     private func report(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
         let type = answer.response.headers.mediaType.map { " of \($0)" } ?? ""
-        Output.diagnose("\(target.shown): \(answer.page.bytes.count) bytes\(type): \(found.proposal.reason)")
+        let amount =
+            answer.stream.map { counted($0.records.count, "record") } ?? counted(answer.page.bytes.count, "byte")
+        Output.diagnose("\(target.shown): \(amount)\(type): \(found.proposal.reason)")
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
         var table = TextTable(["KEY", "STATE", "TITLE"])
         for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }

@@ -5,9 +5,18 @@ import VedetteCore
 /// The address that is probed, with its settings.
 struct ProbeTarget {
     struct Answer {
+        /// Without a body for a stream.
         var page: PageBody
         var response: Response
+        /// What the server pushed at first, and how it was told apart; nil for a complete response.
+        var stream: (records: [StreamRecord], settings: StreamSettings)?
     }
+
+    /// The time for a whole response.
+    private static let longest = Duration.seconds(60)
+    /// The time for the first records of a stream, and how many are enough.
+    private static let streamTime = Duration.seconds(3)
+    private static let enoughRecords = 100
 
     let url: String
     private let server: Server?
@@ -76,24 +85,85 @@ struct ProbeTarget {
         var server = server ?? Server(name: "")
         if let userAgent { server.userAgent = userAgent }
         var request = Request(template, of: server, session: "probe", userAgent: KindRegistry.userAgent)
-        request.limits.total = .seconds(60)
+        request.limits.total = ProbeTarget.longest
         return request
     }
 
     func fetch(_ fetcher: some Fetcher) async throws -> Answer {
+        var settings = StreamSettings()
+        var result = await response(fetcher, readsStreams ? settings : nil)
+        if readsStreams, case .failure(let error) = result, error.failure == .timeout {
+            // It does not end, and its media type does not tell that it is a stream.
+            settings.format = .lines
+            let again = await response(fetcher, settings)
+            if case .success = again { result = again }
+        }
         let response: Response
         do throws(FetchError) {
-            response = try await fetcher.fetch(request)
+            response = try result.get()
         } catch {
             let hint =
                 error.failure.rawValue.hasPrefix("tls-") && error.failure != .tlsPin
                 ? "; `vedette trust \(server?.name ?? url)` shows its certificate" : ""
             throw Exit(.unavailable, "\(error.failure.rawValue): \(error.detail)\(hint)")
         }
-        try check(response)
+        var stream: (records: [StreamRecord], settings: StreamSettings)?
+        if let records = response.records {
+            stream = (await firstRecords(of: records), settings)
+        } else {
+            try check(response)
+        }
         let page = PageBody(
             bytes: response.body, headers: response.headers, url: response.url, receivedAt: SystemClock().now().wall)
-        return Answer(page: page, response: response)
+        return Answer(page: page, response: response, stream: stream)
+    }
+
+    /// Whether the kind, if one is named, reads streams.
+    private var readsStreams: Bool {
+        guard let kind else { return isOnTheWeb }
+        return isOnTheWeb && KindRegistry.sourceKinds.contains { $0.name == kind && $0.streams != .none }
+    }
+
+    /// - Parameter settings: how a response is read that is a stream, which has no total time; nil for none.
+    private func response(
+        _ fetcher: some Fetcher, _ settings: StreamSettings?
+    ) async -> Result<Response, FetchError> {
+        var request = request
+        request.stream = settings
+        let fetch = Task { [request] () async -> Result<Response, FetchError> in
+            do throws(FetchError) {
+                return .success(try await fetcher.fetch(request))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let timer = ProbeTarget.timer(ProbeTarget.longest) { fetch.cancel() }
+        defer { timer.cancel() }
+        let result = await fetch.value
+        guard case .failure(let error) = result, error.failure == .cancelled else { return result }
+        return .failure(FetchError(.timeout, "no whole response came within \(ProbeTarget.longest)", timedOut: true))
+    }
+
+    private static func timer(_ time: Duration, _ fire: @escaping @Sendable () -> Void) -> Task<Void, any Error> {
+        let clock = SystemClock()
+        let end = clock.now().boot.advanced(by: time)
+        return Task {
+            try await clock.sleep(until: end)
+            fire()
+        }
+    }
+
+    private func firstRecords(of stream: any RecordStream) async -> [StreamRecord] {
+        let timer = ProbeTarget.timer(ProbeTarget.streamTime) { stream.interrupt() }
+        defer {
+            timer.cancel()
+            stream.close()
+        }
+        var records: [StreamRecord] = []
+        while records.count < ProbeTarget.enoughRecords, let batch = try? await stream.next(), !batch.isInterrupted {
+            records += batch.records
+        }
+        return records
     }
 
     private func check(_ response: Response) throws {

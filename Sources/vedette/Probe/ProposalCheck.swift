@@ -11,6 +11,8 @@ struct ProposalCheck {
     let loader: ConfigurationLoader
     /// The first body, and the one that was fetched a second later; the same one where there is no other.
     let pages: [PageBody]
+    /// The records of a stream; nil for a complete response.
+    var records: [StreamRecord]?
 
     /// Returns why the proposal does not work as it is; nil when it does.
     func fault(of text: ProposalText) async -> String? {
@@ -18,12 +20,17 @@ struct ProposalCheck {
         if let problem = loaded.first(where: { $0.severity == .error }) { return problem.message }
         let source = Source(
             name: text.name, kindName: text.found.proposal.kind, kind: text.found.kind, server: Server(name: ""),
-            url: pages[0].url, interval: PollInterval(every: .seconds(60)), empty: .valid)
+            url: pages[0].url, interval: PollInterval(every: .seconds(60)), empty: .valid,
+            stream: text.found.proposal.stream)
         // A kind that observes the response has no page to read.
         guard !(text.found.kind is any ObservingKind) else { return nil }
         let replay = Replay(
             source, civil: ZoneTime(), random: SystemRandomGenerator(), log: StderrLog(level: .error),
             transformer: JQTransformer())
+        if let records {
+            let connection = await replay.connect(records, at: pages[0].receivedAt)
+            return connection.failure.map { "a record of it cannot be read: \($0.detail)" }
+        }
         var events = 0
         for (number, page) in (pages + pages.suffix(1)).enumerated() {
             var page = page

@@ -52,6 +52,7 @@ struct ProposalText {
             let remark = option.remark.map { "  # \(ProposalText.line($0))" } ?? ""
             lines.append("    \(option.name): \(ProposalText.value(option.value))\(remark)")
         }
+        if let stream = proposal.stream { lines.append("    stream: \(ProposalText.value(stream))") }
         lines.append("    every: \(every)")
         if proposal.isOftenEmpty { lines.append("    empty: valid  # the list is empty now") }
         return lines
@@ -105,6 +106,15 @@ struct ProposalText {
         case .map(let pairs):
             "{" + pairs.map { "\(scalar($0.name)): \(scalar($0.value))" }.joined(separator: ", ") + "}"
         }
+    }
+
+    private static func value(_ stream: StreamSettings) -> String {
+        let format = stream.format.map { ["format: \($0.rawValue)"] } ?? []
+        let only = stream.only.map { condition in
+            "\(scalar(condition.path)): [\(condition.values.map(scalar).joined(separator: ", "))]"
+        }
+        let parts = format + (only.isEmpty ? [] : ["only: {\(only.joined(separator: ", "))}"])
+        return parts.isEmpty ? "true" : "{\(parts.joined(separator: ", "))}"
     }
 
     /// Returns a plain scalar where YAML reads it as that text, else a quoted one; JSON's quotes are YAML's too.

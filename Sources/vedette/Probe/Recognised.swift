@@ -24,8 +24,37 @@ struct Recognised {
         _ page: PageBody, _ seen: Response?, later: [UInt8]? = nil, ask: [Proposal.Option] = [], kind wanted: String?,
         fault: (Recognised) async -> String? = { _ in nil }
     ) async throws(ReadError) -> Recognised {
-        var proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes, later: later)
-        if let wanted { proposals = proposals.filter { $0.kind == wanted } + [Proposal(kind: wanted)] }
+        let proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes, later: later)
+        return try await first(of: proposals, ask, wanted, fault) { kind, _ throws(ReadError) in
+            try read(page, seen, kind)
+        }
+    }
+
+    /// The first proposal whose kind reads the records of a stream.
+    /// - Parameters:
+    ///   - page: the response without a body.
+    ///   - settings: how the records were told apart.
+    static func from(
+        _ records: [StreamRecord], _ settings: StreamSettings, of page: PageBody, ask: [Proposal.Option] = [],
+        kind wanted: String?, fault: (Recognised) async -> String?
+    ) async throws(ReadError) -> Recognised {
+        let proposals = StreamRecogniser(records, settings).proposals
+        return try await first(of: proposals, ask, wanted, stream: settings, fault) {
+            kind, proposal throws(ReadError) in
+            try read(records, proposal.stream ?? settings, of: page, kind)
+        }
+    }
+
+    private static func first(
+        of all: [Proposal], _ ask: [Proposal.Option], _ wanted: String?, stream: StreamSettings? = nil,
+        _ fault: (Recognised) async -> String?, read: (any SourceKind, Proposal) throws(ReadError) -> Page?
+    ) async throws(ReadError) -> Recognised {
+        var proposals = all
+        if let wanted {
+            var named = Proposal(kind: wanted)
+            named.stream = stream
+            proposals = proposals.filter { $0.kind == wanted } + [named]
+        }
         var problem: ReadError?
         for var proposal in proposals {
             proposal.options = ask + proposal.options
@@ -33,7 +62,7 @@ struct Recognised {
                 let options = proposal.options(for: entry), let kind = try? entry.make(options)
             else { continue }
             do throws(ReadError) {
-                guard let read = try read(page, seen, kind) else { continue }
+                guard let read = try read(kind, proposal) else { continue }
                 let found = Recognised(proposal, kind, read, problem, isNamed: wanted != nil)
                 guard let fault = await fault(found) else { return found }
                 problem = problem ?? ReadError(.shape, fault)
@@ -53,6 +82,22 @@ struct Recognised {
         (self.proposal, self.kind) = (proposal, kind)
         (items, hasMore) = (page.items, page.next != nil)
         warnings = (problem.map { [$0.detail] } ?? []) + page.warnings
+    }
+
+    /// Reads each record that has items; the last record about a key counts.
+    private static func read(
+        _ records: [StreamRecord], _ settings: StreamSettings, of page: PageBody, _ kind: any SourceKind
+    ) throws(ReadError) -> Page {
+        var items: [Item] = []
+        for record in records where !record.data.isEmpty && !settings.isIgnored(event: record.event) {
+            var body = page
+            (body.bytes, body.event) = (record.data, record.event)
+            for item in try kind.read(&body).items {
+                items.removeAll { $0.key == item.key }
+                items.append(item)
+            }
+        }
+        return Page(items: items)
     }
 
     private static func read(_ page: PageBody, _ seen: Response?, _ kind: any SourceKind) throws(ReadError) -> Page? {
