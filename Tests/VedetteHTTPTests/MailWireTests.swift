@@ -34,6 +34,23 @@ struct MailWireTests {
     }
 
     @Test(
+        "an alert in the handshake of a mail server is named as what it is, and one without TLS is told so",
+        arguments: [(70, "no TLS version"), (112, "unrecognized_name"), (80, "internal_error"), (49, "access_denied")])
+    func alerts(_ code: UInt8, _ words: String) async throws {
+        // A fatal alert of TLS 1.2 (RFC 8446 §6).
+        let server = try WireServer(.last([0x15, 3, 3, 0, 2, 2, code]))
+        let plain = try WireServer(greeting: "220 mail.example ESMTP\r\n") { _ in .silence }
+        defer { WireServer.close(server, plain) }
+        try await withClient { client async throws in
+            let failed = await client.failed(try .to("b", at: server.port, scheme: "smtps"))
+            #expect(
+                failed?.failure == .tlsHandshake && failed?.detail.contains(words) == true, "\(failed?.detail ?? "")")
+            let toPlain = await client.failed(try .to("b", at: plain.port, scheme: "smtps"))
+            #expect(toPlain?.failure == .tlsHandshake && toPlain?.detail.contains("write smtp://") == true)
+        }
+    }
+
+    @Test(
         "a password is never sent to another machine without TLS, and no name is resolved for it",
         arguments: [false, true])
     func clear(isOptional: Bool) async throws {

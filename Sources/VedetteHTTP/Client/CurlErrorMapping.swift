@@ -7,11 +7,11 @@ import VedetteCore
 extension FetchError {
     /// Maps a CURLcode (libcurl-errors(3)) to an error, with the result of the certificate check and what was received.
     static func of(_ code: CURLcode, _ transfer: Transfer, now: Int64) -> FetchError {
-        let origin = transfer.hop?.origin ?? "the server"
+        let (origin, tls) = (transfer.hop?.origin ?? "the server", transfer.hop?.tls ?? TLSPolicy())
         if transfer.refusedPrivate, code == CURLE_COULDNT_CONNECT { return .privateAddress(origin) }
         if transfer.hop?.proxy != nil, let error = proxy(code, transfer, origin) { return error }
         // RFC 9113 §7, in RST_STREAM and GOAWAY alike; only libcurl's message tells.
-        if transfer.errorContains("ENHANCE_YOUR_CALM") {
+        if transfer.message.contains("ENHANCE_YOUR_CALM") {
             return FetchError(.rateLimited, "\(origin) asks for fewer requests (ENHANCE_YOUR_CALM)")
         }
         switch code {
@@ -25,8 +25,8 @@ extension FetchError {
         case CURLE_OUT_OF_MEMORY where transfer.isReadingHead, CURLcode(100) where transfer.isReadingHead:
             return FetchError(.tooLarge, "a header of the answer of \(origin) is too long")
         case CURLE_URL_MALFORMAT: return FetchError(.configuration, "the URL has no host")
-        case CURLE_SSL_CONNECT_ERROR: return handshake(transfer, origin)
-        case CURLE_SSL_CLIENTCERT: return clientCertificate(transfer, origin)
+        case CURLE_SSL_CONNECT_ERROR: return handshake(tls, origin, transfer.message, plain: "http://")
+        case CURLE_SSL_CLIENTCERT: return clientCertificate(tls, origin)
         default: return connection(code, transfer.easy, origin)
         }
     }
@@ -59,41 +59,51 @@ extension FetchError {
         }
     }
 
-    private static func handshake(_ transfer: Transfer, _ origin: String) -> FetchError {
-        let tls = transfer.hop?.tls ?? TLSPolicy()
-        if rejectsOurCertificate(transfer) { return clientCertificate(transfer, origin) }
-        if let alert = TLSAlert.sentence(origin, transfer.errorContains) { return FetchError(.tlsHandshake, alert) }
-        let note = tls.minimum.isOld ? ", as far as this machine's OpenSSL still supports it" : ""
+    /// Maps a failure of the TLS handshake.
+    /// - Parameters:
+    ///   - plain: the scheme without TLS.
+    ///   - note: what else a person may need to know where no version or cipher is in common.
+    static func handshake(
+        _ tls: TLSPolicy, _ origin: String, _ message: CurlMessage, plain: String, note: String = ""
+    ) -> FetchError {
+        if rejectsOurCertificate(tls, message) { return clientCertificate(tls, origin) }
+        if let alert = TLSAlert.sentence(origin, plain: plain, message.contains) {
+            return FetchError(.tlsHandshake, alert)
+        }
+        let support = tls.minimum.isOld ? ", as far as this machine's OpenSSL still supports it" : ""
         return FetchError(
             .tlsHandshake,
-            "\(origin) and this machine have no TLS version or cipher in common (\(tls.minimum.rawValue) or later\(note))"
+            "\(origin) and this machine have no TLS version or cipher in common (\(tls.minimum.rawValue) or later\(support)\(note))"
         )
     }
 
-    private static func clientCertificate(_ transfer: Transfer, _ origin: String) -> FetchError {
-        transfer.hop?.tls.certificate == nil
+    static func clientCertificate(_ tls: TLSPolicy, _ origin: String) -> FetchError {
+        tls.certificate == nil
             ? FetchError(
                 .tlsClientCertificate,
                 "\(origin) requires a client certificate; write tls: {certificate: FILE, key: FILE}")
             : FetchError(.tlsClientCertificate, "\(origin) does not accept the client certificate of tls.certificate")
     }
 
+    /// Maps an alert that comes after the handshake, as TLS 1.3 has it (RFC 8446 §6.2); nil for another failure.
+    static func lateAlert(_ tls: TLSPolicy, _ origin: String, _ message: CurlMessage) -> FetchError? {
+        message.contains("certificate required") || rejectsOurCertificate(tls, message)
+            ? clientCertificate(tls, origin) : nil
+    }
+
     /// The alerts of a server that refuses a certificate (RFC 8446 §6.2).
-    private static func rejectsOurCertificate(_ transfer: Transfer) -> Bool {
-        transfer.hop?.tls.certificate != nil
-            && ["alert unknown ca", "alert bad certificate", "alert certificate"].contains(
-                where: transfer.errorContains)
+    private static func rejectsOurCertificate(_ tls: TLSPolicy, _ message: CurlMessage) -> Bool {
+        tls.certificate != nil
+            && ["alert unknown ca", "alert bad certificate", "alert certificate"].contains(where: message.contains)
     }
 
     private static func broken(_ transfer: Transfer, _ origin: String) -> FetchError {
-        // With TLS 1.3 this alert comes after the handshake (RFC 8446 §6.2), and only libcurl's message tells.
-        if transfer.errorContains("certificate required") || rejectsOurCertificate(transfer) {
-            return clientCertificate(transfer, origin)
-        }
+        let tls = transfer.hop?.tls ?? TLSPolicy()
+        if let alert = lateAlert(tls, origin, transfer.message) { return alert }
         if transfer.hasAnswered { return FetchError(.truncated, "the answer of \(origin) was cut short") }
         // When the connection is reset, the alert may be lost.
         let hint =
-            transfer.hop?.tls.certificate == nil ? "" : "; perhaps it does not accept the client certificate"
+            tls.certificate == nil ? "" : "; perhaps it does not accept the client certificate"
         return FetchError(.closed, "\(origin) broke the connection without an answer" + hint)
     }
 

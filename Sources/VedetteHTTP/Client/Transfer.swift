@@ -15,7 +15,7 @@ final class Transfer {
     /// Why we ended the transfer ourselves.
     private(set) var problem: FetchError?
     private let share: UnsafeMutableRawPointer
-    private let errorBuffer: UnsafeMutablePointer<CChar>
+    let message = CurlMessage()
     private var limits = FetchLimits()
     private var head = ResponseHead()
     private var body: [UInt8] = []
@@ -78,7 +78,6 @@ final class Transfer {
 
     /// Bytes of a buffer that is kept for the next hop: there may be hundreds of handles (I8).
     private static let maximumKept = 64 << 10
-    private static let errorBufferSize = Int(CURL_ERROR_SIZE)
 
     init?(
         share: UnsafeMutableRawPointer, budget: MemoryBudget, streams: StreamActivity,
@@ -87,14 +86,11 @@ final class Transfer {
         guard let easy = curl_easy_init() else { return nil }
         self.streams = streams
         (self.easy, self.share, self.budget, self.isPrivate) = (easy, share, budget, isPrivate)
-        errorBuffer = .allocate(capacity: Transfer.errorBufferSize)
-        errorBuffer.initialize(repeating: 0, count: Transfer.errorBufferSize)
     }
 
     deinit {
         curl_easy_cleanup(easy)
         requestHeaders.free()
-        errorBuffer.deallocate()
     }
 
     /// Whether a status line has arrived.
@@ -104,9 +100,6 @@ final class Transfer {
     var hasHead: Bool { head.hasEnded }
 
     var isReadingHead: Bool { hasAnswered && !head.hasEnded }
-
-    /// Whether libcurl's own error message contains a text. The message may name paths, so it is never shown.
-    func errorContains(_ text: String) -> Bool { String(cString: errorBuffer).contains(text) }
 
     /// Whether the failure may be a GOAWAY before any byte of the response (RFC 9113 §6.8). libcurl 7.88 neither retries it
     /// nor tells it from other HTTP/2 errors, so only safe methods are retried (RFC 9110 §9.2.2).
@@ -131,7 +124,7 @@ final class Transfer {
         (attempts, isFromPrivate, refusedPrivate) = (0, false, false)
         head.reset()
         body.removeAll(keepingCapacity: true)
-        errorBuffer[0] = 0
+        message.clear()
         limits = hop.request.limits
         let isPlain = hop.body == nil && hop.method == "GET"
         let inspects = hop.request.inspectsConnection
@@ -158,7 +151,7 @@ final class Transfer {
         cc_set_pointer(easy, CURLOPT_PRIVATE, user)
         cc_set_pointer(easy, CURLOPT_WRITEDATA, user)
         cc_set_pointer(easy, CURLOPT_HEADERDATA, user)
-        cc_set_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer)
+        message.attach(to: easy)
         cc_set_write(easy, CURLOPT_WRITEFUNCTION, Transfer.onBody)
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, Transfer.onHeader)
         cc_set_pointer(easy, CURLOPT_PREREQDATA, user)

@@ -22,14 +22,15 @@ extension MailTransfer {
                 .tlsHandshake, "\(origin) offers no STARTTLS; nothing was sent to it (starttls: never allows that)")
         case CURLE_USE_SSL_FAILED, CURLE_WEIRD_SERVER_REPLY, CURLE_REMOTE_ACCESS_DENIED, CURLE_RECV_ERROR,
             CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+            if let alert = FetchError.lateAlert(mail.tls, origin, message) { throw alert }
             guard let lastReply, lastReply.code >= 400 else { throw broken }
             return MailReply(stage: .greeting, code: lastReply.code, text: lastReply.text)
         case CURLE_OPERATION_TIMEDOUT: throw late
         case CURLE_SSL_CONNECT_ERROR:
-            throw FetchError(
-                .tlsHandshake,
-                "\(origin) and this machine have no TLS version or cipher in common (\(mail.tls.minimum.rawValue) or "
-                    + "later; smtps:// speaks TLS from the first byte, smtp:// after STARTTLS)")
+            throw .handshake(
+                mail.tls, origin, message, plain: "smtp://",
+                note: "; smtps:// speaks TLS from the first byte, smtp:// after STARTTLS")
+        case CURLE_SSL_CLIENTCERT: throw .clientCertificate(mail.tls, origin)
         default: throw .connection(code, easy, origin)
         }
     }

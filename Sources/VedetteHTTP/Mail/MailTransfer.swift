@@ -14,6 +14,7 @@ final class MailTransfer {
     let id: RequestQueue.ID
     let mail: Mail
     let easy: UnsafeMutableRawPointer
+    let message = CurlMessage()
     let startedAt: Int64
     /// Nil once it was resumed.
     var continuation: Continuation?
@@ -47,6 +48,7 @@ final class MailTransfer {
     ///
     /// - Returns: false when libcurl refused an option that protects the mail: the handle must then not be used.
     func configure(share: UnsafeMutableRawPointer) -> Bool {
+        message.attach(to: easy)
         cc_set_pointer(easy, CURLOPT_SHARE, share)
         cc_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passUnretained(self).toOpaque())
         cc_set_write(easy, CURLOPT_HEADERFUNCTION, MailTransfer.onLine)

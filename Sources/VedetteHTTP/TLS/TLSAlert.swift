@@ -3,10 +3,6 @@
 /// Why a server refused the TLS handshake. Only libcurl's message tells it, in the words of OpenSSL (ERR_reason_error_string(3)).
 enum TLSAlert {
     private static let sentences: [(words: [String], end: String)] = [
-        (
-            ["wrong version number", "packet length too long", "http request"],
-            "does not speak TLS at this port; write http://, or another port"
-        ),
         (["unrecognized name"], "serves no host of this name (TLS alert unrecognized_name)"),
         (["alert access denied"], "denies access in the TLS handshake (alert access_denied)"),
         (["alert internal error"], "failed in the TLS handshake (alert internal_error); its log tells why"),
@@ -18,9 +14,15 @@ enum TLSAlert {
         (["alert user canceled"], "canceled the TLS handshake"),
     ]
 
+    private static let plainText = ["wrong version number", "packet length too long", "http request"]
+
     /// Returns a sentence about the server; nil when it has no TLS version or cipher in common with this machine, or when the
     /// message does not tell.
-    static func sentence(_ origin: String, _ contains: (String) -> Bool) -> String? {
-        sentences.first { $0.words.contains(where: contains) }.map { "\(origin) \($0.end)" }
+    /// - Parameter plain: the scheme without TLS.
+    static func sentence(_ origin: String, plain: String, _ contains: (String) -> Bool) -> String? {
+        if plainText.contains(where: contains) {
+            return "\(origin) does not speak TLS at this port; write \(plain), or another port"
+        }
+        return sentences.first { $0.words.contains(where: contains) }.map { "\(origin) \($0.end)" }
     }
 }
