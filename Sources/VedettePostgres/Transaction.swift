@@ -101,7 +101,8 @@ final class Transaction {
                 """, [lastSeq, lastDelivery, bytes, lastChange])
         }
         if let change {
-            enqueue("select pg_notify($1, current_schema() || $2)", [JournalChange.channel, change.rawValue])
+            let payload = change.payload(from: sharedWriter)
+            enqueue("select pg_notify($1, current_schema() || $2)", [JournalChange.channel, payload])
         }
         do throws(PostgresError) {
             try run("commit")
