@@ -81,6 +81,16 @@ final class SQLiteJournalReader: JournalReader {
         try await store.read { try SourceRows.items($0, of: source) }
     }
 
+    func items(
+        of source: String, withKeys keys: Set<String>
+    ) async throws(JournalError) -> [String: StoredItem] {
+        try await store.read { try SourceRows.items($0, of: source, withKeys: keys) }
+    }
+
+    func items(of source: String, from offset: Int, limit: Int) async throws(JournalError) -> [StoredItem] {
+        try await store.read { try SourceRows.items($0, of: source, from: offset, limit: limit) }
+    }
+
     func sinkCounts() async throws(JournalError) -> [SinkCount] {
         try await store.read { try QueueTotalRows.counts($0) }
     }

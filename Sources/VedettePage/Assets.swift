@@ -26,7 +26,7 @@ enum Assets {
         --good:#5cc878;--busy:#e2ad43;--bad:#ff8a80;--fresh:#3a3216;--gone:#3a4046;--other:#76818c}}
         *{box-sizing:border-box}
         html{font:15px/1.45 system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif;background:var(--bg);color:var(--text);\
-        font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+        font-variant-numeric:tabular-nums;overflow-wrap:break-word}
         body{margin:0}
         a{color:var(--link);text-decoration:none}
         a:hover{text-decoration:underline}
@@ -51,14 +51,18 @@ enum Assets {
         .columns{display:grid;grid-template-columns:minmax(0,7fr) minmax(0,6fr);gap:0 2.2rem}
         table{border-collapse:collapse;width:100%}
         th,td{text-align:left;vertical-align:top;padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line)}
-        th{font-weight:500;color:var(--faint);font-size:.87rem}
+        th{font-weight:500;color:var(--faint);font-size:.87rem;white-space:nowrap}
+        td.when{width:1%;white-space:nowrap}
+        td p{margin:0}
+        .any,.value,h1,p,li{overflow-wrap:anywhere}
         td:last-child,th:last-child{padding-right:0}
         td time{white-space:nowrap}
         .fields th{width:11rem}
         .value{white-space:pre-wrap}
         .good{color:var(--good)}.busy{color:var(--busy)}.bad{color:var(--bad)}.faint{color:var(--faint)}.strong{font-weight:600}
         .added{color:var(--good)}.removed{color:var(--bad);text-decoration:line-through}
-        .state::before{content:"";display:inline-block;width:.55rem;height:.55rem;border-radius:2px;background:currentcolor;margin-right:.35rem;\
+        .state{display:inline-flex;align-items:baseline}
+        .state::before{flex:none;content:"";display:inline-block;width:.55rem;height:.55rem;border-radius:2px;background:currentcolor;margin-right:.35rem;\
         opacity:.85}
         .state:not(.good,.busy,.bad)::before{background:var(--other)}
         .big{font-size:1.12rem;margin:.3rem 0 .6rem}
@@ -67,8 +71,8 @@ enum Assets {
         .facts{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem}
         .plain .plain{padding-left:1rem}
         .problems{margin:.8rem 0}
-        .problem{border-left:4px solid currentcolor;background:var(--panel);padding:.5rem .8rem;margin:.4rem 0}
-        .problem>*{color:var(--text)}.problem>.bad{color:var(--bad)}.problem>.busy{color:var(--busy)}
+        .problem{border-left:4px solid;background:var(--panel);padding:.5rem .8rem;margin:.4rem 0}
+        li.problem{color:var(--text)}.problem.bad{border-color:var(--bad)}.problem.busy{border-color:var(--busy)}
         .problem p{margin:.15rem 0}.problem .facts{color:var(--faint)}
         .verdicts>li{padding:.35rem 0;border-bottom:1px solid var(--line)}
         .buttons{display:flex;flex-wrap:wrap;gap:.4rem;align-items:center;margin:.4rem 0}
@@ -79,7 +83,7 @@ enum Assets {
         button:hover,summary:hover{border-color:var(--link)}
         summary{display:inline-block;list-style:none}
         summary::-webkit-details-marker{display:none}
-        .confirm[open] button{border-color:var(--bad);color:var(--bad);margin-top:.3rem}
+        .confirm[open] form,.confirm[open] .buttons{display:inline-block;margin-top:.3rem}
         input{font:inherit;color:var(--text);background:var(--panel);border:1px solid var(--other);border-radius:4px;padding:.2rem .4rem}
         .notice{border-left:4px solid var(--good);background:var(--panel);padding:.5rem .8rem;margin:0 0 1rem}
         .notice.bad{border-color:var(--bad)}
@@ -119,6 +123,7 @@ enum Assets {
           };
           // The server's clock counts: that of the browser may be wrong.
           let offset = 0;
+          const setClock = (page) => { offset = Number(page.body.dataset.now) - Date.now(); };
           const ages = () => {
             for (const time of document.querySelectorAll('time[data-age]')) {
               const seconds = Math.round((Date.now() + offset - Date.parse(time.dateTime)) / 1000);
@@ -132,18 +137,17 @@ enum Assets {
             busy = true;
             try {
               const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
-              const date = Date.parse(response.headers.get('Date'));
-              if (date) offset = date - Date.now();
               if (response.ok) replace(new DOMParser().parseFromString(await response.text(), 'text/html'));
             } catch { /* The stream reports that the server is away. */ }
             busy = false;
             if (again) { again = false; refresh(); }
           };
           const replace = (page) => {
+            setClock(page);
             for (const fresh of page.querySelectorAll('[data-live]')) {
               const old = document.getElementById(fresh.id);
               // What a person is about to press stays where it is.
-              if (!old || old.contains(document.activeElement) || old.querySelector('details[open]')) continue;
+              if (!old || old.contains(document.activeElement) || old.querySelector('details.confirm[open]')) continue;
               const known = new Set([...old.querySelectorAll('tr[id]')].map((row) => row.id));
               for (const row of fresh.querySelectorAll('tr[id^=e]')) if (!known.has(row.id)) row.classList.add('fresh');
               old.replaceChildren(...document.importNode(fresh, true).childNodes);
@@ -163,6 +167,7 @@ enum Assets {
           });
           const address = new URL(location.href);
           if (address.searchParams.has('notice')) { address.searchParams.delete('notice'); history.replaceState(null, '', address); }
+          setClock(document);
           ages();
           setInterval(ages, 1000);
           open();

@@ -17,6 +17,7 @@ extension StatusPage {
         } catch {
             notice = .failed
         }
+        await facts.forget()
         return .redirect(to: PageReturn.location(form["back"], notice))
     }
 

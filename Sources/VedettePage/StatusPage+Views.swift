@@ -7,7 +7,7 @@ extension StatusPage {
     func overview(
         _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
     ) async throws(JournalError) -> Found {
-        let facts = try await sources.status(configuration)
+        let facts = try await self.facts.facts(of: configuration)
         let events = facts.hasJournal ? try await sources.journal.reader().lastEvents(20, EventFilter()) : []
         let view = OverviewView(render: render, facts: facts, events: events.reversed(), page: page(request))
         return ("Overview", view.content)
@@ -65,28 +65,40 @@ extension StatusPage {
         guard let source = configuration.sources.first(where: { $0.name == name }) else { return nil }
         let reader = try await sources.journal.reader()
         let status = SourceStatus(source, try await reader.sourceRecord(of: name))
-        let present = try await reader.items(of: name).values.filter { $0.absentSince == nil }
         let (first, size) = ((page(request) - 1) * SourceView.perPage, SourceView.perPage)
-        let sorted = sorted(present, kind: source.kindName)
-        var rows: [SourceView.Row] = []
-        let start = render.now.advanced(by: .zero - SourceView.span)
-        for stored in sorted.dropFirst(first).prefix(size) {
+        let count = status.record?.snapshot?.count ?? 0
+        let stored =
+            count > SourceView.mostSorted
+            ? try await reader.items(of: name, from: first, limit: size)
+            : Array(
+                sorted(try await reader.items(of: name).values, kind: source.kindName).dropFirst(first).prefix(size))
+        var read: [(item: Item, since: Timestamp, history: [Event])] = []
+        for stored in stored {
             guard let item = stored.item else { continue }
-            let history = try await reader.history(source: name, key: item.key, limit: 50)
-            let timeline = StateTimeline(
-                history, current: item.state.map { ($0, stored.stateSince) }, from: start, to: render.now)
-            rows.append(SourceView.Row(item: item, since: stored.stateSince, timeline: timeline))
+            read.append((item, stored.stateSince, try await reader.history(source: name, key: item.key, limit: 50)))
+        }
+        func rows(from start: Timestamp) -> [SourceView.Row] {
+            read.map { row in
+                let current = row.item.state.map { ($0, row.since) }
+                let timeline = StateTimeline(row.history, current: current, from: start, to: render.now)
+                return SourceView.Row(item: row.item, since: row.since, timeline: timeline)
+            }
+        }
+        // The bars of a source that is new would be empty for the most part.
+        var (start, shown) = (render.now.advanced(by: .zero - SourceView.span), [SourceView.Row]())
+        shown = rows(from: start)
+        if let earliest = shown.compactMap(\.timeline.segments.first?.start).min(), earliest > start {
+            (start, shown) = (earliest, rows(from: earliest))
         }
         let view = SourceView(
-            render: render, status: status, isWatched: await sources.journal.watcher() != nil, rows: rows,
-            page: page(request), hasNext: sorted.count > first + size)
+            render: render, status: status, isWatched: await sources.journal.watcher() != nil, rows: shown,
+            start: start, page: page(request), hasNext: count > first + size)
         return (name, view.content)
     }
 
-    /// Bad states come first, then those on their way, then the newest; a large source is in the order of its keys.
-    private func sorted(_ items: [StoredItem], kind: String) -> [StoredItem] {
-        guard items.count <= SourceView.mostSorted else { return items.sorted { $0.key < $1.key } }
-        let ranked = items.map { stored -> (rank: Int, stored: StoredItem) in
+    /// Returns the items that are present: bad states first, then those on their way, then the newest.
+    private func sorted(_ items: some Sequence<StoredItem>, kind: String) -> [StoredItem] {
+        let ranked = items.filter { $0.absentSince == nil }.map { stored -> (rank: Int, stored: StoredItem) in
             let meaning = stored.item?.state.flatMap { sources.text.meaning($0, kind) }
             let rank =
                 switch meaning {
@@ -111,7 +123,7 @@ extension StatusPage {
         guard let source = configuration.sources.first(where: { $0.name == name }) else { return nil }
         let reader = try await sources.journal.reader()
         let events = try await reader.history(source: name, key: key, limit: 100)
-        let stored = try await reader.items(of: name)[key]
+        let stored = try await reader.items(of: name, withKeys: [key])[key]
         guard let item = stored?.item ?? events.last?.item else { return nil }
         var history: [ItemView.Past] = []
         for event in events {
@@ -133,7 +145,7 @@ extension StatusPage {
     func rules(
         _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
     ) async throws(JournalError) -> Found {
-        let facts = try await sources.status(configuration)
+        let facts = try await self.facts.facts(of: configuration)
         let (first, size) = ((page(request) - 1) * RulesView.perPage, RulesView.perPage)
         let waiting = Dictionary(grouping: facts.timers, by: \.key.rule)
         var rows: [RulesView.Row] = []

@@ -29,6 +29,7 @@ public struct StatusPage: Sendable {
     }
 
     let sources: Sources
+    let facts: RecentFacts
     let hub: ChangeHub
     private let access: @Sendable () async -> PageAccess
     private let formToken: String
@@ -42,6 +43,7 @@ public struct StatusPage: Sendable {
         _ sources: Sources, hub: ChangeHub, access: @escaping @Sendable () async -> PageAccess, routes: [Route] = []
     ) {
         (self.sources, self.hub, self.access, others) = (sources, hub, access, routes)
+        facts = RecentFacts(sources)
         formToken = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }
 
@@ -156,11 +158,12 @@ public struct StatusPage: Sendable {
         do throws(JournalError) {
             guard let found = try await make(render, await sources.configuration()) else {
                 return .html(
-                    Layout(title: "Not found", section: section, isWatched: isWatched).page(
+                    Layout(title: "Not found", section: section, isWatched: isWatched, now: render.now).page(
                         "<h1>Not found</h1><p>It is not here, or not any more.</p>"), status: 404)
             }
             let notice = request.query["notice"].flatMap(PageNotice.init)
-            let layout = Layout(title: found.title, section: section, notice: notice, isWatched: isWatched)
+            let layout = Layout(
+                title: found.title, section: section, notice: notice, isWatched: isWatched, now: render.now)
             return .html(layout.page(found.content))
         } catch {
             let detail: HTML =
@@ -168,7 +171,8 @@ public struct StatusPage: Sendable {
                 ? "<p>There is no journal yet: the watcher has not stored anything.</p>"
                 : "<p>The journal could not be read: \(error.detail)</p>"
             return .html(
-                Layout(title: "Vedette", section: section).page("<h1>Nothing to show</h1>\(detail)"), status: 503)
+                Layout(title: "Vedette", section: section, now: render.now).page("<h1>Nothing to show</h1>\(detail)"),
+                status: 503)
         }
     }
 

@@ -61,6 +61,16 @@ struct PostgresJournalReader: JournalReader {
         try await read { try SourceRows.items($0, of: source) }
     }
 
+    func items(
+        of source: String, withKeys keys: Set<String>
+    ) async throws(JournalError) -> [String: StoredItem] {
+        try await read { try SourceRows.items($0, of: source, withKeys: keys) }
+    }
+
+    func items(of source: String, from offset: Int, limit: Int) async throws(JournalError) -> [StoredItem] {
+        try await read { try SourceRows.items($0, of: source, from: offset, limit: limit) }
+    }
+
     func sinkCounts() async throws(JournalError) -> [SinkCount] { try await read(QueueTotalRows.counts) }
 
     func activity(of sinks: [String], since start: Timestamp) async throws(JournalError) -> [SinkActivity] {

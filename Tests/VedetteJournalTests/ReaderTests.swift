@@ -103,6 +103,21 @@ struct ReaderTests {
         try await journal.close()
     }
 
+    @Test("items are read by their keys, and page by page without those that are absent", arguments: Backend.allCases)
+    func items(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        var absent = item("b")
+        absent.absentSince = stamp(2)
+        let writes = [item("ä"), item("a"), absent, item("Z"), item("c")]
+        _ = try await store.journal.commit([poll(newBaseline: true, writes: writes)])
+        let reader = try await store.reader()
+        #expect(try await reader.items(of: "lab", withKeys: ["a", "b", "x"]) == ["a": item("a"), "b": absent])
+        #expect(try await reader.items(of: "lab", from: 0, limit: 9).map(\.key) == ["Z", "a", "c", "ä"])
+        #expect(try await reader.items(of: "lab", from: 1, limit: 2).map(\.key) == ["a", "c"])
+        #expect(try await reader.items(of: "none", from: 0, limit: 9).isEmpty)
+        try await store.journal.close()
+    }
+
     @Test("a reader sees each commit, hinders none, and may write nothing")
     func beside() async throws {
         let journal = try scratch.open()

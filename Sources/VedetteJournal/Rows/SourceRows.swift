@@ -78,6 +78,14 @@ enum SourceRows {
         return items
     }
 
+    static func items(_ db: Database, of source: String, from offset: Int, limit: Int) throws -> [StoredItem] {
+        let id = try Int64.fetchOne(
+            db.cachedStatement(sql: "select id from source where name = ?"), arguments: [source])
+        guard let id else { return [] }
+        let select = selectItems + " and absent_since is null order by key limit ? offset ?"
+        return try Row.fetchAll(db.cachedStatement(sql: select), arguments: [id, limit, offset]).map(item)
+    }
+
     private static func item(_ row: Row) -> StoredItem {
         let (digest, shown, absent, since): (Int64, Int64, Int64?, Int64) = (row[1], row[2], row[3], row[4])
         let (key, body): (String, UTF8Column) = (row[0], row[5])

@@ -21,7 +21,7 @@ enum DeliveryView {
             !status.state.isPending || delivery.due <= render.now ? nil : ", due \(render.age(delivery.due))"
         let reason: HTML? = delivery.reason.map { ": \(render.text.localized($0, render.now))" }
         let word = status.state == .retry ? "retried" : status.state.rawValue
-        let tone = tone(status.state)?.rawValue ?? "plain"
+        let tone = tone(status.state)?.rawValue ?? "word"
         return """
             <span class="\(tone)">\(word)</span> \(status.state == .sent ? "to" : "for") \(message.sink)\(end)\(due) by the rule \
             \(message.rule)\(reason)

@@ -42,10 +42,11 @@ struct EventView: Sendable {
             matched.isEmpty && orphaned.isEmpty
             ? "<p>No rule made a message of it.</p>" : "<ul class=\"verdicts\">\(matched.map(verdict))\(orphaned)</ul>"
         guard !others.isEmpty else { return "<h2>Messages</h2>\(first)" }
+        let isOpen: HTML = matched.isEmpty ? " open" : ""
         let rest = others.prefix(EventView.mostUnmatched).map(verdict)
         let more: HTML = others.count > rest.count ? "<p class=\"faint\">and \(others.count - rest.count) more</p>" : ""
         return """
-            <h2>Messages</h2>\(first)<details><summary>\(counted(others.count, "other rule"))</summary>\
+            <h2>Messages</h2>\(first)<details\(isOpen)><summary>\(counted(others.count, "other rule"))</summary>\
             <ul class="verdicts">\(Array(rest))</ul>\(more)</details>
             """
     }

@@ -33,8 +33,8 @@ struct EventsView: Sendable {
             let source: HTML = isSource ? render.source(event.source) : "\(event.source)"
             let item: HTML? = event.item.map { "\(render.item($0.key, title: $0.title, of: event.source)) " }
             return """
-                <tr id="e\(event.seq)"><td><a href="\(PagePath("events", String(event.seq)).text)">\(render.time(event.time))</a></td>\
-                <td>\(source)</td><td>\(item)\(render.happening(event))</td></tr>
+                <tr id="e\(event.seq)"><td class="when"><a href="\(PagePath("events", String(event.seq)).text)">\(render.time(event.time))</a></td>\
+                <td>\(source)</td><td class="any">\(item)\(render.happening(event))</td></tr>
                 """
         }
         return Render.table(

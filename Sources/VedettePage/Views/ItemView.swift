@@ -53,8 +53,8 @@ struct ItemView: Sendable {
         let rows = history.reversed().map { past -> HTML in
             let sent = past.deliveries.map { "<li>\(DeliveryView.sentence($0, render))</li>" as HTML }
             return """
-                <tr id="e\(past.event.seq)"><td><a href="\(PagePath("events", String(past.event.seq)).text)">\(
-                    render.time(past.event.time))</a></td><td>\(render.happening(past.event))\
+                <tr id="e\(past.event.seq)"><td class="when"><a href="\(PagePath("events", String(past.event.seq)).text)">\(
+                    render.time(past.event.time))</a></td><td class="any">\(render.happening(past.event))\
                 <ul class="plain faint">\(sent)</ul></td></tr>
                 """
         }
@@ -70,9 +70,19 @@ struct ItemView: Sendable {
             rows.append((field.name, field.value.description))
         }
         let body = rows.map { row -> HTML in
-            "<tr><th scope=\"row\">\(row.name)</th><td class=\"value\">\(HTML.external(row.value, "\(row.value)"))</td></tr>"
+            let line = Sparkline.svg(numbers(row.name), label: "\(row.name) over the last changes")
+            return """
+                <tr><th scope="row">\(row.name)</th><td class="value">\(HTML.external(row.value, "\(row.value)")) \(line)</td></tr>
+                """
         }
         return "<table class=\"fields\"><tbody>\(body)</tbody></table>"
+    }
+
+    /// The values that a field had at each change, oldest first, and has now; none unless each is a number.
+    private func numbers(_ name: String) -> [Double] {
+        let values = history.compactMap { $0.event.item?[name] } + [item[name]].compactMap { $0 }
+        let numbers = values.compactMap { Double($0.description) }.filter(\.isFinite)
+        return numbers.count == values.count && Set(numbers).count > 1 ? numbers : []
     }
 
     static func picture(_ timeline: StateTimeline, label: String, _ kind: String, _ render: Render) -> HTML {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
+
 /// The frame of each page: head, navigation and the notice of the last button.
 struct Layout: Sendable {
     enum Section: String, CaseIterable, Sendable {
@@ -13,6 +15,7 @@ struct Layout: Sendable {
     var section: Section?
     var notice: PageNotice?
     var isWatched = true
+    var now: Timestamp
 
     func page(_ content: HTML) -> HTML {
         let links = Section.allCases.map { section -> HTML in
@@ -29,7 +32,7 @@ struct Layout: Sendable {
             <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
             <link rel="stylesheet" href="/style.css?v=\(Assets.version)"><link rel="icon" href="/icon.svg">
             <noscript><meta http-equiv="refresh" content="30"></noscript><script src="/script.js?v=\(Assets.version)" defer></script>
-            </head><body><a class="skip" href="#main">Skip to the content</a>
+            </head><body data-now="\(now.milliseconds)"><a class="skip" href="#main">Skip to the content</a>
             <header><a class="name" href="/">Vedette</a><nav aria-label="Pages of Vedette">\(links)</nav>\
             <span id="live" role="status"></span></header>
             <main id="main">\(banner)\(content)</main></body></html>

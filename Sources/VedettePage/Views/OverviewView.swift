@@ -40,13 +40,9 @@ struct OverviewView: Sendable {
             return "\(since)<li class=\"faint\">\(watcher.process.text)</li>"
         }
         let lateness: HTML? = facts.lateness.map { report in
-            "<li class=\"faint\">99 % of polls start within \(OverviewView.short(report.p99))</li>"
+            "<li class=\"faint\">99 % of polls start within \(Render.duration(report.p99))</li>"
         }
         return "<h1 class=\"verdict\">\(verdict)</h1><ul class=\"facts\">\(counts)\(watcher)\(lateness)</ul>"
-    }
-
-    private static func short(_ seconds: Double) -> String {
-        seconds < 1 ? "\(Int((seconds * 1000).rounded())) ms" : MessageFormatter.duration(seconds: seconds)
     }
 
     private var problems: HTML {

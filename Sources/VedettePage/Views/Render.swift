@@ -28,6 +28,11 @@ struct Render: Sendable {
             : "in \(MessageFormatter.duration(seconds: seconds))"
     }
 
+    /// `25 ms`, `4 min 12 s`
+    static func duration(_ seconds: Double) -> String {
+        seconds < 1 ? "\(Int((seconds * 1000).rounded())) ms" : MessageFormatter.duration(seconds: seconds)
+    }
+
     func state(_ state: String, kind: String) -> HTML {
         let tone = text.meaning(state, kind).map { " " + $0.tone.rawValue } ?? ""
         return "<span class=\"state\(tone)\">\(state)</span>"
@@ -68,6 +73,11 @@ struct Render: Sendable {
         button(.snooze, "Snooze 1 h", fields + [("for", "1h")])
             + button(.snooze, "Snooze 8 h", fields + [("for", "8h")])
             + button(.mute, "Mute", fields)
+    }
+
+    /// The same behind one button, for the rows of a table.
+    func silencingMenu(_ fields: [(name: String, value: String?)]) -> HTML {
+        "<details class=\"confirm\"><summary>Silence…</summary><div class=\"buttons\">\(silencing(fields))</div></details>"
     }
 
     private func hidden(_ fields: [(name: String, value: String?)]) -> [HTML] {

@@ -34,9 +34,9 @@ struct RulesView: Sendable {
             let silenced: HTML = row.silences.isEmpty ? "" : " <span class=\"busy\">silenced</span>"
             let warning: HTML? = row.warning.map { "<p class=\"busy\">\($0)</p>" }
             return """
-                <tr><td><b>\(row.rule.name)</b>\(silenced)\(warning)</td><td>\(row.rule.notify.map(\.sink).joined(separator: ", "))</td>\
-                <td>\(last)</td><td><ul class="plain">\(Array(waiting))\(more)</ul></td>\
-                <td><div class="buttons">\(render.silencing([("rule", row.rule.name)]))</div></td></tr>
+                <tr><td><b>\(row.rule.name)</b>\(silenced)\(warning)</td><td class="wide">\(row.rule.notify.map(\.sink).joined(separator: ", "))</td>\
+                <td>\(last)</td><td class="any"><ul class="plain">\(Array(waiting))\(more)</ul></td>\
+                <td>\(render.silencingMenu([("rule", row.rule.name)]))</td></tr>
                 """
         }
         return "<h1>Rules</h1>"
@@ -44,7 +44,8 @@ struct RulesView: Sendable {
                 "rules",
                 Render.table(
                     [
-                        "<th>Rule</th>", "<th>Notifies</th>", "<th>Last message</th>", "<th>Waits for</th>",
+                        "<th>Rule</th>", "<th class=\"wide\">Notifies</th>", "<th>Last message</th>",
+                        "<th>Waits for</th>",
                         "<th>Silence</th>",
                     ],
                     body, empty: "No rule is configured.")

@@ -20,6 +20,8 @@ struct SourceView: Sendable {
     let status: SourceStatus
     let isWatched: Bool
     let rows: [Row]
+    /// Where the bars of the items begin.
+    let start: Timestamp
     let page: Int
     let hasNext: Bool
 
@@ -55,7 +57,7 @@ struct SourceView: Sendable {
                 render.button(.accept, "Accept the empty list", [("source", status.name)]))
             """ : nil
         let remarks = status.remarks(now: render.now).map { "<li class=\"busy\">\($0)</li>" as HTML }
-        let every = MessageFormatter.duration(seconds: status.every.inSeconds)
+        let every = Render.duration(status.every.inSeconds)
         return """
             <ul class="facts"><li>\(status.health.rawValue)</li>\(good)<li>every \(every)</li>\(next)\(remarks)</ul>\(problem)\(suspect)
             """
@@ -67,12 +69,15 @@ struct SourceView: Sendable {
             let state: HTML? = row.item.state.map { render.state($0, kind: status.kindName) }
             let age: HTML? = row.item.state == nil ? row.item.time.map(render.age) : render.age(row.since)
             return """
-                <tr><td>\(render.item(key, title: row.item.title, of: status.name))</td><td>\(state)</td><td>\(age)</td>\
+                <tr><td class="any">\(render.item(key, title: row.item.title, of: status.name))</td><td>\(state)</td><td>\(age)</td>\
                 <td class="wide bar">\(row.timeline.segments.isEmpty ? nil : picture(row.timeline, of: row.item))</td></tr>
                 """
         }
         return Render.table(
-            ["<th>Item</th>", "<th>State</th>", "<th>Since</th>", "<th class=\"wide\">Last 24 h</th>"], body,
+            [
+                "<th>Item</th>", "<th>State</th>", "<th>Since</th>",
+                "<th class=\"wide\">States since \(render.time(start))</th>",
+            ], body,
             empty: status.record == nil ? "It was never polled." : "It has no items.")
             + render.pages(page, hasNext: hasNext) {
                 PagePath("sources", status.name, query: [("page", String($0))])
@@ -81,6 +86,7 @@ struct SourceView: Sendable {
 
     private func picture(_ timeline: StateTimeline, of item: Item) -> HTML {
         ItemView.picture(
-            timeline, label: "States of \(item.title ?? item.key) in the last 24 hours", status.kindName, render)
+            timeline, label: "States of \(item.title ?? item.key) since \(render.text.clock(start, render.now))",
+            status.kindName, render)
     }
 }

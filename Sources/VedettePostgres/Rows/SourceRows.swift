@@ -62,6 +62,14 @@ enum SourceRows {
         return try connection.run(commands).reduce(into: [:]) { try $0.merge(items($1)) { first, _ in first } }
     }
 
+    static func items(
+        _ connection: Connection, of source: String, from offset: Int, limit: Int
+    ) throws -> [StoredItem] {
+        let select = selectItems + " and absent_since is null order by key limit $2 offset $3"
+        let rows = try items(connection.run(select, [source, limit, offset]))
+        return rows.values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+
     private static let selectItems =
         "select key, digest, shown, absent_since, state_since, body from item where source = $1"
 

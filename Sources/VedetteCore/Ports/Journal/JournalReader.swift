@@ -38,6 +38,13 @@ public protocol JournalReader: Sendable {
     /// Reads the items of a source's snapshot, including those remembered as absent.
     func items(of source: String) async throws(JournalError) -> [String: StoredItem]
 
+    /// Reads those items of a source's snapshot that have one of these keys.
+    func items(of source: String, withKeys keys: Set<String>) async throws(JournalError) -> [String: StoredItem]
+
+    /// Reads a page of the present items of a source's snapshot, in the order of the bytes of their keys.
+    /// - Parameter offset: how many items come before.
+    func items(of source: String, from offset: Int, limit: Int) async throws(JournalError) -> [StoredItem]
+
     /// Counts the pending and dead deliveries of each sink that has any, in order of name.
     func sinkCounts() async throws(JournalError) -> [SinkCount]
 

@@ -23,6 +23,12 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
 
     public func sourceRecords() -> [SourceRecord] { read { $0.records.values.sorted { $0.name < $1.name } } }
     public func items(of source: String) -> [String: StoredItem] { read { $0.items[source] ?? [:] } }
+
+    public func items(of source: String, from offset: Int, limit: Int) -> [StoredItem] {
+        let present = items(of: source).values.filter { $0.absentSince == nil }
+        let sorted = present.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return Array(sorted.dropFirst(offset).prefix(limit))
+    }
     public func lastOfWatcher() -> Event? {
         read { $0.events.last { $0.source == Event.watcher && ($0.kind == .offline || $0.kind == .online) } }
     }
