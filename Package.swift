@@ -36,6 +36,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
@@ -71,7 +72,9 @@ let package = Package(
         module(
             "VedetteConfig", ["VedetteCore", "VedetteSystem", "VedetteText", .product(name: "Yams", package: "Yams")]),
         module("VedetteEngine", ["VedetteCore"]),
-        module("VedettePage", ["VedetteCore", "VedetteSystem", "CMicrohttpd"]),
+        module(
+            "VedettePage",
+            ["VedetteCore", "VedetteSystem", "CMicrohttpd", .product(name: "CoreMetrics", package: "swift-metrics")]),
         .executableTarget(
             name: "vedette",
             dependencies: [
@@ -80,6 +83,7 @@ let package = Package(
                 "VedettePage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             exclude: ["Documentation.docc"],
             swiftSettings: strict
@@ -106,7 +110,9 @@ let package = Package(
             ["VedetteCore", "VedetteJournal", "VedettePostgres", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
-        tests("VedettePageTests", ["VedetteCore", "VedetteSystem", "VedettePage"]),
+        tests(
+            "VedettePageTests",
+            ["VedetteCore", "VedetteSystem", "VedettePage", .product(name: "CoreMetrics", package: "swift-metrics")]),
         tests("FuzzTests", readers, data: ["Regressions"]),
         tests(
             "ProgramTests", ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "vedette"]),

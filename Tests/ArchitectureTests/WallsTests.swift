@@ -53,12 +53,12 @@ struct WallsTests {
             "VedetteCore", "VedetteSystem", "VedetteText", "Yams", "Glibc", "Foundation", "Synchronization",
         ],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
-        "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "Glibc", "Synchronization"],
+        "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "CoreMetrics", "Glibc", "Synchronization"],
         "vedette": [
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "VedettePage",
-            "ArgumentParser", "Logging",
+            "ArgumentParser", "Logging", "CoreMetrics",
             "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]
