@@ -6,7 +6,7 @@ extension StatusFacts {
     /// - Parameter names: the sources to show; nil for all of everything.
     /// Returns one object a line.
     public func json(only names: Set<String>?) -> [String] {
-        let sources = sources.filter { names?.contains($0.name) != false }.map(json)
+        let sources = zip(sources, sourceRows).filter { names?.contains($0.0.name) != false }.map(\.1)
         guard names == nil else { return sources.map(\.text) }
         var rows =
             [watcherJSON] + sources + sinks.map(json) + silences.map { .members(["silence": $0.json]) }
@@ -17,6 +17,9 @@ extension StatusFacts {
         rows += unmatched.map { .members(["rule": .string($0.rule), "warning": .string($0.text)]) }
         return rows.map(\.text)
     }
+
+    /// An object for each source.
+    public var sourceRows: [JSON] { sources.map(json) }
 
     private var watcherJSON: JSON {
         .members([

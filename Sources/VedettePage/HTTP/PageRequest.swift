@@ -105,6 +105,12 @@ public struct FormValues: Sendable, Hashable {
     /// The first value of a name; nil for none.
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
+    /// The names, in order, each once.
+    public var names: [String] {
+        var seen = Set<String>()
+        return pairs.map(\.name).filter { seen.insert($0).inserted }
+    }
+
     /// All values of a name, in order.
     public func all(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 }

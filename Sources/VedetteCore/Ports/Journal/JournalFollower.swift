@@ -25,14 +25,12 @@ public struct JournalFollower: AsyncSequence, Sendable {
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let journal: any JournalAccess
-        private let filter: EventFilter
-        private let limit: Int
-        private var last: Int64
-        private var reader: (any JournalReader)?
+        private var cursor: JournalCursor
         private var changes: AsyncStream<Void>.AsyncIterator?
 
         fileprivate init(journal: any JournalAccess, last: Int64, filter: EventFilter, limit: Int) {
-            (self.journal, self.last, self.filter, self.limit) = (journal, last, filter, limit)
+            self.journal = journal
+            cursor = JournalCursor(journal, after: last, filter, limit: limit)
         }
 
         public mutating func next() async throws(JournalError) -> [Event]? {
@@ -43,37 +41,11 @@ public struct JournalFollower: AsyncSequence, Sendable {
             // Before the first read, so that no commit falls between the two.
             if changes == nil { changes = try journal.changes().makeAsyncIterator() }
             while !Task.isCancelled {
-                let batch = try await read()
-                if let newest = batch.last {
-                    last = newest.seq
-                    return batch
-                }
+                let batch = try await cursor.next()
+                if !batch.isEmpty { return batch }
                 guard await changes?.next(isolation: actor) != nil else { break }
             }
             return nil
-        }
-
-        /// Reads the events after `last`; empty where there is nothing to read yet.
-        private mutating func read() async throws(JournalError) -> [Event] {
-            do throws(JournalError) {
-                // Checked before the read: events that the old journal got before it was replaced are still read from it.
-                if let reader, reader.isCurrent { return try await reader.events(after: last, filter, limit: limit) }
-                if let reader {
-                    let rest = try await reader.events(after: last, filter, limit: limit)
-                    if !rest.isEmpty { return rest }
-                    (self.reader, last) = (nil, 0)
-                }
-                let reader = try await journal.reader()
-                // A journal that never gave the last seq is another one.
-                if try await reader.lastSeq() < last { last = 0 }
-                self.reader = reader
-                return try await reader.events(after: last, filter, limit: limit)
-            } catch {
-                switch error.reason {
-                case .missing, .older, .busy: return []
-                default: throw error
-                }
-            }
         }
     }
 }

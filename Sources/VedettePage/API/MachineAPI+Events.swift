@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+extension MachineAPI {
+    private static let filters = [
+        source, APIParameter("key", "Only about the item with this key."), rule,
+        APIParameter(
+            "type", .choice(Event.Kind.allCases.filter { !$0.isMadeForMessage }.map(\.word)),
+            "Only events of this type."),
+    ]
+
+    private static let after = APIParameter(
+        "after", .number(0...Int64.max), "Only events with a greater `data.seq`; else the newest.")
+
+    private static let lastEventID: APIParameter = {
+        var parameter = APIParameter(
+            "Last-Event-ID", .number(0...Int64.max), "The id of the last event that a stream brought.")
+        parameter.place = .header
+        return parameter
+    }()
+
+    /// Events as lines, as a stream and as a feed.
+    static func events(_ api: MachineAPI) -> [APIRoute] {
+        [
+            APIRoute(
+                pattern: "/api/v1/events", name: "events",
+                summary: "Events, as `tail --json`; with `Accept: text/event-stream` those to come, as they are stored",
+                parameters: filters + [
+                    APIParameter("since", .time, "Only events of this time or later."), after, limit, lastEventID,
+                ],
+                responses: [
+                    lines("Event", "Stored events, the oldest first"),
+                    .init(
+                        contentType: "text/event-stream", description: "Server-sent events; each id is a `data.seq`"),
+                ]
+            ) { request throws(APIError) in
+                let accepts = request.request.header("accept")?.lowercased() ?? ""
+                if accepts.contains("text/event-stream") { return try await api.stream(request) }
+                return try await api.events(request)
+            },
+            APIRoute(
+                pattern: "/events.atom", name: "feed", summary: "Events as an Atom feed, the newest first",
+                parameters: filters + [APIParameter("page", .number(1...AtomFeed.mostPages), "Older events.")],
+                responses: [.init(contentType: "application/atom+xml", description: "The feed")]
+            ) { request throws(APIError) in try await api.feed(request) },
+        ]
+    }
+
+    private func filter(_ request: APIRoute.Request) -> EventFilter {
+        let kind = request["type"].flatMap { word in Event.Kind.allCases.first { $0.word == word } }
+        return EventFilter(
+            source: request["source"], rule: request["rule"], key: request["key"], kinds: Set(kind.map { [$0] } ?? []),
+            since: request.time("since"))
+    }
+
+    private func events(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+        let (filter, limit) = (filter(request), Int(request.number("limit", default: 100)))
+        let after = request["after"].flatMap { Int64($0) }
+        let found = try await Self.read { () async throws(JournalError) in
+            let reader = try await journal.reader()
+            guard let after else { return try await reader.lastEvents(limit, filter) }
+            return try await reader.events(after: after, filter, limit: limit + 1)
+        }
+        let page = found.prefix(limit)
+        let next = found.count > limit ? page.last.map { "\($0.seq)" } : nil
+        return Self.respond(
+            page.map(\.json), next: next.map { Self.address(request, "/api/v1/events", ["after": $0]) })
+    }
+
+    /// Begins behind the event that the client has, else with the events to come.
+    private func stream(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+        let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
+        let stream = try await Self.read { () async throws(JournalError) in
+            let last: Int64 = if let known { known } else { try await journal.reader().lastSeq() }
+            return try EventStream(journal, after: last, filter(request), clock: clock)
+        }
+        return PageResponse(
+            contentType: EventStream.contentType, headers: [HeaderField("Cache-Control", "no-store")],
+            body: .stream(stream))
+    }
+
+    private func feed(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+        let (filter, page) = (filter(request), request.number("page", default: 1))
+        let wanted = Int(page) * AtomFeed.pageLength
+        let newest = try await Self.read { () async throws(JournalError) in
+            try await journal.reader().lastEvents(wanted + 1, filter)
+        }
+        let events = newest.reversed().dropFirst(wanted - AtomFeed.pageLength).prefix(AtomFeed.pageLength)
+        let hasNext = newest.count > wanted && page < AtomFeed.mostPages
+        func address(_ page: Int64) -> String { Self.address(request, "/events.atom", ["page": "\(page)"]) }
+        let text = AtomFeed(
+            address: page == 1 && request.values.isEmpty ? "/events.atom" : address(page),
+            next: hasNext ? address(page + 1) : nil, events: Array(events)
+        ).text
+        // A reader polls it often, and most of the time nothing is new.
+        var digest = Digest()
+        digest.add(text)
+        let tag = "\"\(String(digest.value, radix: 16))\""
+        let headers = [HeaderField("ETag", tag), HeaderField("Cache-Control", "no-cache")]
+        if request.request.header("if-none-match") == tag {
+            return PageResponse(304, contentType: AtomFeed.contentType, headers: headers, body: .bytes([]))
+        }
+        return .text(text, contentType: AtomFeed.contentType, headers: headers)
+    }
+}

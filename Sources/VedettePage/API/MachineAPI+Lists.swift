@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+extension MachineAPI {
+    /// Sources, items, rules, deliveries and silences, as the commands print them with `--json`.
+    static func lists(_ api: MachineAPI) -> [APIRoute] {
+        [
+            APIRoute(
+                pattern: "/api/v1/sources", name: "sources",
+                summary: "The sources with their health, as `status --json`",
+                responses: [lines("Source", "The sources in the order of the configuration")]
+            ) { _ throws(APIError) in
+                let facts = try await read { () async throws(JournalError) in try await api.facts() }
+                return respond(facts.sourceRows)
+            },
+            APIRoute(
+                pattern: "/api/v1/items", name: "items", summary: "The items of a source, as `list SOURCE --json`",
+                parameters: [
+                    APIParameter("source", "The source.").required,
+                    APIParameter("state", "Only items in this state."),
+                    APIParameter("after", "Only items whose key is greater, in the order of bytes."), limit,
+                ],
+                responses: [
+                    lines("Item", "The items in the order of their keys"), .problem(404, "There is no such source"),
+                ]
+            ) { request throws(APIError) in try await api.items(request) },
+            APIRoute(
+                pattern: "/api/v1/rules", name: "rules", summary: "The rules, and what they wait for",
+                responses: [lines("Rule", "The rules in the order of evaluation")]
+            ) { _ throws(APIError) in
+                let facts = try await read { () async throws(JournalError) in try await api.facts() }
+                return respond(facts.ruleRows)
+            },
+            APIRoute(
+                pattern: "/api/v1/deliveries", name: "deliveries",
+                summary: "Messages and their outcomes, as `outbox --json`; those not sent unless a state is given",
+                parameters: [
+                    APIParameter(
+                        "state", .choice(DeliveryState.allCases.map(\.rawValue)), "Only deliveries in this state."),
+                    APIParameter("sink", "Only to this sink."), rule,
+                    APIParameter("event", .number(1...Int64.max), "Only about the event with this `data.seq`."),
+                    APIParameter("after", .number(0...Int64.max), "Only deliveries with a greater id."), limit,
+                ],
+                responses: [lines("Delivery", "The deliveries in the order of their release")]
+            ) { request throws(APIError) in try await api.deliveries(request) },
+            APIRoute(
+                pattern: "/api/v1/silences", name: "silences", summary: "The silences in force, as `silences --json`",
+                responses: [lines("Silence", "The silences")]
+            ) { _ throws(APIError) in
+                let now = api.clock.now().wall
+                let all = try await read { () async throws(JournalError) in
+                    try await api.journal.reader().silences()
+                }
+                return respond(all.filter { !$0.isOver(at: now) }.map(\.json))
+            },
+        ]
+    }
+
+    private func items(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+        let source = try configured(request["source"] ?? "")
+        let stored = try await Self.read { () async throws(JournalError) in
+            try await journal.reader().items(of: source.name)
+        }
+        let after = request["after"]
+        let keys = stored.values.filter { row in
+            row.absentSince == nil && after.map { $0.utf8.lexicographicallyPrecedes(row.key.utf8) } != false
+        }.map(\.key).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let limit = Int(request.number("limit", default: 100))
+        var (items, hasMore) = ([Item](), false)
+        // A row is decoded when it is on the page, or when its state decides.
+        for key in keys {
+            guard let item = stored[key]?.item, request["state"].map({ $0 == item.state }) != false else { continue }
+            hasMore = items.count == limit
+            if hasMore { break }
+            items.append(item)
+        }
+        let next = hasMore ? items.last.map { Self.address(request, "/api/v1/items", ["after": $0.key]) } : nil
+        return Self.respond(items.map(\.json), next: next)
+    }
+
+    private func deliveries(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+        let state = request["state"].flatMap(DeliveryState.init(rawValue:))
+        let filter = DeliveryFilter(
+            state.map { .only($0) } ?? .unsent, sink: request["sink"], rule: request["rule"],
+            event: request["event"].flatMap { Int64($0) })
+        let limit = Int(request.number("limit", default: 100))
+        let found = try await Self.read { () async throws(JournalError) in
+            try await journal.reader().deliveries(
+                filter, after: request.number("after", default: 0), limit: limit + 1)
+        }
+        let page = found.prefix(limit)
+        let next = found.count > limit ? page.last.map { "\($0.delivery.id)" } : nil
+        return Self.respond(
+            page.map(\.json), next: next.map { Self.address(request, "/api/v1/deliveries", ["after": $0]) })
+    }
+}
+
+extension APIRoute.Response {
+    /// An error, by RFC 9457.
+    static func problem(_ status: Int, _ description: String) -> APIRoute.Response {
+        APIRoute.Response(
+            status: status, contentType: APIRoute.problemType, description: description, schema: "Problem")
+    }
+}

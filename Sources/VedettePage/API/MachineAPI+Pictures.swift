@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+extension MachineAPI {
+    /// Pictures for pages of others.
+    static func pictures(_ api: MachineAPI) -> [APIRoute] {
+        [
+            APIRoute(
+                pattern: "/badge/{source}/{picture}", name: "badge",
+                summary: "The state of an item, as a small picture",
+                parameters: [
+                    .path("source", "The source."), .path("picture", "The key of the item, with `.svg` at the end."),
+                ],
+                responses: [
+                    .init(contentType: "image/svg+xml", description: "The picture"),
+                    .init(status: 404, contentType: "image/svg+xml", description: "There is no such item"),
+                ]
+            ) { request throws(APIError) in try await api.badge(request) }
+        ]
+    }
+
+    private func badge(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+        let picture = request["picture"] ?? ""
+        let key = picture.hasSuffix(".svg") ? String(picture.dropLast(4)) : picture
+        let source = configuration().sources.first { $0.name == request["source"] }
+        var item: Item?
+        if let source {
+            // Only this row is decoded.
+            item = try await Self.read { () async throws(JournalError) in
+                try await journal.reader().items(of: source.name)[key].flatMap { $0.absentSince == nil ? $0.item : nil }
+            }
+        }
+        let state = item.map { $0.state ?? "there" } ?? "unknown"
+        let badge = Badge(label: item?.title ?? key, state: state, meaning: item?.state.flatMap(StateMeaning.init(of:)))
+        return .text(
+            badge.svg, status: item == nil ? 404 : 200, contentType: Badge.contentType,
+            headers: [HeaderField("Cache-Control", "no-cache")])
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// What programs ask of a watcher: metrics, health checks, the API, the feed and badges. Each route of the table has its
+/// handler, the check of its parameters and its documentation.
+public struct MachineAPI: Sendable {
+    /// Reads the facts that `status` shows.
+    public typealias Facts = @Sendable () async throws(JournalError) -> StatusFacts
+
+    let journal: any JournalAccess
+    let clock: any Clock
+    let version: String
+    let configuration: @Sendable () -> ConfigurationFacts
+    let facts: Facts
+    let metrics: @Sendable () async -> String
+    let stalledSince: @Sendable () async throws(JournalError) -> Timestamp?
+
+    /// - Parameters:
+    ///   - configuration: returns the one in force.
+    ///   - metrics: returns all metrics in Prometheus' text format.
+    ///   - stalledSince: returns since when nothing was stored although polls were due; nil when all is well.
+    public init(
+        journal: any JournalAccess, clock: any Clock, version: String,
+        configuration: @escaping @Sendable () -> ConfigurationFacts, facts: @escaping Facts,
+        metrics: @escaping @Sendable () async -> String,
+        stalledSince: @escaping @Sendable () async throws(JournalError) -> Timestamp?
+    ) {
+        (self.journal, self.clock, self.version) = (journal, clock, version)
+        (self.configuration, self.facts) = (configuration, facts)
+        (self.metrics, self.stalledSince) = (metrics, stalledSince)
+    }
+
+    /// The routes for the router.
+    public var routes: [Route] {
+        let document = OpenAPI(routes: table, version: version).text
+        let own = Route(.get, OpenAPI.path) { _ in .text(document, contentType: "application/json") }
+        return table.map(\.route) + [own]
+    }
+
+    var table: [APIRoute] { Self.checks(self) + Self.lists(self) + Self.events(self) + Self.pictures(self) }
+
+    // MARK: Parameters
+
+    static let longestPage: Int64 = 1000
+    static let limit = APIParameter("limit", .number(1...longestPage), "Lines at most, 100 unless given.")
+    static let source = APIParameter("source", "Only of this source.")
+    static let rule = APIParameter("rule", "Only what this rule sent.")
+
+    // MARK: Responses
+
+    static func lines(_ schema: String, _ description: String) -> APIRoute.Response {
+        APIRoute.Response(
+            contentType: "application/x-ndjson", description: description + ", one JSON object a line", schema: schema)
+    }
+
+    /// - Parameter next: the path and query of what follows; nil for nothing.
+    static func respond(_ lines: [JSON], next: String? = nil) -> PageResponse {
+        let body = lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] }
+        let headers = next.map { [HeaderField("Link", "<\($0)>; rel=\"next\"")] } ?? []
+        return PageResponse(contentType: "application/x-ndjson", headers: headers, body: .bytes(body))
+    }
+
+    /// Returns the path and query of a request with other values.
+    static func address(_ request: APIRoute.Request, _ path: String, _ changes: [String: String]) -> String {
+        let pairs = request.values.merging(changes) { _, new in new }.sorted { $0.key < $1.key }
+        return path + "?"
+            + pairs.map { "\(WebURL.encoded($0.key))=\(WebURL.encoded($0.value))" }.joined(separator: "&")
+    }
+
+    // MARK: The journal
+
+    /// Reads the journal.
+    static func read<T>(_ body: () async throws(JournalError) -> T) async throws(APIError) -> T {
+        do throws(JournalError) {
+            return try await body()
+        } catch {
+            throw APIError.unavailable(error.detail)
+        }
+    }
+
+    /// Returns a source of the configuration.
+    func configured(_ name: String) throws(APIError) -> Source {
+        let sources = configuration().sources
+        if let source = sources.first(where: { $0.name == name }) { return source }
+        let meant = suggestion(for: name, among: sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+        throw .missing("there is no source '\(name)'\(meant)")
+    }
+}
