@@ -9,6 +9,7 @@ import VedetteCore
 struct MachineAPITests {
     private let journal = MemoryJournal()
     private let clock = TestClock()
+    private var isStalled: Bool? = false
 
     private var api: MachineAPI {
         let (journal, clock) = (journal, clock)
@@ -18,11 +19,15 @@ struct MachineAPITests {
             editedAt: TestClock.start)
         return MachineAPI(
             journal: journal, clock: clock, version: "1.2", configuration: { configuration },
-            facts: { () async throws(JournalError) in
+            status: { configuration async throws(JournalError) in
                 let now = clock.now().wall
                 return try await StatusFacts.read(journal, configuration, now: now, today: now, age: { _ in nil })
             },
-            metrics: { "up 1\n" }, stalledSince: { nil })
+            numbers: { [isStalled] in
+                var numbers = WatcherNumbers(version: "1.2")
+                numbers.isStalled = isStalled
+                return numbers
+            }, registry: MetricRegistry())
     }
 
     private func ask(_ target: String, _ headers: [HeaderField] = []) async throws -> PageResponse {
@@ -135,18 +140,21 @@ struct MachineAPITests {
         #expect(problem["status"] == .number(status))
     }
 
-    @Test("health checks: the process answers, and polls are stored or not")
-    func checks() async throws {
-        #expect(try await ask("/healthz").status == 200)
-        #expect(try await ask("/readyz").text == "ok\n")
-        #expect(try await ask("/metrics").contentType == "text/plain; version=0.0.4; charset=utf-8")
-        let api = api
-        let stalled = MachineAPI(
-            journal: journal, clock: clock, version: "1.2", configuration: api.configuration, facts: api.facts,
-            metrics: api.metrics, stalledSince: { TestClock.start })
-        let request = try #require(PageRequest(.get, "/readyz"))
-        let response = await Router(stalled.routes).respond(to: request)
-        #expect(response.status == 503 && response.text.contains("2026-11-22T08:00:00"))
+    @Test(
+        "health checks: the process answers, and polls are stored or not",
+        arguments: [
+            (Bool?.some(false), 200, "ok\n"), (true, 503, "nothing is stored, although polls are due\n"),
+            (nil, 503, "the journal cannot be read\n"),
+        ])
+    func checks(isStalled: Bool?, status: Int, text: String) async throws {
+        var tests = self
+        tests.isStalled = isStalled
+        let ready = try await tests.ask("/readyz")
+        #expect(ready.status == status && ready.text == text)
+        #expect(try await tests.ask("/healthz").status == 200)
+        let metrics = try await tests.ask("/metrics")
+        #expect(metrics.contentType == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(metrics.text.contains("vedette_build_info{version=\"1.2\"} 1\n"))
     }
 
     // MARK: The stream

@@ -12,6 +12,9 @@ struct MetricsTests {
     private let timed = Metric("wait_seconds", .histogram(bounds: [0.1, 1]), "Waits", labels: ["lane"])
     private let level = Metric("level", .gauge, "A level")
 
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private func histogram(_ values: Double...) -> Histogram {
         var histogram = Histogram(bounds: [0.1, 1])
         for value in values { histogram.record(value) }
@@ -136,9 +139,7 @@ struct MetricsTests {
 
     @Test("the page Metrics has a row for each metric, with its type and labels, and no other")
     func documented() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = root.appending(path: "Sources/vedette/Documentation.docc/Metrics.md")
+        let page = Self.root.appending(path: "Sources/vedette/Documentation.docc/Metrics.md")
         let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("| `") && $0.contains("_") }
             .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
@@ -152,5 +153,47 @@ struct MetricsTests {
             return ["`\(metric.name)`", type, metric.labels.map { "`\($0)`" }.joined(separator: ", ")]
         }
         #expect(rows.map { [$0[0], $0[1], $0[3]] }.sorted { $0[0] < $1[0] } == expected.sorted { $0[0] < $1[0] })
+    }
+
+    @Test(
+        "the dashboard and the alerts use metrics of the table alone",
+        arguments: ["contrib/grafana/vedette.json", "contrib/prometheus/rules.yaml"])
+    func used(file: String) throws {
+        let text = try String(contentsOf: Self.root.appending(path: file), encoding: .utf8)
+        let names = Metric.ofWatcher.flatMap { metric in
+            if case .histogram = metric.form { [metric.name + "_bucket"] } else { [metric.name] }
+        }
+        let used = Set(text.matches(of: /(?:vedette|process)_[a-z_]+/).map { String($0.output) })
+        #expect(used.count > 3)
+        #expect(used.subtracting(names).isEmpty)
+    }
+
+    @Test("what is read of the journal is what status shows")
+    func read() async throws {
+        let (journal, now) = (MemoryJournal(), TestClock.start)
+        var record = SourceRecord(name: "lab")
+        record.snapshot = SnapshotHead(identity: 1, fingerprints: [:], goodAt: now)
+        record.snapshot?.count = 7
+        record.health.isFailing = true
+        let event = Event(id: Identifier("e"), kind: .appeared, time: now, source: "lab", sourceKind: "json", poll: "p")
+        let message = Message(id: "m", rule: "r", sink: "k", event: event, title: "t", text: "")
+        _ = try journal.commit(
+            [
+                PollRecord(
+                    record: record, events: [event], deliveries: [Delivery(message: message, created: now, due: now)])
+            ], within: .none)
+        var numbers = WatcherNumbers(version: "1")
+        let configuration = ConfigurationFacts(
+            sources: [source("lab"), source("new")], sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
+            rules: [], editedAt: now)
+        try await numbers.read(journal, configuration, now: now, today: now, age: .seconds(5))
+        let lines = PrometheusText.render(numbers.families).split(separator: "\n")
+        for line in [
+            "vedette_source_failing{source=\"lab\"} 1", "vedette_source_items{source=\"lab\"} 7",
+            "vedette_sources{health=\"new\"} 1", "vedette_deliveries_pending{sink=\"k\"} 1",
+            "vedette_deliveries_dead{sink=\"k\"} 0", "vedette_journal_stalled 0",
+        ] {
+            #expect(lines.contains { $0 == line }, "\(line)")
+        }
     }
 }

@@ -9,7 +9,10 @@ extension MachineAPI {
             APIRoute(
                 pattern: "/metrics", name: "metrics", summary: "The metrics, for Prometheus",
                 responses: [.init(contentType: "text/plain", description: "The text format 0.0.4")]
-            ) { _ in .text(await api.metrics(), contentType: PrometheusText.contentType) },
+            ) { _ in
+                let families = api.registry.families(with: await api.numbers().families)
+                return .text(PrometheusText.render(families), contentType: PrometheusText.contentType)
+            },
             APIRoute(
                 pattern: "/healthz", name: "health", summary: "Whether the process serves requests",
                 responses: [.init(contentType: "text/plain", description: "It does")]
@@ -25,11 +28,10 @@ extension MachineAPI {
     }
 
     private func readiness() async -> PageResponse {
-        do throws(JournalError) {
-            guard let since = try await stalledSince() else { return .text("ok\n") }
-            return .text("nothing was stored since \(since.rfc3339), although polls were due\n", status: 503)
-        } catch {
-            return .text("the journal cannot be read: \(error.detail)\n", status: 503)
+        switch await numbers().isStalled {
+        case false: .text("ok\n")
+        case true: .text("nothing is stored, although polls are due\n", status: 503)
+        case nil: .text("the journal cannot be read\n", status: 503)
         }
     }
 }

@@ -10,10 +10,7 @@ extension MachineAPI {
                 pattern: "/api/v1/sources", name: "sources",
                 summary: "The sources with their health, as `status --json`",
                 responses: [lines("Source", "The sources in the order of the configuration")]
-            ) { _ throws(APIError) in
-                let facts = try await read { () async throws(JournalError) in try await api.facts() }
-                return respond(facts.sourceRows)
-            },
+            ) { _ throws(APIError) in respond(try await api.facts().sourceRows) },
             APIRoute(
                 pattern: "/api/v1/items", name: "items", summary: "The items of a source, as `list SOURCE --json`",
                 parameters: [
@@ -28,10 +25,7 @@ extension MachineAPI {
             APIRoute(
                 pattern: "/api/v1/rules", name: "rules", summary: "The rules, and what they wait for",
                 responses: [lines("Rule", "The rules in the order of evaluation")]
-            ) { _ throws(APIError) in
-                let facts = try await read { () async throws(JournalError) in try await api.facts() }
-                return respond(facts.ruleRows)
-            },
+            ) { _ throws(APIError) in respond(try await api.facts().ruleRows) },
             APIRoute(
                 pattern: "/api/v1/deliveries", name: "deliveries",
                 summary: "Messages and their outcomes, as `outbox --json`; those not sent unless a state is given",
@@ -58,7 +52,7 @@ extension MachineAPI {
     }
 
     private func items(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
-        let source = try configured(request["source"] ?? "")
+        let source = try await configured(request["source"] ?? "")
         let stored = try await Self.read { () async throws(JournalError) in
             try await journal.reader().items(of: source.name)
         }

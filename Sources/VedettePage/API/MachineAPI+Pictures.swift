@@ -23,7 +23,7 @@ extension MachineAPI {
     private func badge(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
         let picture = request["picture"] ?? ""
         let key = picture.hasSuffix(".svg") ? String(picture.dropLast(4)) : picture
-        let source = configuration().sources.first { $0.name == request["source"] }
+        let source = await configuration().sources.first { $0.name == request["source"] }
         var item: Item?
         if let source {
             // Only this row is decoded.

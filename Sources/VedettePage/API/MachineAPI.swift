@@ -5,30 +5,27 @@ public import VedetteCore
 /// What programs ask of a watcher: metrics, health checks, the API, the feed and badges. Each route of the table has its
 /// handler, the check of its parameters and its documentation.
 public struct MachineAPI: Sendable {
-    /// Reads the facts that `status` shows.
-    public typealias Facts = @Sendable () async throws(JournalError) -> StatusFacts
-
     let journal: any JournalAccess
     let clock: any Clock
     let version: String
-    let configuration: @Sendable () -> ConfigurationFacts
-    let facts: Facts
-    let metrics: @Sendable () async -> String
-    let stalledSince: @Sendable () async throws(JournalError) -> Timestamp?
+    let configuration: @Sendable () async -> ConfigurationFacts
+    let status: @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts
+    let numbers: @Sendable () async -> WatcherNumbers
+    let registry: MetricRegistry
 
     /// - Parameters:
     ///   - configuration: returns the one in force.
-    ///   - metrics: returns all metrics in Prometheus' text format.
-    ///   - stalledSince: returns since when nothing was stored although polls were due; nil when all is well.
+    ///   - status: reads what `status` shows of it.
+    ///   - numbers: reads what metrics show besides the numbers of `registry`.
     public init(
         journal: any JournalAccess, clock: any Clock, version: String,
-        configuration: @escaping @Sendable () -> ConfigurationFacts, facts: @escaping Facts,
-        metrics: @escaping @Sendable () async -> String,
-        stalledSince: @escaping @Sendable () async throws(JournalError) -> Timestamp?
+        configuration: @escaping @Sendable () async -> ConfigurationFacts,
+        status: @escaping @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts,
+        numbers: @escaping @Sendable () async -> WatcherNumbers, registry: MetricRegistry
     ) {
         (self.journal, self.clock, self.version) = (journal, clock, version)
-        (self.configuration, self.facts) = (configuration, facts)
-        (self.metrics, self.stalledSince) = (metrics, stalledSince)
+        (self.configuration, self.status) = (configuration, status)
+        (self.numbers, self.registry) = (numbers, registry)
     }
 
     /// The routes for the router.
@@ -79,9 +76,15 @@ public struct MachineAPI: Sendable {
         }
     }
 
+    /// Reads what `status` shows.
+    func facts() async throws(APIError) -> StatusFacts {
+        let configuration = await configuration()
+        return try await Self.read { () async throws(JournalError) in try await status(configuration) }
+    }
+
     /// Returns a source of the configuration.
-    func configured(_ name: String) throws(APIError) -> Source {
-        let sources = configuration().sources
+    func configured(_ name: String) async throws(APIError) -> Source {
+        let sources = await configuration().sources
         if let source = sources.first(where: { $0.name == name }) { return source }
         let meant = suggestion(for: name, among: sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
         throw .missing("there is no source '\(name)'\(meant)")

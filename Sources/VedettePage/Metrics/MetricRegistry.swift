@@ -29,7 +29,7 @@ public final class MetricRegistry: MetricsFactory {
     }
 
     /// The numbers of now, in the order of the table.
-    public var families: [MetricFamily] {
+    var families: [MetricFamily] {
         state.withLock { state in
             order.map { metric in
                 let name = metric.name
@@ -42,8 +42,14 @@ public final class MetricRegistry: MetricsFactory {
         }
     }
 
+    /// The numbers of now together with those that were read, in the order of the table.
+    public func families(with read: [MetricFamily]) -> [MetricFamily] {
+        let byMetric = Dictionary(read.map { ($0.metric, limited($0)) }) { first, _ in first }
+        return families.map { byMetric[$0.metric] ?? $0 }
+    }
+
     /// Adds up the samples whose labels are beyond the limit, with the same labels as the registry's own numbers.
-    public func limited(_ family: MetricFamily) -> MetricFamily {
+    func limited(_ family: MetricFamily) -> MetricFamily {
         var sums: [[String]: Double] = [:]
         state.withLock { state in
             for sample in family.samples {

@@ -44,6 +44,32 @@ public struct WatcherNumbers: Sendable {
 
     public init(version: String) { self.version = version }
 
+    /// Reads what the journal holds of a configuration.
+    /// - Parameters:
+    ///   - today: the first moment of the local day.
+    ///   - age: how long the watcher has run.
+    public mutating func read(
+        _ journal: any JournalAccess, _ configuration: ConfigurationFacts, now: Timestamp, today: Timestamp,
+        age: Duration
+    ) async throws(JournalError) {
+        let reader = try await journal.reader()
+        let records = Dictionary(try await reader.sourceRecords().map { ($0.name, $0) }) { _, last in last }
+        let counts = Dictionary(try await reader.sinkCounts().map { ($0.sink, $0) }) { _, last in last }
+        let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
+        let statuses = configuration.sources.map { SourceStatus($0, records[$0.name]) }
+        sources = statuses.map { status in
+            Source(
+                name: status.name, health: status.health.rawValue, isFailing: status.health == .failing,
+                items: status.record?.snapshot?.count ?? 0)
+        }
+        sinks = activities.map { activity in
+            let count = counts[activity.sink]
+            return Sink(
+                name: activity.sink, sentToday: activity.sent, pending: count?.pending ?? 0, dead: count?.dead ?? 0)
+        }
+        isStalled = JournalStall.since(statuses.compactMap(\.record), watcherAge: age, now: now) != nil
+    }
+
     public var families: [MetricFamily] {
         let healths = Dictionary(grouping: sources, by: \.health).map { (label: $0.key, value: $0.value.count) }
         var families = [

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import VedetteConfig
 import VedetteCore
 import VedetteEngine
 import VedetteHTTP
+import VedettePage
 import VedettePostgres
 import VedetteSystem
 import VedetteText
@@ -18,6 +20,10 @@ struct App: Sendable {
     let dispatcher: Dispatcher
     let log: StderrLog
     let clock = SystemClock()
+    /// The numbers that the engine counts.
+    let metrics = MetricRegistry()
+    /// When this process started, on the wall clock of then.
+    let start: Timestamp
     /// The sinks of the first configuration.
     let sinks: SinkRegistry
     private let trust: ClockTrust
@@ -35,6 +41,7 @@ struct App: Sendable {
         self.journal = journal
         client = try HTTPClient(cookies: journal, pages: HTMLLoginPage())
         self.log = log
+        start = clock.now().wall.advanced(by: .zero - (ProcessAge.of(getpid()) ?? .zero))
         actions = NotificationActions()
         services = SinkServices(
             fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: actions, mail: client)
@@ -44,7 +51,8 @@ struct App: Sendable {
             fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
             userAgent: KindRegistry.userAgent, transformer: JQTransformer(),
-            civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() })
+            civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
+            meter: SwiftMetricsMeter(factory: metrics))
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry
         dispatcher = Dispatcher(
             dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,
