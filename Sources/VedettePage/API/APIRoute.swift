@@ -36,11 +36,13 @@ struct APIRoute: Sendable {
     var summary: String
     var parameters: [APIParameter] = []
     var responses: [Response]
+    /// Whether it needs no token.
+    var isOpen = false
     var handler: Handler
 
     /// The route for the router.
     var route: Route {
-        Route(.get, pattern) { request in
+        Route(.get, pattern, isOpen: isOpen) { request in
             do throws(APIError) {
                 return try await handler(try checked(request))
             } catch {

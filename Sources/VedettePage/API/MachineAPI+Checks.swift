@@ -15,14 +15,14 @@ extension MachineAPI {
             },
             APIRoute(
                 pattern: "/healthz", name: "health", summary: "Whether the process serves requests",
-                responses: [.init(contentType: "text/plain", description: "It does")]
+                responses: [.init(contentType: "text/plain", description: "It does")], isOpen: true
             ) { _ in .text("ok\n") },
             APIRoute(
                 pattern: "/readyz", name: "readiness", summary: "Whether polls are stored",
                 responses: [
                     .init(contentType: "text/plain", description: "They are"),
                     .init(status: 503, contentType: "text/plain", description: "They are not; the reason"),
-                ]
+                ], isOpen: true
             ) { _ in await api.readiness() },
         ]
     }

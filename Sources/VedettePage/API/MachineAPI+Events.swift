@@ -73,7 +73,7 @@ extension MachineAPI {
         let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
         let stream = try await Self.read { () async throws(JournalError) in
             let last: Int64 = if let known { known } else { try await journal.reader().lastSeq() }
-            return try EventStream(journal, after: last, filter(request), clock: clock)
+            return EventStream(journal, after: last, filter(request), hub, clock: clock)
         }
         return PageResponse(
             contentType: EventStream.contentType, headers: [HeaderField("Cache-Control", "no-store")],

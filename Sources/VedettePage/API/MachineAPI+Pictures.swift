@@ -35,6 +35,9 @@ extension MachineAPI {
         let badge = Badge(label: item?.title ?? key, state: state, meaning: item?.state.flatMap(StateMeaning.init(of:)))
         return .text(
             badge.svg, status: item == nil ? 404 : 200, contentType: Badge.contentType,
-            headers: [HeaderField("Cache-Control", "no-cache")])
+            // Other sites may show it, which is what it is for.
+            headers: [
+                HeaderField("Cache-Control", "no-cache"), HeaderField("Cross-Origin-Resource-Policy", "cross-origin"),
+            ])
     }
 }

@@ -6,6 +6,7 @@ public import VedetteCore
 /// handler, the check of its parameters and its documentation.
 public struct MachineAPI: Sendable {
     let journal: any JournalAccess
+    let hub: ChangeHub
     let clock: any Clock
     let version: String
     let configuration: @Sendable () async -> ConfigurationFacts
@@ -14,16 +15,17 @@ public struct MachineAPI: Sendable {
     let registry: MetricRegistry
 
     /// - Parameters:
+    ///   - hub: tells of changes of the journal; shared by all streams.
     ///   - configuration: returns the one in force.
     ///   - status: reads what `status` shows of it.
     ///   - numbers: reads what metrics show besides the numbers of `registry`.
     public init(
-        journal: any JournalAccess, clock: any Clock, version: String,
+        journal: any JournalAccess, hub: ChangeHub, clock: any Clock, version: String,
         configuration: @escaping @Sendable () async -> ConfigurationFacts,
         status: @escaping @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts,
         numbers: @escaping @Sendable () async -> WatcherNumbers, registry: MetricRegistry
     ) {
-        (self.journal, self.clock, self.version) = (journal, clock, version)
+        (self.journal, self.hub, self.clock, self.version) = (journal, hub, clock, version)
         (self.configuration, self.status) = (configuration, status)
         (self.numbers, self.registry) = (numbers, registry)
     }

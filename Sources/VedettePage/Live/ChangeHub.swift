@@ -51,10 +51,12 @@ public actor ChangeHub {
     }
 
     private func start() {
-        let (changes, clock) = (changes, clock)
+        let clock = clock
+        // Here already: who follows reads the journal next, and learns of every commit after that.
+        let wakes = try? changes()
         tasks = [
             Task { [weak self] in
-                guard let wakes = try? changes() else { return }
+                guard let wakes else { return }
                 for await _ in wakes { await self?.yield(isChange: true) }
             },
             Task { [weak self] in

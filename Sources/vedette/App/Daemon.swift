@@ -61,7 +61,9 @@ struct Daemon {
         var heartbeats = heartbeatTicker(configuration, to: continuation)
         var beating: Task<Void, Never>?
         var isStoring = true
-        let page = PageService(configuration, journal: access, clock: app.clock, log: app.log)
+        let page = PageService(
+            configuration, journal: access, clock: app.clock, log: app.log, metrics: app.metrics,
+            numbers: { [app, access] in await app.numbers($0, access) })
         await page.apply(configuration)
         notifier.ready(Daemon.status(configuration))
         app.log.log(.notice, Daemon.status(configuration))

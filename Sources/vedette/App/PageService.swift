@@ -17,13 +17,21 @@ actor PageService {
     private let journal: any JournalAccess
     private let clock: any Clock
     private let log: any Log
+    private let metrics: MetricRegistry
+    private let numbers: @Sendable (ConfigurationFacts) async -> WatcherNumbers
     private var configuration: ConfigurationFacts
     private var access = PageAccess()
     private var running: Running?
 
-    init(_ configuration: Configuration, journal: any JournalAccess, clock: any Clock, log: any Log) {
+    /// - Parameters:
+    ///   - metrics: the numbers that the engine counts.
+    ///   - numbers: reads what metrics show besides those.
+    init(
+        _ configuration: Configuration, journal: any JournalAccess, clock: any Clock, log: any Log,
+        metrics: MetricRegistry, numbers: @escaping @Sendable (ConfigurationFacts) async -> WatcherNumbers
+    ) {
         (self.configuration, self.journal) = (configuration.facts, journal)
-        (self.clock, self.log) = (clock, log)
+        (self.clock, self.log, self.metrics, self.numbers) = (clock, log, metrics, numbers)
     }
 
     /// Takes a configuration: its facts at once, its address when it differs. An address that cannot be used is reported,
@@ -70,7 +78,11 @@ actor PageService {
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
             text: PageService.text, clock: clock)
-        let page = StatusPage(sources, hub: hub, access: { await self.access })
+        let api = MachineAPI(
+            journal: journal, hub: hub, clock: clock, version: KindRegistry.version,
+            configuration: sources.configuration, status: sources.status,
+            numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics)
+        let page = StatusPage(sources, hub: hub, access: { await self.access }, routes: api.routes)
         let server = try await PageServer.start(address) { await page.respond(to: $0) }
         return Running(server: server, hub: hub, address: address)
     }
