@@ -149,7 +149,7 @@ struct CopyTests {
         #expect(try await journal.size() > 0)
         #expect(
             try await journal.controlRequests().map(\.request) == [
-                .reloadSilences, .reloadSilences, .reloadQueue(sink: "team"),
+                .reloadSilences, .reloadSilences, .reloadSilences, .reloadQueue(sink: "team"),
             ])
         let next = try await journal.commit(polls(500...500))
         #expect(next.first?.events.first?.seq == 91 && next.first?.deliveries.first?.id == 91)
