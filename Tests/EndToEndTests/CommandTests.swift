@@ -182,7 +182,7 @@ struct CommandTests {
         let version = try await Program.run(["--version"])
         #expect(version.code == 0 && version.lines.count == 1)
         let commands = [
-            "run", "tail", "status", "list", "show", "wait", "check", "replay", "send", "accept", "probe",
+            "run", "tail", "status", "list", "show", "wait", "poll", "check", "replay", "send", "accept", "probe",
             "trust", "doctor", "explain", "test", "snooze", "mute", "silences", "outbox", "schema", "journal",
         ]
         for command in commands {

@@ -59,6 +59,19 @@ struct PageServerTests {
         }
     }
 
+    @Test("a client that asks too often is asked to wait")
+    func tooOften() async throws {
+        var limits = PageLimits()
+        (limits.requestBurst, limits.requestsPerSecond) = (2, 0)
+        try await serving([Route(.get, "/") { _ in .text("reached") }], limits: limits) { port in
+            let request = "GET / HTTP/1.1\r\nHost: x\r\n"
+            let text = try await RawClient.exchange(
+                port, "\(request)\r\n\(request)\r\n\(request)Connection: close\r\n\r\n")
+            #expect(text.components(of: "reached") == 2)
+            #expect(text.contains("HTTP/1.1 429") && text.contains("Retry-After: 1"))
+        }
+    }
+
     @Test("headers beyond the limit are refused")
     func headers() async throws {
         try await serving([Route(.get, "/") { _ in .text("reached") }]) { port in

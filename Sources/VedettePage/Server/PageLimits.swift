@@ -16,6 +16,10 @@ public struct PageLimits: Sendable {
     public var handlers = 8
     /// Requests that wait for a handler; others get 503.
     public var queue = 512
+    /// Requests that one address may make at once; others get 429.
+    public var requestBurst = 1000
+    /// Requests a second that one address may go on with.
+    public var requestsPerSecond = 200
     /// From the start of a connection, or the end of the last response, to the end of the next request.
     public var receive = Duration.seconds(15)
     /// For the handler of a request.

@@ -33,10 +33,12 @@ final class ServerLoop {
     /// No deadline is earlier; nil for none.
     private var nextDeadline: ContinuousClock.Instant?
     private var isStopping = false
+    private var rate: RequestRate
 
     /// - Returns: nil when the system lacks memory or descriptors.
     init?(_ socket: ListenSocket, _ mailbox: Mailbox, _ limits: PageLimits, _ respond: @escaping Respond) {
         (self.socket, self.mailbox, self.limits, self.respond) = (socket, mailbox, limits, respond)
+        rate = RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)
         let bounds = cm_limits(
             connections: UInt32(limits.connections), per_address: UInt32(limits.connectionsPerAddress),
             memory: limits.head)
@@ -126,6 +128,10 @@ final class ServerLoop {
                 peer: peer(of: exchange.connection))
             guard let request else {
                 return queue(.text("The address of the request is malformed.\n", status: 400), exchange, closes: true)
+            }
+            guard rate.take(request.peer, at: .now) else {
+                let wait = HeaderField("Retry-After", "1")
+                return queue(.text("Too many requests.\n", status: 429, headers: [wait]), exchange)
             }
             guard waiting.count < limits.queue else {
                 return queue(.text("Too many requests wait.\n", status: 503), exchange, closes: true)

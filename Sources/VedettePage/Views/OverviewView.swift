@@ -10,6 +10,13 @@ struct OverviewView: Sendable {
     let facts: StatusFacts
     let events: [Event]
     let page: Int
+    /// In order; kept, since it goes through every source.
+    private let all: [StatusProblem]
+
+    init(render: Render, facts: StatusFacts, events: [Event], page: Int) {
+        (self.render, self.facts, self.events, self.page) = (render, facts, events, page)
+        all = facts.problems
+    }
 
     var content: HTML {
         Render.live("state", summary) + Render.live("problems", problems)
@@ -30,10 +37,10 @@ struct OverviewView: Sendable {
             verdict = "<strong class=\"bad\">No watcher runs</strong>"
         } else if let since = facts.stalledSince {
             verdict = "<strong class=\"bad\">Nothing is stored</strong> since \(render.time(since))"
-        } else if facts.isWell {
+        } else if !all.contains(where: \.isBad) {
             verdict = "<strong class=\"good\">All is well</strong>"
         } else {
-            verdict = "<strong class=\"bad\">\(counted(facts.problems.count { $0.isBad }, "problem"))</strong>"
+            verdict = "<strong class=\"bad\">\(counted(all.count { $0.isBad }, "problem"))</strong>"
         }
         let watcher: HTML? = facts.watcher.map { watcher in
             let since: HTML? = watcher.since.map { "<li>watching since \(render.time($0))</li>" }
@@ -46,7 +53,6 @@ struct OverviewView: Sendable {
     }
 
     private var problems: HTML {
-        let all = facts.problems
         guard !all.isEmpty else { return "" }
         let names = Set(facts.sources.map(\.name))
         let rows = all.prefix(50).map { problem -> HTML in
