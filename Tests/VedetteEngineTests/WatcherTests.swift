@@ -144,6 +144,26 @@ struct WatcherTests {
         }
     }
 
+    @Test("a source is polled at once when a person asks for it, but not before its Retry-After")
+    func pollNow() async throws {
+        let world = World([source("a"), source("b")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        world.fetcher.serve(url("b"), "slow down", status: 429, [("Retry-After", "1000")])
+        try await world.run {
+            try await world.advance(.seconds(60)) {
+                let records = await world.journal.records
+                return records["a"]?.snapshot != nil && records["b"]?.notBefore != nil
+            }
+            let count = world.fetcher.count(url("a"))
+            await world.watcher.poll("b")
+            await world.watcher.poll("none")
+            await world.watcher.poll("a")
+            // Its interval is a minute.
+            try await world.advance(.seconds(1)) { world.fetcher.count(url("a")) == count + 1 }
+            #expect(world.fetcher.count(url("b")) == 1)
+        }
+    }
+
     @Test("backoff survives a restart")
     func backoff() async throws {
         let first = World([source("a")])

@@ -171,11 +171,13 @@ struct AccessTests {
         // The watcher ends before it has carried the request out.
         try await store.restart()
         _ = try await store.access.add(Silence(rule: "ready", created: stamp(2)))
+        try await store.access.poll(source: "blog", at: stamp(2))
         let again = try await store.journal.controlRequests()
-        #expect(again.map(\.request) == [.accept(source: "lab"), .reloadSilences])
+        #expect(again.map(\.request) == [.accept(source: "lab"), .reloadSilences, .poll(source: "blog")])
         try await store.journal.finish(again[0])
         try await store.journal.finish(again[0])
-        #expect(try await store.journal.controlRequests().map(\.request) == [.reloadSilences])
+        #expect(
+            try await store.journal.controlRequests().map(\.request) == [.reloadSilences, .poll(source: "blog")])
         try await store.journal.close()
     }
 

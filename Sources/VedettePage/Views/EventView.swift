@@ -46,7 +46,7 @@ struct EventView: Sendable {
         let rest = others.prefix(EventView.mostUnmatched).map(verdict)
         let more: HTML = others.count > rest.count ? "<p class=\"faint\">and \(others.count - rest.count) more</p>" : ""
         return """
-            <h2>Messages</h2>\(first)<details\(isOpen)><summary>\(counted(others.count, "other rule"))</summary>\
+            <h2>Messages</h2>\(first)<details\(isOpen)><summary>\(counted(others.count, matched.isEmpty ? "rule" : "other rule"))</summary>\
             <ul class="verdicts">\(Array(rest))</ul>\(more)</details>
             """
     }

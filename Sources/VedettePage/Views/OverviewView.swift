@@ -37,10 +37,12 @@ struct OverviewView: Sendable {
             verdict = "<strong class=\"bad\">No watcher runs</strong>"
         } else if let since = facts.stalledSince {
             verdict = "<strong class=\"bad\">Nothing is stored</strong> since \(render.time(since))"
-        } else if !all.contains(where: \.isBad) {
+        } else if all.isEmpty {
             verdict = "<strong class=\"good\">All is well</strong>"
+        } else if all.contains(where: \.isBad) {
+            verdict = "<strong class=\"bad\">\(counted(all.count, "problem"))</strong>"
         } else {
-            verdict = "<strong class=\"bad\">\(counted(all.count { $0.isBad }, "problem"))</strong>"
+            verdict = "<strong class=\"busy\">\(counted(all.count, "problem")) that may pass by itself</strong>"
         }
         let watcher: HTML? = facts.watcher.map { watcher in
             let since: HTML? = watcher.since.map { "<li>watching since \(render.time($0))</li>" }
