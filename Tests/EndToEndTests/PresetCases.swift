@@ -343,5 +343,11 @@ extension Preset {
             sent: [
                 "gitea-bubble (gitea-release): Version 1.3.0"
             ]),
+        Preset(
+            file: "vedette", source: "other-watcher", polls: ["vedette-1.atom", "vedette-2.atom"],
+            events: ["2 + blog & news is failing: "],
+            sent: [
+                "watcher-bubble (other-watcher-trouble): Seen by another watcher: blog & news is failing"
+            ]),
     ]
 }

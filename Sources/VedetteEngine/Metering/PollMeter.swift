@@ -21,12 +21,13 @@ final class PollMeter {
 
     /// The handles of one lane.
     private struct LaneMeter {
-        let duration: any MetricHistogram
+        /// Nil for streams, which end with their connections.
+        let duration: (any MetricHistogram)?
         let lateness: any MetricHistogram
         let inFlight: any MetricGauge
 
         init(_ meter: any Meter, _ lane: Lane) {
-            duration = meter.histogram(.pollDuration, lane.label)
+            duration = lane == .streams ? nil : meter.histogram(.pollDuration, lane.label)
             lateness = meter.histogram(.pollLateness, lane.label)
             inFlight = meter.gauge(.pollsInFlight, lane.label)
         }
@@ -68,8 +69,7 @@ final class PollMeter {
     func ended(in lane: Lane, from start: BootTime, at now: BootTime) {
         let meter = lanes[lane]
         meter?.inFlight.add(-1)
-        // A stream ends with its connection.
-        if lane != .streams { meter?.duration.record(now.duration(since: start).inSeconds) }
+        meter?.duration?.record(now.duration(since: start).inSeconds)
     }
 
     /// Counts the result of a poll, or of one batch of a stream.
