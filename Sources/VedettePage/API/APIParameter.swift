@@ -48,7 +48,7 @@ struct APIParameter: Sendable {
     /// Checks a value.
     func check(_ value: String) throws(APIError) {
         switch form {
-        case .text: if value.isEmpty || value.utf8.count > 1024 { throw refused("takes 1 to 1024 bytes") }
+        case .text: if value.isEmpty { throw refused("must not be empty") }
         case .choice(let names):
             if !names.contains(value) { throw refused("takes \(names.joined(separator: ", "))") }
         case .number(let range):
@@ -67,7 +67,7 @@ struct APIParameter: Sendable {
     var json: JSON {
         let schema: JSON =
             switch form {
-            case .text: .members(["type": .string("string"), "minLength": .number(1), "maxLength": .number(1024)])
+            case .text: .members(["type": .string("string"), "minLength": .number(1)])
             case .choice(let names): .members(["type": .string("string"), "enum": .array(names.map(JSON.string))])
             case .number(let range):
                 .members([
