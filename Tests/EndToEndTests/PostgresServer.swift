@@ -7,16 +7,31 @@ final class PostgresServer: Sendable {
     let directory = NSTemporaryDirectory() + "vdt-pge-\(UUID().uuidString.prefix(8))"
     /// Its end ends the server.
     private let input = Pipe()
+    private let output = Pipe()
 
     init() throws {
         let process = Process()
         process.executableURL = Program.root.appending(path: "contrib/lab/postgres")
         process.arguments = [directory, "-c", "fsync=off"]
-        let output = Pipe()
         (process.standardInput, process.standardOutput) = (input, output)
         try process.runUnblocked()
+        try expect("ready")
+    }
+
+    /// Stops the server, as its administrator does, and keeps the data.
+    func stop() throws { try order("stop", "stopped") }
+
+    /// Starts it again.
+    func start() throws { try order("start", "ready") }
+
+    private func order(_ line: String, _ answer: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        try expect(answer)
+    }
+
+    private func expect(_ answer: String) throws {
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard line == "ready\n" else { throw Trouble("contrib/lab/postgres printed '\(line)'") }
+        guard line == answer + "\n" else { throw Trouble("contrib/lab/postgres printed '\(line)'") }
     }
 
     deinit { try? input.fileHandleForWriting.close() }

@@ -138,6 +138,30 @@ struct PostgresTests {
         #expect(await third.stop() == 0)
     }
 
+    @Test("a server that stops is told once by the log and on standard output, and its return; no change is lost")
+    func outage() async throws {
+        let watcher = try watcher()
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try server.stop()
+        try set("ready")
+        try await watcher.wait(for: .err) { $0.contains { $0.contains("Nothing is stored meanwhile") } }
+        try await watcher.wait { $0.count == 1 }
+        try server.start()
+        try await watcher.wait { $0.count == 2 }
+        // A minute without a failure is the end of the outage.
+        let lines = try await watcher.wait(limit: 120) { $0.count == 3 }
+        let events = lines.compactMap(Program.object)
+        #expect(
+            events.map { $0.text("type") } == [
+                "io.vedette.source.failing", "io.vedette.item.changed", "io.vedette.source.recovered",
+            ], "\(lines)")
+        #expect(events.first?.text("data", "source") == "journal" && states(watcher) == ["ready"])
+        let log = watcher.lines(of: .err)
+        #expect(log.count { $0.contains("Nothing is stored meanwhile") } == 1, "\(log)")
+        #expect(log.count { $0.contains("the journal can be written again") } == 1, "\(log)")
+        #expect(await watcher.stop() == 0)
+    }
+
     @Test("a password in --state is refused, and is repeated nowhere")
     func password() async throws {
         let result = try await Program.run([

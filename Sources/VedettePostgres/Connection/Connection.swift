@@ -38,6 +38,8 @@ final class Connection: @unchecked Sendable {
         }
         guard let handle else { throw PostgresError(.connect, "out of memory") }
         self.handle = handle
+        // Else libpq writes what the server says beside an answer to standard error.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1
         else { throw PostgresError(.connect, message) }
         try begin()
