@@ -17,6 +17,7 @@ import time
 import flood
 import hostile
 import readers
+import stores
 import summary
 from commands import Commands
 from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, lateness, resident, run, start_notified
@@ -376,6 +377,33 @@ def commands(options, bench):
         measured.close()
 
 
+def both_stores(options, bench):
+    """The same load with the journal in SQLite and on PostgreSQL, in turn."""
+    urls = bench.nginx.urls("still", options.feeds, True, max(1, stores.SOURCES // options.feeds))
+    load = {
+        "changes committed": lambda store: stores.changes(options.vedette, store),
+        "polls of %d feeds that did not change" % len(urls): lambda store: stores.polls(options.vedette, store, bench.nginx, urls),
+    }
+    for what, measure in load.items():
+        figures, used = Figures("Row 15  " + what, "per second", 1), {}
+        for cycle in range(options.cycles):
+            for kind in (stores.Postgres, stores.SQLite):
+                store = kind(os.path.join(options.work, "%s-%s-%d" % (kind.name, what.split()[0], cycle)))
+                try:
+                    rates = measure(store)
+                finally:
+                    store.close()
+                figures.add(store.name, rates.rate)
+                used.setdefault(store.name, []).append(rates.cpu)
+        for name, values in used.items():
+            figures.notes.append("%s: %.0f us of the watcher's CPU for one" % (name, statistics.median(values) * 1e6))
+        if what.startswith("changes"):
+            figures.series["(target)"] = [1000.0]
+            figures.print("PostgreSQL", "(target)", 1.0, least=True)
+        else:
+            figures.print("PostgreSQL", "SQLite", 0.8, least=True)
+
+
 def first_line(command):
     text = subprocess.run(command, capture_output=True, text=True, check=False)
     return ((text.stdout + text.stderr).splitlines() or ["?"])[0]
@@ -433,6 +461,8 @@ def main():
             flooded(options)
         if "14" in rows:
             commands(options, bench)
+        if "15" in rows:
+            both_stores(options, bench)
         summary.print_table(earlier)
         if options.json:
             summary.write(options.json)

@@ -61,15 +61,19 @@ class Flood:
         return max(self.pending) <= BOUND and slowest < 0.1
 
 
-def measure(vedette, work, seconds=60):
-    """Until the bound was reached and for `seconds` more, at most five minutes."""
-    server = Server()
+def configuration(server):
+    """Every list once a second, for a sink that is down."""
     host, port = server.server_address
-    text = "sources:\n" + "".join(
+    return "sources:\n" + "".join(
         "  l%03d: {kind: json, url: \"http://%s:%d/%d\", every: 1s, state: state}\n" % (n, host, port, n) for n in range(SOURCES)) + (
         "sinks:\n  down: {kind: webhook, url: \"http://127.0.0.1:9/\"}\n"
         "rules:\n  - {name: any, when: {field: state}, notify: [down]}\n")
-    process, ready = start_notified(vedette, work, "flood", text)
+
+
+def measure(vedette, work, seconds=60):
+    """Until the bound was reached and for `seconds` more, at most five minutes."""
+    server = Server()
+    process, ready = start_notified(vedette, work, "flood", configuration(server))
     flood, places = Flood(), ["--config", os.path.join(work, "flood", "config"), "--state", os.path.join(work, "flood", "state")]
     try:
         ready(30)

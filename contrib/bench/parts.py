@@ -193,9 +193,9 @@ class Watcher:
         self.log.close()
 
 
-def start_notified(vedette, work, name, text):
+def start_notified(vedette, work, name, text, state=None):
     """`vedette run` on these sources, and a function that waits until it says READY=1 (sd_notify(3)). A second start of that name goes
-    on with the state of the first."""
+    on with the state of the first, which `state` puts in another place."""
     directory = os.path.join(work, name)
     os.makedirs(os.path.join(directory, "config"), exist_ok=True)
     with open(os.path.join(directory, "config", "bench.yaml"), "w") as file:
@@ -206,7 +206,7 @@ def start_notified(vedette, work, name, text):
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     listener.bind(address)
     process = subprocess.Popen(
-        bound([vedette, "run", "--config", os.path.join(directory, "config"), "--state", os.path.join(directory, "state")], "KILL"),
+        bound([vedette, "run", "--config", os.path.join(directory, "config"), "--state", state or os.path.join(directory, "state")], "KILL"),
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(directory, "log"), "a"),
         env=dict(os.environ, NOTIFY_SOCKET=address))
 
