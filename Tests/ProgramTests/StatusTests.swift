@@ -250,6 +250,33 @@ struct StatusTests {
         #expect(watcher["lateness"]?["p99"] == .number("2.5") && watcher["lateness"]?["polls"] == .number("1200"))
     }
 
+    private func member(_ name: String, _ configuration: String, configured: Int64, left: Int = 14) -> RegisteredWatcher
+    {
+        RegisteredWatcher(
+            number: configured, name: name, process: WatcherProcess(pid: 100, host: name), started: Self.ago(3600),
+            configuration: configuration, configured: configured, left: .seconds(left), sources: 7, sinks: 2)
+    }
+
+    @Test("watchers that share a journal have a table; one that is late or has an older configuration is a problem")
+    func members() throws {
+        var facts = facts
+        facts.watchers = [member("db1", "a", configured: 1), member("db2", "a", configured: 2)]
+        var screen = self.screen(facts, nil).lines.map(\.text)
+        #expect(screen.contains { $0.hasPrefix("WATCHER  PROCESS     SINCE") })
+        #expect(screen.contains { $0.hasPrefix("db2") && $0.contains("100 on db2") && $0.hasSuffix("7        2") })
+        #expect(!screen.contains { $0.contains("configuration") })
+        facts.watchers += [member("db3", "b", configured: 3, left: 4)]
+        screen = self.screen(facts, nil, isWhole: true).lines.map(\.text)
+        #expect(
+            screen.contains { $0.contains("db1, db2 have another configuration than db3, which was configured last") })
+        #expect(screen.contains { $0.hasPrefix("db3") && $0.contains("late") && $0.contains("take over in 4 s") })
+        let rows = try facts.json(only: nil).map { try JSON(parsing: Array($0.utf8)) }
+        #expect(rows[1...3].map { $0["member"] } == [.string("db1"), .string("db2"), .string("db3")])
+        #expect(rows[1...3].map { $0["newestConfiguration"] } == [.bool(false), .bool(false), .bool(true)])
+        #expect(rows[1...3].map { $0["late"] } == [nil, nil, .bool(true)])
+        #expect(ConfigurationDrift([]).warning == nil)
+    }
+
     @Test("--json holds the watcher, each source, sink and silence, one object a line")
     func json() throws {
         let rows = try facts.json(only: nil).map { try JSON(parsing: Array($0.utf8)) }

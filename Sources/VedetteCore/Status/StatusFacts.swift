@@ -17,6 +17,8 @@ public struct StatusFacts: Sendable {
     public var now: Timestamp
     /// Nil where none runs.
     public var watcher: Watcher?
+    /// The watchers that share the journal; empty where it is one watcher's.
+    public var watchers: [RegisteredWatcher] = []
     /// The place of the journal.
     public var location = ""
     /// False before the first `run`.
@@ -70,6 +72,8 @@ extension StatusFacts {
         }
         do throws(JournalError) {
             try await facts.read(try await journal.reader(), configuration, today: today)
+            // One that watches alone has no name.
+            facts.watchers = try await journal.watchers().filter { !$0.name.isEmpty }
         } catch {
             guard error.reason == .missing else { throw error }
             facts.sources = configuration.sources.map { SourceStatus($0, nil) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The JSON of `status`: one object a line, for the watcher, each source, each sink, each silence, and each rule that waits
+/// The JSON of `status`: one object a line, for the watcher, each watcher that shares the journal, each source, each sink, each silence, and each rule that waits
 /// or matched nothing.
 extension StatusFacts {
     /// - Parameter names: the sources to show; nil for all of everything.
@@ -9,7 +9,8 @@ extension StatusFacts {
         let sources = zip(sources, sourceRows).filter { names?.contains($0.0.name) != false }.map(\.1)
         guard names == nil else { return sources.map(\.text) }
         var rows =
-            [watcherJSON] + sources + sinks.map(json) + silences.map { .members(["silence": $0.json]) }
+            [watcherJSON] + watchers.map(json) + sources + sinks.map(json)
+            + silences.map { .members(["silence": $0.json]) }
             + timers.map(json)
         if let stalledSince {
             rows.append(.members(["journal": .string("stalled"), "since": .string(stalledSince.rfc3339)]))
@@ -34,6 +35,17 @@ extension StatusFacts {
                     "p99": .number(rounded: $0.p99), "polls": .number($0.polls), "at": .string($0.at.rfc3339),
                 ])
             },
+        ])
+    }
+
+    private func json(_ watcher: RegisteredWatcher) -> JSON {
+        let newest = ConfigurationDrift(watchers).newest
+        return .members([
+            "member": .string(watcher.name), "pid": .number(watcher.process.pid),
+            "host": watcher.process.host.map(JSON.string), "since": .string(watcher.started.rfc3339),
+            "sources": .number(watcher.sources), "sinks": .number(watcher.sinks),
+            "late": watcher.isLate ? .bool(true) : nil, "configuration": .string(watcher.configuration),
+            "newestConfiguration": .bool(watcher.configuration == newest?.configuration),
         ])
     }
 

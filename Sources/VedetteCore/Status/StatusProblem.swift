@@ -30,7 +30,7 @@ public struct StatusProblem: Sendable, Hashable {
 extension StatusFacts {
     /// Returns what does not work, the worst and oldest first.
     public var problems: [StatusProblem] {
-        let all = sources.compactMap(problem) + sinks.flatMap(problems)
+        let all = sources.compactMap(problem) + sinks.flatMap(problems) + watcherProblems
         let order: [String] = ["failing", "suspect", "disabled", "paused"]
         func rank(_ offset: Int) -> (Int, Int64, Int) {
             let problem = all[offset]
@@ -38,6 +38,22 @@ extension StatusFacts {
             return (place, problem.since?.milliseconds ?? .max, offset)
         }
         return all.indices.sorted { rank($0) < rank($1) }.map { all[$0] }
+    }
+
+    /// Watchers that are late, and those whose configuration is not the newest.
+    private var watcherProblems: [StatusProblem] {
+        let late = watchers.filter(\.isLate).map { watcher in
+            StatusProblem(
+                subject: watcher.name, isBad: false, word: "late", since: nil,
+                cause:
+                    "it has not renewed its registration; others take over in \(max(0, watcher.left.components.seconds)) s",
+                details: [.text(watcher.process.text)])
+        }
+        guard let warning = ConfigurationDrift(watchers).warning else { return late }
+        return late + [
+            StatusProblem(
+                subject: "configuration", isBad: false, word: "differs", since: nil, cause: warning, details: [])
+        ]
     }
 
     private func problem(of source: SourceStatus) -> StatusProblem? {

@@ -25,7 +25,7 @@ struct StatusScreen: Sendable {
 
     /// The screen of everything.
     var lines: [StyledText] {
-        var sections = [header, problems, sinks, silences, timers, warnings, sources].filter { !$0.isEmpty }
+        var sections = [header, problems, watchers, sinks, silences, timers, warnings, sources].filter { !$0.isEmpty }
         if let last = sections.popLast() {
             return sections.flatMap { $0 + [StyledText("")] } + last
         }
@@ -104,6 +104,20 @@ struct StatusScreen: Sendable {
         }
         let blank = StyledText("").padded(to: indent)
         return ([first] + flowed(details, indent).map { blank + $0 }).map(fitted)
+    }
+
+    private var watchers: [StyledText] {
+        guard !facts.watchers.isEmpty else { return [] }
+        var table = TextTable(["WATCHER", "PROCESS", "SINCE", "SOURCES", "SINKS"], palette)
+        for watcher in facts.watchers {
+            let host = watcher.process.host.map { " on \($0)" } ?? ""
+            table.add([
+                StyledText(watcher.name), StyledText("\(watcher.process.pid)\(host)"),
+                StyledText(watcher.started.relative(to: now)),
+                StyledText("\(watcher.sources)"), StyledText("\(watcher.sinks)"),
+            ])
+        }
+        return table.lines(within: width, shrinking: [0, 1])
     }
 
     private var sinks: [StyledText] {

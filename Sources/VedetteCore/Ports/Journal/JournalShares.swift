@@ -35,6 +35,8 @@ public struct RegisteredWatcher: Sendable, Hashable {
     public var configured: Int64
     /// The time until it counts as gone, by the database's clock; negative when it is late.
     public var left: Duration
+    /// Whether two renewals, one every five seconds, are missing.
+    public var isLate: Bool { left < .seconds(5) }
     /// The sources that it polls.
     public var sources: Int
     /// The sinks that it delivers to.
