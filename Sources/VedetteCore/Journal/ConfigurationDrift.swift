@@ -15,12 +15,13 @@ public struct ConfigurationDrift: Sendable, Hashable {
         others = watchers.filter { $0.configuration != newest?.configuration }.sorted { $0.name < $1.name }
     }
 
-    /// What a person is told: which watchers are not up to date, and what to do. Nil where all have the same.
-    public var warning: String? {
+    /// Which watchers are not up to date; nil where all have the same configuration.
+    public var cause: String? {
         guard let newest, !others.isEmpty else { return nil }
         let names = others.map(\.name).joined(separator: ", ")
-        return
-            "\(names) \(others.count == 1 ? "has" : "have") another configuration than \(newest.name), which was configured "
-            + "last: give all watchers the same files, and reload them"
+        return "\(names) \(others.count == 1 ? "differs" : "differ") from \(newest.name), configured last"
     }
+
+    /// What to do about it.
+    public static let remedy = "give all watchers the same files, and reload them"
 }

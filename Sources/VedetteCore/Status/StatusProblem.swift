@@ -45,14 +45,14 @@ extension StatusFacts {
         let late = watchers.filter(\.isLate).map { watcher in
             StatusProblem(
                 subject: watcher.name, isBad: false, word: "late", since: nil,
-                cause:
-                    "it has not renewed its registration; others take over in \(max(0, watcher.left.components.seconds)) s",
+                cause: "not heard of lately; others take over in \(max(0, watcher.left.components.seconds)) s",
                 details: [.text(watcher.process.text)])
         }
-        guard let warning = ConfigurationDrift(watchers).warning else { return late }
+        guard let cause = ConfigurationDrift(watchers).cause else { return late }
         return late + [
             StatusProblem(
-                subject: "configuration", isBad: false, word: "differs", since: nil, cause: warning, details: [])
+                subject: "configuration", isBad: false, word: "unequal", since: nil, cause: cause,
+                details: [.text(ConfigurationDrift.remedy)])
         ]
     }
 

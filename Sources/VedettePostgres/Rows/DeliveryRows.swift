@@ -81,13 +81,19 @@ enum DeliveryRows {
         func part(_ state: String?) -> String {
             "\(columns) where \((conditions + (state.map { [$0] } ?? [])).joined(separator: " and ")) order by d.id limit $2"
         }
+        // An index has the dead rows of each sink in the order of release; none has those of all sinks.
+        func dead() -> String {
+            guard filter.sink == nil else { return part("d.state = 'dead'") }
+            return """
+                select found.* from (select sink from queue_total where state = 'dead' and count > 0) as queue
+                cross join lateral (\(part("d.sink = queue.sink and d.state = 'dead'"))) as found
+                """
+        }
         let sql: String
         switch filter.states {
         case .unsent:
-            // The pending and the dead rows have an index each in the order of release; no index has both.
-            let parts = ["d.ended_at is null", "d.state = 'dead'"].map { "(\(part($0)))" }
-            sql = "select * from (\(parts.joined(separator: " union all "))) as unsent order by id limit $2"
-        case .only(.dead): sql = part("d.state = 'dead'")
+            sql = "select * from ((\(part("d.ended_at is null"))) union all (\(dead()))) as unsent order by id limit $2"
+        case .only(.dead): sql = "select * from (\(dead())) as dead order by id limit $2"
         case .only(let state):
             let isPending = state.isPending ? " and d.ended_at is null" : ""
             sql = part("d.state = \(number(state.rawValue))\(isPending)")
