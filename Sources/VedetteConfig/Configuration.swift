@@ -34,6 +34,8 @@ public struct SinkDefinition: Sendable {
     public var policy: DeliveryPolicy
     /// Whether the receiver's certificate is not verified.
     public var isInsecure = false
+    /// The only one of several watchers that delivers to it; nil for any.
+    public var watcher: String?
     /// A digest of its configuration, so that a reload finds a changed sink. It must not be stored or shown, since it depends
     /// on literal secrets.
     public var fingerprint: UInt64
@@ -49,6 +51,8 @@ public struct Settings: Sendable {
     public var giveUp: Duration = .seconds(72 * 3600)
     /// The database of the journal; nil for SQLite in the state directory.
     public var postgres: PostgresServer?
+    /// The name of this watcher among several on one PostgreSQL; nil for the host's name.
+    public var watcher: String?
 
     /// Creates the default settings.
     public init() {}

@@ -44,6 +44,16 @@ struct ConfigurationBuilder {
             windows: Dictionary(windows, uniquingKeysWith: { first, _ in first }), findings: findings)
         let rules = rules(sections.rules, ruleReader)
         validate(rules, sources: zip(sourceEntries, sources.map(\.1)).map { (entry: $0, source: $1) })
+        if settings.postgres != nil {
+            let local = Set(kinds.sinks.filter(\.isLocal).map(\.name))
+            let validator = LocalityValidator(findings: findings)
+            for (entry, source) in zip(sourceEntries, sources.map(\.1)) {
+                if let source, source.isLocal, source.watcher == nil { validator.refuse(entry, "source") }
+            }
+            for (entry, sink) in zip(sinkEntries, sinks.map(\.1)) {
+                if let sink, local.contains(sink.kindName), sink.watcher == nil { validator.refuse(entry, "sink") }
+            }
+        }
         UsageValidator(rules: rules, findings: findings).validate(
             sources: sourceEntries, sinks: sinkEntries, windows: windowEntries)
         RuleTestRunner.run(rules, findings)

@@ -121,6 +121,9 @@ public enum ConfigurationKeys {
         KeySpec("per", "duration", "The time.", required: true),
     ]
 
+    private static let watcher = KeySpec(
+        "watcher", "text", "The only one of several watchers that uses it, by its name in `settings`.", default: "any")
+
     /// The keys of every source.
     public static let source = [
         KeySpec("kind", "text", "How it is requested and read.", required: true),
@@ -137,6 +140,7 @@ public enum ConfigurationKeys {
         KeySpec("fails", "number", "Failed polls in a row that make it `failing`.", default: "3"),
         KeySpec("first", "baseline | announce", "What to do with the items of the first poll.", default: "baseline"),
         KeySpec("empty", "suspect | valid", "What an empty list means after one with items.", default: "suspect"),
+        watcher,
         KeySpec("user_agent", "text", "The User-Agent that the server sees.", default: "the server's"),
         KeySpec("headers", "map of texts or secrets", "Sent with every request; they replace those of the server."),
         KeySpec(
@@ -182,6 +186,7 @@ public enum ConfigurationKeys {
         KeySpec(
             "else", "text or list",
             "Sinks that get a message that died here: the first one, then the next if it dies there, too."),
+        watcher,
     ]
 
     /// The keys of `queue`.
@@ -365,6 +370,8 @@ public enum ConfigurationKeys {
         KeySpec("retain", "map", "What the journal keeps; pending messages are never pruned."),
         KeySpec("give_up", "duration", "The age at which a pending message is dead.", default: "72h"),
         KeySpec("journal", "map", "A PostgreSQL database for the journal.", default: "SQLite in the state directory"),
+        KeySpec(
+            "watcher", "text", "The name of this watcher among several on one PostgreSQL.", default: "the host's name"),
         KeySpec("heartbeat", "map", "Requests to a monitor that tells somebody when they stop."),
         KeySpec("listen", "address or map", "Where the page and the metrics are offered.", default: "nowhere"),
     ]

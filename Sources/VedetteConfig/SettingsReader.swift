@@ -30,6 +30,7 @@ struct SettingsReader {
             }
             map["retain"].map { retain($0, &settings) }
             if let node = map["journal"] { settings.postgres = server(node) ?? settings.postgres }
+            settings.watcher = map["watcher"].flatMap { scalars.text($0, "'watcher'") } ?? settings.watcher
             heartbeat = map["heartbeat"].flatMap(self.heartbeat) ?? heartbeat
             let listenReader = ListenReader(secrets: secrets, findings: findings)
             listen = map["listen"].flatMap(listenReader.settings) ?? listen

@@ -11,6 +11,7 @@ public enum DesktopKind {
                 "icon", .text, "A name in the icon theme, or the absolute path of a picture.", default: "Vedette's own"
             )
         ],
+        isLocal: true,
         make: { options throws(OptionProblem) in
             let icon = try options.text("icon").map(Icon.checked)
             return { _, services in

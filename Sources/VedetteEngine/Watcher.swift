@@ -16,6 +16,10 @@ public actor Watcher {
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
     private(set) var schedule: PollSchedule
+    /// All configured sources, also those that other watchers poll.
+    private var configured: [Source]
+    /// The sources that this watcher polls; nil for all that are configured.
+    private var held: Set<String>?
     private(set) var slots = PollSlots()
     private var isStopping = false
     private let sleep: WatcherSleep
@@ -42,7 +46,9 @@ public actor Watcher {
             announce: { await dispatcher.committed($0, $1) })
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits)
         pipeline = PollPipeline(dependencies, network: network, rules: rules, deferredWrites: deferredWrites)
-        schedule = PollSchedule(watch.sources, rules.interests, dependencies.random)
+        configured = watch.sources
+        held = dependencies.journal.shares.map { _ in [] }
+        schedule = PollSchedule(held == nil ? watch.sources : [], rules.interests, dependencies.random)
     }
 
     // MARK: Lifecycle
@@ -51,7 +57,8 @@ public actor Watcher {
     public func restore() async throws(JournalError) {
         await dispatcher.onSinkChange { [rules] in await rules.sinkChanged($0) }
         let records = try await dependencies.journal.sourceRecords()
-        await dispatcher.restore(records.compactMap(StoppedSink.init))
+        // The sinks of several watchers are restored as they are taken.
+        if held == nil { await dispatcher.restore(records.compactMap(StoppedSink.init)) }
         let now = dependencies.clock.now()
         newestStored = records.compactMap(\.health.lastPollAt).max()
         for record in records {
@@ -59,9 +66,12 @@ public actor Watcher {
             source.restore(record, at: now)
             network.restore(record, origin: source.origin)
         }
-        network.restore(isOffline: try await dependencies.journal.lastOfWatcher()?.kind == .offline)
+        // Another watcher's machine may have written it.
+        let last = held == nil ? try await dependencies.journal.lastOfWatcher() : nil
+        network.restore(isOffline: last?.kind == .offline)
         network.watch(schedule.all)
-        try await rules.restore(records, watched: schedule.byName.mapValues(\.source))
+        let watched = Dictionary(configured.map { ($0.name, $0) }) { first, _ in first }
+        try await rules.restore(records, watched: watched)
         for source in schedule.all { schedule.scheduleFirst(source, now: now) }
         let soon = now.boot.advanced(by: .seconds(10))
         pipeline.pollLog.start(schedule.all.filter { $0.due(now: now) <= soon }.map(\.source.name))
@@ -122,19 +132,62 @@ public actor Watcher {
     /// Takes another set of sources and rules: all of it, or nothing when the journal cannot be read. Unchanged sources go
     /// on undisturbed; a poll of a source that was removed or has another request now is cancelled.
     public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
-        let hasNew = watch.sources.contains { schedule[$0.name] == nil }
-        let records = hasNew ? try await dependencies.journal.sourceRecords() : []
         try await rules.prepare(watch.rules)
-        let stored = Dictionary(records.map { ($0.name, $0) }) { _, last in last }
+        let stored = try await recordsOfNew { watch.sources.filter(isHeld) }
+        configured = watch.sources
+        setSchedule(stored)
+        let polled = schedule.all.filter { $0.record.snapshot != nil }.map(\.source)
+        await rules.reload(watch.rules, watched: watch.sources, polled: polled)
+        schedule.advanceForRules(now: dependencies.clock.now())
+        sleep.wakeUp()
+    }
+
+    /// Polls these of the configured sources alone, and evaluates the deadlines of these rules alone. Returns when no poll
+    /// of another source is under way, and what such polls committed is in the journal.
+    func hold(sources: Set<String>, rules names: Set<String>) async throws(JournalError) {
+        held = sources
+        let stored = try await recordsOfNew { configured.filter(isHeld) }
+        let before = Set(schedule.byName.keys)
+        let polls = schedule.all.filter { !sources.contains($0.source.name) }.compactMap(\.poll)
+        setSchedule(stored)
+        let after = Set(schedule.byName.keys)
+        let gained = after.subtracting(before).map { stored[$0] ?? SourceRecord(name: $0) }
+        let lost = before.subtracting(after)
+        var problem: JournalError?
+        do throws(JournalError) {
+            try await rules.hold(gained: gained, lost: lost, rules: names)
+        } catch {
+            problem = error
+        }
+        schedule.advanceForRules(now: dependencies.clock.now())
+        sleep.wakeUp()
+        for poll in polls { await poll.value }
+        if let problem { throw problem }
+    }
+
+    /// Takes over what other watchers committed that rules must know.
+    func followOthers() async { await rules.followOthers() }
+
+    private func isHeld(_ source: Source) -> Bool { held?.contains(source.name) ?? true }
+
+    /// Reads the records of the sources that are not watched yet. A call that runs beside it may change which these are.
+    private func recordsOfNew(among sources: () -> [Source]) async throws(JournalError) -> [String: SourceRecord] {
+        var (stored, read): ([String: SourceRecord], Set<String>) = ([:], [])
+        while true {
+            let new = Set(sources().map(\.name)).filter { schedule[$0] == nil }
+            if new.isSubset(of: read) { return stored }
+            let records = try await dependencies.journal.sourceRecords()
+            (stored, read) = (Dictionary(records.map { ($0.name, $0) }) { _, last in last }, new)
+        }
+    }
+
+    /// Watches the configured sources that this watcher holds.
+    private func setSchedule(_ stored: [String: SourceRecord]) {
         let now = dependencies.clock.now()
         // Each may have another host now, which need not be slow.
         for source in schedule.all where slots.stopWaiting(source) { schedule.schedule(source, at: now.boot) }
-        schedule.reload(watch.sources, stored: stored, now: now)
+        schedule.reload(configured.filter(isHeld), stored: stored, now: now)
         network.watch(schedule.all)
-        let polled = schedule.all.filter { $0.record.snapshot != nil }.map(\.source)
-        await rules.reload(watch.rules, watched: Set(schedule.byName.keys), polled: polled)
-        schedule.advanceForRules(now: dependencies.clock.now())
-        sleep.wakeUp()
     }
 
     /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
@@ -176,7 +229,7 @@ public actor Watcher {
         schedule.catchUp(at: dependencies.clock.now().boot)
         // Servers have given up connections that were silent for so long.
         for source in schedule.all where source.isStreaming { source.poll?.cancel() }
-        Task { [dispatcher] in await dispatcher.exclude(pause: length) }
+        if held == nil { Task { [dispatcher] in await dispatcher.exclude(pause: length) } }
     }
 
     private func sleepUntilNext() async {

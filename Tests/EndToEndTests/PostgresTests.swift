@@ -12,11 +12,16 @@ struct PostgresTests {
         (home, server) = (try Home(), try PostgresServer())
         try home.write(
             """
-            settings: {journal: {postgres: "\(server.keywords)"}}
+            settings: {watcher: here, journal: {postgres: "\(server.keywords)"}}
             sources:
               systems:
-                {kind: json, url: "file://\(home.directory.path)/systems.json", items: systems, state: state, every: 1s}
-            sinks: {out: {kind: stdout, format: json}}
+                kind: json
+                url: "file://\(home.directory.path)/systems.json"
+                items: systems
+                state: state
+                every: 1s
+                watcher: here
+            sinks: {out: {kind: stdout, format: json, watcher: here}}
             rules: [{name: any, when: {field: state}, notify: out}]
             """)
         try set("starting")
@@ -118,7 +123,8 @@ struct PostgresTests {
         #expect(different.code == 65 && different.out.contains("different"))
     }
 
-    @Test("a second watcher stands by, and takes over when the first one ends, and when it is killed")
+    @Test(
+        "a second watcher with the same name stands by, and takes over when the first one ends, and when it is killed")
     func standsBy() async throws {
         let first = try watcher()
         try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }

@@ -113,7 +113,7 @@ struct RuleCoordinatorTests {
             small.withLock { $0 = task }
         }
         await bench.rules.reload(
-            RuleSet([bench.rule]), watched: ["big", "small"], polled: [big])
+            RuleSet([bench.rule]), watched: [big, source("small")], polled: [big])
         let count = try #require(try await small.withLock { $0 }?.value)
         #expect(count < 101)
         let deliveries = await bench.journal.deliveries.values.map(\.delivery.message)

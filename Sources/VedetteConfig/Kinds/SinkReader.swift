@@ -20,10 +20,11 @@ struct SinkReader {
         guard let options = reader.options(kind.options, in: map) else { return nil }
         do throws(OptionProblem) {
             // A kind may refuse the value of a secret, so without secrets no sink can be made.
+            let watcher = map["watcher"].flatMap { ScalarReader(findings: findings).text($0, "'watcher'") }
             let factory = secrets.reads ? try kind.make(options) : UnreadSink.make
             return SinkDefinition(
                 name: entry.name, kindName: kind.name, make: factory, policy: policy,
-                isInsecure: options.tls("tls").insecure,
+                isInsecure: options.tls("tls").insecure, watcher: watcher,
                 fingerprint: fingerprint(entry.value))
         } catch {
             reader.report(error, in: map)

@@ -32,12 +32,14 @@ struct SourceReader {
         let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
         let first = map["first"].flatMap { scalars.choice($0, "'first'") } ?? Source.First.baseline
         let empty = map["empty"].flatMap { scalars.choice($0, "'empty'") } ?? Source.Empty.suspect
+        let watcher = map["watcher"].flatMap { scalars.text($0, "'watcher'") }
         let stream = StreamReader(findings: findings).settings(map, of: kind, among: kinds)
         guard let made = make(kind, map, stream), let (server, url) = server else { return nil }
-        return Source(
+        var source = Source(
             name: entry.name, kindName: kind.name, kind: made, server: server, url: url, interval: interval,
-            fails: fails,
-            first: first, empty: empty, stream: stream)
+            fails: fails, first: first, empty: empty, stream: stream)
+        source.watcher = watcher
+        return source
     }
 
     private func make(

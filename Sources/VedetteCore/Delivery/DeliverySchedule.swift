@@ -148,6 +148,13 @@ public struct DeliverySchedule: Sendable {
     /// Pauses a sink that refused messages in an earlier run.
     public mutating func pause(sink: String) { sinks[sink, default: ScheduledSink()].isPaused = true }
 
+    /// Forgets the lanes of a sink that another watcher delivers to from now on. Attempts in flight may end later.
+    public mutating func remove(sink: String) {
+        lanes = lanes.filter { $0.key.sink != sink }
+        sinks[sink]?.isPaused = false
+        sinks[sink]?.circuit = CircuitBreaker()
+    }
+
     /// Reads every lane again, because the journal changed its deliveries.
     public mutating func rereadAll() {
         for name in lanes.keys {
@@ -171,6 +178,9 @@ public struct DeliverySchedule: Sendable {
             markReady(name)
         }
     }
+
+    /// Records that an attempt was cancelled, since its sink is another watcher's now or the program ends.
+    public mutating func cancelled(in name: DeliveryLane) { sinks[name.sink]?.inFlight -= 1 }
 
     /// Makes every delivery due now, except those that were attempted and failed. From now on nothing waits for a time.
     public mutating func drainOnce() {

@@ -38,6 +38,11 @@ public struct Source: Sendable {
     public var empty: Empty
     /// How it reads records that its server pushes; nil for a source that is only polled.
     public var stream: StreamSettings?
+    /// The only one of several watchers that polls it; nil for any.
+    public var watcher: String?
+
+    /// Whether it is a file or a program of the machine of its watcher.
+    public var isLocal: Bool { url.hasPrefix("file:") || CommandURL.arguments(url) != nil }
 
     /// Creates a source.
     public init(

@@ -68,6 +68,12 @@ struct SourceFacts: Sendable {
         for item in items where !newer.contains(item.key) { change(source) { $0.update(item.key, item) } }
     }
 
+    /// Replaces the items of a source that another watcher polls.
+    mutating func replace(_ source: String, _ items: [Item]) {
+        clear(source)
+        for item in items { add(source, item) }
+    }
+
     /// Ends the gathering.
     mutating func complete() { polled = nil }
 
@@ -123,6 +129,12 @@ extension RuleEngine {
     /// Adds the stored items of a source to the facts that are gathered, else to those in force.
     public mutating func addStoredFacts(of source: String, _ items: [Item]) {
         if gathered != nil { gathered?.addStored(source, items) } else { facts.addStored(source, items) }
+    }
+
+    /// Replaces the items of a source that another watcher polls.
+    public mutating func replaceFacts(of source: String, _ items: [Item]) {
+        facts.replace(source, items)
+        gathered?.replace(source, items)
     }
 
     /// Takes the facts that were gathered for the rules in force.

@@ -53,6 +53,8 @@ public final class MonitoredJournal: Journal {
 
     // MARK: Journal
 
+    public var shares: (any JournalShares)? { journal.shares }
+
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
         try await read { () async throws(JournalError) in try await journal.sourceRecords() }
     }

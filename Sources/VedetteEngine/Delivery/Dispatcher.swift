@@ -15,11 +15,17 @@ public actor Dispatcher {
     var schedule: DeliverySchedule
     private let meter: DeliveryMeter
     private var unwritten: [Attempt] = []
+    /// The sink of each of `unwritten`.
+    private var unwrittenSinks: [String] = []
     private var isWriting = false
     private(set) var isStopping = false
     private(set) var isOnce = false
     private var hasCancelledAttempts = false
     private(set) var attempts: [Int64: Task<Void, Never>] = [:]
+    /// The sinks of `attempts`.
+    private var sinksUnderWay: [Int64: String] = [:]
+    /// The sinks that this watcher delivers to; nil for all.
+    private var held: Set<String>?
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
     nonisolated let queueBounds: QueueBounds
@@ -59,6 +65,7 @@ public actor Dispatcher {
         (self.dependencies, self.executor) = (dependencies, executor)
         (self.sinks, self.policy, stopped) = (sinks, policy, StoppedSinks(fingerprints: fingerprints))
         schedule = DeliverySchedule(policy: policy)
+        held = dependencies.journal.shares.map { _ in [] }
         time = SteadyClock(dependencies.clock.now())
         meter = DeliveryMeter(dependencies.meter)
         queueBounds = QueueBounds(sinks: Set(sinks.keys), policy: policy, dependencies)
@@ -82,6 +89,8 @@ public actor Dispatcher {
     /// Finds the deliveries that earlier runs left pending.
     /// - Parameter newestStored: when the watcher was last alive, as far as the journal tells.
     public func restore(after newestStored: Timestamp? = nil) async throws(JournalError) {
+        // Several watchers find them with the sinks that they take.
+        guard held == nil else { return }
         if let newestStored {
             let pause = Duration.milliseconds(
                 dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
@@ -109,6 +118,7 @@ public actor Dispatcher {
 
     /// Takes deliveries that were just committed.
     public func enqueue(_ deliveries: [Delivery]) {
+        guard held == nil else { return take(deliveries) }
         let now = dependencies.clock.now()
         // A check of the bounds may have evicted some before their commit was announced.
         let fresh = deliveries.filter { $0.id > lastEvicted[$0.message.sink] ?? 0 }
@@ -161,9 +171,54 @@ public actor Dispatcher {
     public func retry(sink: String) async throws(JournalError) {
         resume(sink)
         work()
-        for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink { schedule.laneFound(lane) }
+        for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink && isHeld(sink) {
+            schedule.laneFound(lane)
+        }
         queueLimiter.changed(at: dependencies.clock.now().boot)
         work()
+    }
+
+    private func isHeld(_ sink: String) -> Bool { held?.contains(sink) ?? true }
+
+    /// Delivers to these sinks alone. Returns when no attempt of another one is under way and their outcomes are stored. An
+    /// attempt that lasts longer than `patience` is cancelled; its message is sent again by the watcher that holds the sink.
+    func hold(_ sinks: Set<String>, patience: Duration = .seconds(5)) async throws(JournalError) {
+        let before = held ?? []
+        let gained = sinks.subtracting(before)
+        let records = gained.isEmpty ? [] : try await dependencies.journal.sourceRecords()
+        held = sinks
+        let lost = before.subtracting(sinks)
+        for sink in lost {
+            schedule.remove(sink: sink)
+            recoveryProbes.removeValue(forKey: sink)?.cancel()
+            stopped.forget(sink)
+        }
+        if !lost.isEmpty { await finishAttempts(of: lost, within: patience) }
+        restore(records.compactMap(StoppedSink.init).filter { gained.contains($0.sink) })
+        try await lookForDeliveries()
+        for sink in gained { probeRecovery(sink) }
+    }
+
+    private func finishAttempts(of lost: Set<String>, within patience: Duration) async {
+        let clock = dependencies.clock
+        let deadline = clock.now().boot.advanced(by: patience)
+        let limit = Task {
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            for (id, sink) in self.sinksUnderWay where lost.contains(sink) { self.attempts[id]?.cancel() }
+        }
+        await wait { !$0.sinksUnderWay.values.contains(where: lost.contains) }
+        limit.cancel()
+        await wait { !$0.unwrittenSinks.contains(where: lost.contains) || $0.isStopping }
+    }
+
+    /// Finds deliveries that another watcher committed. Where several commit to one lane, the journal alone has the order.
+    /// - Returns: the sinks with pending deliveries, also those that are no longer configured.
+    @discardableResult
+    func lookForDeliveries() async throws(JournalError) -> Set<String> {
+        let lanes = try await dependencies.journal.pendingLanes()
+        for lane in lanes where isHeld(lane.sink) { schedule.moreCommitted(lane, from: .max) }
+        work()
+        return Set(lanes.map(\.sink))
     }
 
     /// Lets a sink take messages again.
@@ -289,6 +344,7 @@ public actor Dispatcher {
         let (sink, generation) = (sinks[name], generations[name])
         meter.started()
         // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
+        sinksUnderWay[delivery.id] = name
         attempts[delivery.id] = Task { @concurrent in
             let outcome =
                 await sink?.deliver(delivery.message)
@@ -302,9 +358,10 @@ public actor Dispatcher {
         let outcome = isCurrent ? outcome : outcome.ofAnotherSink
         let wasCancelled = attempts[delivery.id]?.isCancelled == true
         attempts[delivery.id] = nil
+        sinksUnderWay[delivery.id] = nil
         meter.ended()
         defer { resumeWaiters() }
-        if wasCancelled, outcome != .delivered { return }
+        if wasCancelled, outcome != .delivered { return schedule.cancelled(in: delivery.lane) }
         let now = dependencies.clock.now()
         let policy = RetryPolicy(giveUp: policy(of: delivery.message.sink).giveUp)
         let attempt = policy.attempt(
@@ -368,6 +425,7 @@ public actor Dispatcher {
             attempt.passOn(delivery, policy, to: Set(sinks.keys), at: now.wall, dependencies.random)
         }
         unwritten.append(time.stored(attempt, now))
+        unwrittenSinks.append(delivery.message.sink)
         let (sink, message) = (delivery.message.sink, delivery.message)
         let fields = LogFields(source: message.event.source, sink: sink, message: message.id)
         guard let reason = attempt.reason else {
@@ -389,6 +447,7 @@ public actor Dispatcher {
             do throws(JournalError) {
                 let result = try await dependencies.journal.record(batch, within: queueBounds.limits())
                 unwritten.removeFirst(batch.count)
+                unwrittenSinks.removeFirst(batch.count)
                 take(result.successors.filter(\.state.isPending))
                 evicted(result.eviction)
                 resumeWaiters()
@@ -413,7 +472,8 @@ public actor Dispatcher {
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
     func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
-        let lanes = Dictionary(successors.map { ($0.lane, $0.id) }, uniquingKeysWith: min)
+        let mine = successors.filter { isHeld($0.message.sink) }
+        let lanes = Dictionary(mine.map { ($0.lane, $0.id) }, uniquingKeysWith: min)
         for (lane, first) in lanes { schedule.moreCommitted(lane, from: first) }
         queueLimiter.pending(at: dependencies.clock.now().boot)
         work()

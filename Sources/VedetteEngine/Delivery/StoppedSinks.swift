@@ -47,6 +47,9 @@ struct StoppedSinks {
         return byName.updateValue(stop, forKey: sink) == nil ? .stopped(stop) : nil
     }
 
+    /// Forgets a sink that another watcher delivers to from now on.
+    mutating func forget(_ sink: String) { byName[sink] = nil }
+
     /// Lets a sink take messages again.
     /// - Returns: the change to store; nil when it was not stopped.
     mutating func resume(_ sink: String) -> SinkChange? {

@@ -12,6 +12,8 @@ actor RuleCoordinator {
     private static let retryDelay = Duration.seconds(5)
     /// Deadlines on the wall clock are checked at least this often, since that clock may be set.
     private static let longestSleep = Duration.seconds(60)
+    /// How often a step is evaluated again since another watcher changed what it is based on.
+    static let maximumConflicts = 10
 
     private let dependencies: Dependencies
     private let commits: CommitBatcher
@@ -25,9 +27,19 @@ actor RuleCoordinator {
     private var isTimed = false
     /// Stopped sinks whose events the journal refused, to be stored later.
     private var unstoredStops: [String: StoppedSink] = [:]
+    /// Nil where nobody else writes the journal.
+    private let shares: (any JournalShares)?
+    /// Nil where nobody else writes the journal.
+    private let barrier: StepBarrier?
+    /// The changes of other watchers up to this number are in the engine.
+    private var version: Int64 = 0
+    /// The configured sources by name, whoever polls them.
+    private var configured: [String: Source] = [:]
 
     init(_ rules: RuleSet, _ dependencies: Dependencies, commits: CommitBatcher) {
         (self.dependencies, self.commits) = (dependencies, commits)
+        shares = dependencies.journal.shares
+        barrier = shares.map { _ in StepBarrier() }
         time = SteadyClock(dependencies.clock.now())
         engine = RuleEngine(rules, civil: dependencies.civil)
         interests = RuleInterests(rules, time)
@@ -44,6 +56,7 @@ actor RuleCoordinator {
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
     /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
     func evaluate(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
+        if let barrier { await barrier.enter() }
         let (now, source) = (poll.now, transition.source)
         let identifier = { [random = dependencies.random] in random.identifier(at: now.wall) }
         var record = PollRecord(
@@ -62,6 +75,7 @@ actor RuleCoordinator {
         guard await finish(&evaluation, identifier) else {
             engine.undo(evaluation.step)
             publishAll()
+            await barrier?.leave()
             return nil
         }
         // From the last piece to the submission nothing else runs here: see `RuleEngine.resume`.
@@ -70,6 +84,7 @@ actor RuleCoordinator {
         report(step)
         (record.memories, record.endedSilences) = (step.changes, step.endedSilences)
         record.deliveries = step.deliveries
+        record.basis = basis(of: step)
         publish(step, source.name)
         return Evaluation(step: step, ticket: commits.submit(record))
     }
@@ -88,10 +103,23 @@ actor RuleCoordinator {
     }
 
     /// Takes back a step that was not committed: its poll is made again.
-    func undo(_ evaluation: Evaluation) {
+    func undo(_ evaluation: Evaluation) async {
         engine.undo(evaluation.step)
         publishAll()
+        await barrier?.leave()
     }
+
+    /// Evaluates a transition again whose step was taken back after a conflict.
+    func evaluateAgain(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
+        await refresh()
+        return await evaluate(transition, poll)
+    }
+
+    /// Notes that an evaluation is committed. To be called where `isShared`.
+    nonisolated func settled() async { await barrier?.leave() }
+
+    /// Whether other watchers write the journal, too.
+    nonisolated var isShared: Bool { shares != nil }
 
     /// Notes a poll that was not good and brings no record: what rules remember of its items stays unconfirmed.
     func pollFailed(_ source: String) {
@@ -125,9 +153,13 @@ actor RuleCoordinator {
         let event = Event(
             id: random.identifier(at: now.wall), kind: kind, time: now.wall, source: sink, sourceKind: Event.sink,
             poll: "", error: Event.Problem(failure: kind.word, detail: reason))
+        await barrier?.enter()
         let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         let deliveries = step.deliveries.map { RuleCoordinator.suppressed($0, about: sink) }
-        if let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries) {
+        let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries)
+        await barrier?.leave()
+        if error?.reason == .conflict { await refresh() }
+        if let error {
             dependencies.log.log(.error, "failed to store that the sink '\(sink)' stopped: \(error.detail)")
             unstoredStops[sink] = stop
             retryLater()
@@ -163,8 +195,10 @@ actor RuleCoordinator {
     func evaluateDeadlines() async {
         let now = dependencies.clock.now()
         let random = dependencies.random
-        let step = engine.fireTimers(at: time.ruleTime(now)) { random.identifier(at: now.wall) }
-        if let error = await commit(step) {
+        let error = await commitCurrent {
+            engine.fireTimers(at: time.ruleTime(now)) { random.identifier(at: now.wall) }
+        }
+        if let error {
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
             retryLater()
         }
@@ -212,19 +246,43 @@ actor RuleCoordinator {
     /// Takes up what the journal kept, and looks for matches that exist already.
     /// - Parameter watched: the sources by name.
     func restore(_ records: [SourceRecord], watched: [String: Source]) async throws(JournalError) {
-        let kept = try await dependencies.journal.ruleMemories()
-        let silences = try await dependencies.journal.silences()
+        configured = watched
+        let (kept, silences) = try await remembered()
         try await readFacts(of: engine.factSources)
         let (now, random) = (dependencies.clock.now(), dependencies.random)
-        let unconfirmed = records.filter { watched[$0.name] == nil || $0.isUncertain(at: now.wall) }.map(\.name)
+        let unconfirmed = records.filter { record in
+            // Other watchers may go on to poll meanwhile.
+            let isUncertain = isShared ? record.health.failures > 0 : record.isUncertain(at: now.wall)
+            return watched[record.name] == nil || isUncertain
+        }.map(\.name)
         var step = engine.restore(
             kept, silences: silences, health: SourceHealth(records, watched: watched), unconfirmed: Set(unconfirmed),
             at: time.ruleTime(now)
         ) { random.identifier(at: now.wall) }
         let known = Set(records.map(\.name)).union(watched.keys)
         step.add(engine.forgetSources(except: known, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
-        await commitOrLog(step)
+        if isShared { engine.fire([]) }
+        await barrier?.enter()
+        let error = await commit(step)
+        await barrier?.leave()
+        if error?.reason == .conflict {
+            // Another watcher did the same at the same time.
+            await refresh()
+        } else if let error {
+            dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
+        }
+        guard !isShared else { return }
         try await findExisting(in: records.filter { $0.snapshot != nil }.compactMap { watched[$0.name] })
+    }
+
+    /// Reads what rules remember, and the silences.
+    private func remembered() async throws(JournalError) -> ([RuleMemory], [Silence]) {
+        guard let shares else {
+            return (try await dependencies.journal.ruleMemories(), try await dependencies.journal.silences())
+        }
+        let all = try await shares.ruleChanges(after: nil)
+        version = all.version
+        return (all.memories.values.compactMap { $0 }, all.silences)
     }
 
     /// Reads what the rules of a coming `reload` ask of other sources. Until then the rules in force stay.
@@ -234,14 +292,15 @@ actor RuleCoordinator {
 
     /// Takes another set of rules, after `prepare`; timers of rules that are unchanged go on.
     /// - Parameters:
-    ///   - watched: the names of the sources.
-    ///   - polled: sources with a snapshot, in which new rules may match already.
-    func reload(_ rules: RuleSet, watched: Set<String>, polled: [Source]) async {
+    ///   - watched: the sources.
+    ///   - polled: those of them with a snapshot, in which new rules may match already.
+    func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
+        configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
         interests.set(rules)
         let (now, random) = (dependencies.clock.now(), dependencies.random)
-        await commitOrLog(engine.reload(rules, at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+        await commitOrLog { engine.reload(rules, at: time.ruleTime(now)) { random.identifier(at: now.wall) } }
         do throws(JournalError) {
-            try await pauseUnwatched(watched)
+            try await pauseUnwatched(Set(configured.keys))
             try await findExisting(in: polled)
         } catch {
             dependencies.log.log(.warning, "failed to look for existing matches of new rules: \(error.detail)")
@@ -255,10 +314,11 @@ actor RuleCoordinator {
         for source in unwatched { engine.pollFailed(source) }
         let known = try await dependencies.journal.sourceRecords().map(\.name)
         let (now, random) = (dependencies.clock.now(), dependencies.random)
-        await commitOrLog(
+        await commitOrLog {
             engine.forgetSources(except: watched.union(known), at: time.ruleTime(now)) {
                 random.identifier(at: now.wall)
-            })
+            }
+        }
     }
 
     /// Reads the stored items of the sources that `if`, `unless` and `how_many` ask for.
@@ -276,32 +336,129 @@ actor RuleCoordinator {
     private func findExisting(in sources: [Source]) async throws(JournalError) {
         for source in sources where !engine.rulesMatchingExisting(in: source.name).isEmpty {
             let items = try await dependencies.journal.items(of: source.name).values.sorted { $0.key < $1.key }
-            let (now, random) = (dependencies.clock.now(), dependencies.random)
-            var evaluation = PollEvaluation(existing: items, of: source, at: time.ruleTime(now))
-            guard await finish(&evaluation, { random.identifier(at: now.wall) }) else {
-                return engine.undo(evaluation.step)
+            for _ in 0..<RuleCoordinator.maximumConflicts {
+                guard let error = await holdExisting(items, of: source) else { break }
+                guard error.reason == .conflict else {
+                    dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
+                    break
+                }
+                await refresh()
             }
-            await commitOrLog(evaluation.step)
         }
+    }
+
+    private func holdExisting(_ items: [StoredItem], of source: Source) async -> JournalError? {
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await barrier?.enter()
+        var evaluation = PollEvaluation(existing: items, of: source, at: time.ruleTime(now))
+        var error: JournalError?
+        if await finish(&evaluation, { random.identifier(at: now.wall) }) {
+            error = await commit(evaluation.step)
+        } else {
+            engine.undo(evaluation.step)
+        }
+        await barrier?.leave()
+        return error
     }
 
     /// Reads the silences again, after a command or a button changed them.
     func silencesChanged() async {
         do throws(JournalError) {
             engine.setSilences(try await dependencies.journal.silences())
-            let (now, random) = (dependencies.clock.now(), dependencies.random)
-            await commitOrLog(engine.releaseSilenced(at: time.ruleTime(now)) { random.identifier(at: now.wall) })
+            await releaseSilenced()
         } catch {
             dependencies.log.log(.warning, "failed to read silences: \(error.detail)")
         }
     }
 
+    private func releaseSilenced() async {
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        await commitOrLog { engine.releaseSilenced(at: time.ruleTime(now)) { random.identifier(at: now.wall) } }
+    }
+
+    // MARK: Other watchers
+
+    /// Takes over what other watchers committed: what their rules remember, the health and items of their sources, and the
+    /// silences.
+    func followOthers() async {
+        if await refresh() { await releaseSilenced() }
+        let now = dependencies.clock.now()
+        await commitOrLog { engine.openDependencies(at: time.ruleTime(now)) }
+    }
+
+    /// Begins to follow the polls of some sources, and ends it for others, as this watcher polls them or does not.
+    /// - Parameters:
+    ///   - gained: the records of sources that this watcher polls from now on, of those that have one.
+    ///   - lost: the sources that it no longer polls.
+    ///   - rules: the rules whose deadlines it evaluates.
+    func hold(gained: [SourceRecord], lost: Set<String>, rules: Set<String>) async throws(JournalError) {
+        await followOthers()
+        let now = dependencies.clock.now()
+        for source in lost { engine.leave(source) }
+        for record in gained { engine.join(record.name, isUncertain: record.isUncertain(at: now.wall)) }
+        engine.fire(rules)
+        await commitOrLog { engine.openDependencies(at: time.ruleTime(now)) }
+        publishAll()
+        try await findExisting(in: gained.filter { $0.snapshot != nil }.compactMap { configured[$0.name] })
+    }
+
+    /// Takes over what other watchers committed, while no step is under way.
+    /// - Returns: whether the silences are others now.
+    @discardableResult
+    private func refresh() async -> Bool {
+        guard let shares, let barrier, await barrier.close() else { return false }
+        var hasOtherSilences = false
+        do throws(JournalError) {
+            let changes = try await shares.ruleChanges(after: version)
+            let records = changes.records.filter { configured[$0.name] != nil }
+            let changed = Set(records.map(\.name))
+            for source in engine.factSources.intersection(changed) {
+                let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
+                engine.replaceFacts(of: source, items)
+            }
+            engine.take(changes.memories, at: time.ruleTime(dependencies.clock.now()))
+            engine.take(
+                SourceHealth(records, watched: configured), of: changed,
+                uncertain: Set(records.filter { $0.health.failures > 0 }.map(\.name)))
+            let before = Set(engine.silences.map(\.id))
+            engine.setSilences(changes.silences)
+            hasOtherSilences = before != Set(engine.silences.map(\.id))
+            version = changes.version
+            publishAll()
+        } catch {
+            dependencies.log.log(.debug, "failed to read what other watchers changed: \(error.detail)")
+        }
+        await barrier.open()
+        return hasOtherSilences
+    }
+
+    /// What a step is based on; nil where nobody else writes the journal.
+    private func basis(of step: RuleEngine.Step) -> RuleBasis? {
+        shares.map { shares in
+            RuleBasis(
+                writer: shares.writer, version: version, rules: step.rules, sources: engine.sourcesRead(by: step))
+        }
+    }
+
     // MARK: Commits outside of polls
 
-    private func commitOrLog(_ step: RuleEngine.Step) async {
-        if let error = await commit(step) {
+    private func commitOrLog(_ evaluate: () -> RuleEngine.Step) async {
+        if let error = await commitCurrent(evaluate) {
             dependencies.log.log(.error, "failed to store what rules send: \(error.detail)")
         }
+    }
+
+    /// Commits a step. When another watcher has changed what it is based on, takes that over and evaluates it again.
+    private func commitCurrent(_ evaluate: () -> RuleEngine.Step) async -> JournalError? {
+        var error: JournalError?
+        for _ in 0..<RuleCoordinator.maximumConflicts {
+            await barrier?.enter()
+            error = await commit(evaluate())
+            await barrier?.leave()
+            guard error?.reason == .conflict else { break }
+            await refresh()
+        }
+        return error
     }
 
     /// - Returns: why the step was taken back; nil when it was committed.
@@ -314,6 +471,7 @@ actor RuleCoordinator {
         var record = PollRecord(record: sink, events: events)
         (record.deliveries, record.memories) = (deliveries ?? step.deliveries, step.changes)
         record.endedSilences = step.endedSilences
+        record.basis = basis(of: step)
         let ticket = commits.submit(record)
         do throws(JournalError) {
             _ = try await ticket.committed()

@@ -242,9 +242,8 @@ final class PollPipeline {
     ) async throws(JournalError) -> Committed {
         let committed: Committed
         do throws(JournalError) {
-            committed = try await evaluation.ticket.committed()
+            committed = try await commit(evaluation, transition, note, isRemoved: { source.isRemoved })
         } catch {
-            await rules.undo(evaluation)
             takeBack(note, of: source)
             throw error
         }
@@ -256,6 +255,29 @@ final class PollPipeline {
         source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
         return committed
+    }
+
+    /// Waits for a commit. When another watcher has changed what the evaluation is based on, the rules evaluate again.
+    private func commit(
+        _ first: RuleCoordinator.Evaluation, _ transition: PollTransition, _ note: PollNote, isRemoved: () -> Bool
+    ) async throws(JournalError) -> Committed {
+        var (evaluation, conflicts) = (first, 0)
+        while true {
+            let problem: JournalError
+            do throws(JournalError) {
+                let committed = try await evaluation.ticket.committed()
+                if rules.isShared { await rules.settled() }
+                return committed
+            } catch {
+                problem = error
+            }
+            await rules.undo(evaluation)
+            conflicts += 1
+            guard problem.reason == .conflict, conflicts < RuleCoordinator.maximumConflicts, !isRemoved(),
+                let again = await rules.evaluateAgain(transition, note)
+            else { throw problem }
+            evaluation = again
+        }
     }
 
     /// Logs a poll before its record replaces the earlier one.

@@ -56,6 +56,7 @@ struct NotificationWatch {
     private func run(_ report: () -> Void) {
         var connection: Connection?
         var schema = ""
+        var reported = ContinuousClock.now
         while true {
             do throws(PostgresError) {
                 if connection == nil {
@@ -65,14 +66,21 @@ struct NotificationWatch {
                     connection = fresh
                     // What changed before is found by a reading now.
                     report()
+                    reported = .now
                 }
-                guard let current = connection, let hasInput = wait(on: current.socket) else { return }
-                let isReported = try hasInput ? current.notifications().contains { concerns($0, schema) } : true
-                if isReported { report() }
+                // Notifications that concern others must not put the report off.
+                let left = max(.zero, reported + fallback - .now)
+                guard let current = connection, let hasInput = wait(on: current.socket, left) else { return }
+                let payloads = hasInput ? try current.notifications() : []
+                if payloads.contains(where: { concerns($0, schema) }) || reported + fallback <= .now {
+                    report()
+                    reported = .now
+                }
             } catch {
                 connection = nil
                 report()
-                if wait(on: nil) == nil { return }
+                reported = .now
+                if wait(on: nil, fallback) == nil { return }
             }
         }
     }
@@ -86,13 +94,13 @@ struct NotificationWatch {
         }
     }
 
-    /// Waits for input, at most for `fallback`.
+    /// Waits for input, at most for this time.
     /// - Returns: whether there is input; nil when the watch is to end.
-    private func wait(on socket: Int32?) -> Bool? {
+    private func wait(on socket: Int32?, _ time: Duration) -> Bool? {
         var polled = [
             pollfd(fd: stop, events: 0, revents: 0), pollfd(fd: socket ?? -1, events: Int16(POLLIN), revents: 0),
         ]
-        _ = poll(&polled, 2, Int32(fallback.wholeMilliseconds))
+        _ = poll(&polled, 2, Int32(clamping: time.wholeMilliseconds + 1))
         return polled[0].revents != 0 ? nil : polled[1].revents != 0
     }
 }

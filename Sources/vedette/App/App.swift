@@ -18,6 +18,8 @@ struct App: Sendable {
     let monitored: MonitoredJournal
     let watcher: Watcher
     let dispatcher: Dispatcher
+    /// Divides sources and sinks with other watchers; nil where this one has the journal for itself.
+    let sharing: ShareCoordinator?
     let log: StderrLog
     let clock = SystemClock()
     /// The numbers that the engine counts.
@@ -58,6 +60,9 @@ struct App: Sendable {
             dependencies, on: client.executor, sinks: sinks.sinks, policy: sinks.policy,
             fingerprints: sinks.fingerprints)
         watcher = Watcher(App.watch(configuration), dependencies, on: client.executor, dispatcher: dispatcher)
+        sharing = journal.shares.map { [watcher, dispatcher, clock] shares in
+            ShareCoordinator(shares, SharedNames(configuration), watcher, dispatcher, log: log, clock: clock)
+        }
         // Rules first: a sink that refuses messages makes an event, which the restored rules must see.
         try await watcher.restore()
         let newestStored = await watcher.newestStored
@@ -94,6 +99,7 @@ struct App: Sendable {
         }
         await dispatcher.reload(
             sinks: fresh.sinks, policy: fresh.policy, fingerprints: fresh.fingerprints, keeping: kept)
+        await sharing?.configure(SharedNames(configuration))
         return fresh
     }
 
@@ -151,8 +157,10 @@ struct App: Sendable {
     }
 
     /// Stops the dispatcher, then closes the connections and the journal.
-    func close() async {
+    /// - Parameter task: is waited for before the journal is closed; it may itself wait for the dispatcher.
+    func close(after task: Task<Void, Never>? = nil) async {
         await dispatcher.stop(by: clock.now().boot.advanced(by: .seconds(5)))
+        await task?.value
         await client.shutdown()
         do throws(JournalError) { try await journal.close() } catch {
             log.log(.error, "failed to close the journal: \(error.detail)")

@@ -33,6 +33,8 @@ actor ControlRequests {
     private func startAll() async {
         do throws(JournalError) {
             for request in try await app.journal.controlRequests() where tasks[request.id] == nil {
+                // Another watcher carries it out, which may have to take the source or the sink first.
+                guard await app.sharing?.carriesOut(request.request) ?? true, tasks[request.id] == nil else { continue }
                 // Apart from the others, since `accept` waits for a poll under way.
                 tasks[request.id] = Task {
                     await self.carryOut(request)

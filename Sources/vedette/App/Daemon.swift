@@ -44,6 +44,7 @@ struct Daemon {
         let forwarders = forward(signals, to: continuation)
         let watching = Task { await app.watcher.run() }
         let requests = Task { await ControlRequests(app).run() }
+        let sharing = app.sharing.map { sharing in Task { await sharing.run() } }
         let check = Task {
             do throws(JournalError) {
                 try await app.journal.checkInBackground()
@@ -125,7 +126,7 @@ struct Daemon {
         }
         notifier.stopping()
         app.log.log(.notice, "stopping")
-        for task in [requests, check] { task.cancel() }
+        for task in [requests, check, sharing].compactMap({ $0 }) { task.cancel() }
         heartbeats?.cancel()
         beating?.cancel()
         pruning?.cancel()
@@ -139,7 +140,7 @@ struct Daemon {
         await pruning?.value
         await beating?.value
         await announcing?.value
-        await app.close()
+        await app.close(after: sharing)
         for forwarder in forwarders { forwarder.cancel() }
         if let damage { throw damage }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteConfig
 import VedetteCore
+import VedetteEngine
 import VedetteJournal
 import VedettePostgres
 
@@ -45,14 +47,19 @@ enum JournalPlace: Sendable {
         }
     }
 
-    /// Opens the journal. Where another watcher holds a journal on PostgreSQL, this one stands by: it takes over when
-    /// that one ends, or has not renewed its lease for 15 s.
-    func openOrStandBy(_ log: StderrLog) async throws -> any Journal & JournalMaintenance & CookieStore {
+    /// Opens the journal; one on PostgreSQL beside other watchers. Where a process with the same name watches, this one
+    /// stands by: it takes over when that one ends, or has not renewed its registration for 15 s.
+    func openOrStandBy(
+        _ configuration: Configuration, _ log: StderrLog
+    ) async throws -> any Journal & JournalMaintenance & CookieStore {
         let (notifier, clock) = (ServiceNotifier(), SystemClock())
         var isStandingBy = false
         while true {
             do throws(JournalError) {
-                return try await open()
+                guard case .postgres(let server) = self else { return try await open() }
+                let name = SharedNames.watcher(of: configuration)
+                let digest = SharedNames(configuration).configuration
+                return try await PostgresJournal.join(server, name: name, configuration: digest)
             } catch {
                 guard case .postgres = self, case .locked = error.reason else { throw error }
                 if !isStandingBy {

@@ -60,7 +60,7 @@ struct RunCommand: AsyncParsableCommand {
             return try await runOnce(app, configuration)
         }
         // A signal ends the program at once while it stands by.
-        let journal = try await place.openOrStandBy(log)
+        let journal = try await place.openOrStandBy(configuration, log)
         // Before the program is assembled, which delivers pending messages at once.
         let signals = Signals()
         let app = try await App(configuration, journal: journal, access: place.access, log: log)

@@ -26,27 +26,42 @@ extension RuleEngine {
             if health.failing[source] != nil { failing.insert(source) } else { failing.remove(source) }
             if health.down.contains(source) { down.insert(source) } else { down.remove(source) }
             if let server = health.servers[source] { servers[source] = server }
-            if uncertain.contains(source) { pollFailed(source) } else { leave(source) }
+            if uncertain.contains(source) { pollFailed(source) } else { becomeCertain(source) }
         }
+    }
+
+    /// Lets the messages go that `depends` withheld and whose sources are available, as other watchers found.
+    public mutating func openDependencies(at now: RuleTime) -> Step {
+        for rule in rules.rules where !rule.gates.depends.isEmpty { openDependencies(of: rule, at: now) }
+        return takeStep()
     }
 
     /// Begins to follow the polls of a source.
     /// - Parameter isUncertain: whether its items may have changed since its last good poll.
     public mutating func join(_ source: String, isUncertain: Bool) {
-        leave(source)
+        followed?.insert(source)
+        becomeCertain(source)
         if isUncertain { pollFailed(source) }
     }
 
     /// Ends to follow the polls of a source, which another watcher polls from now on.
     public mutating func leave(_ source: String) {
-        unconfirmed.remove(source)
-        missing[source] = nil
+        followed?.remove(source)
+        becomeCertain(source)
     }
 
-    /// Evaluates the deadlines of these rules alone from now on.
+    private mutating func becomeCertain(_ source: String) {
+        missing[source] = nil
+        guard unconfirmed.remove(source) != nil else { return }
+        // Their timers may have run down meanwhile.
+        for key in keys(of: source) { if let memory = memories[key] { pushTimer(of: memory) } }
+    }
+
+    /// Evaluates the deadlines of these rules alone from now on, and the polls of the sources that it joins alone.
     public mutating func fire(_ rules: Set<String>) {
         let earlier = firingRules ?? []
         firingRules = rules
+        followed = followed ?? []
         // A timer that ran down while another watcher evaluated the rule is set again.
         for memory in memories.values where rules.contains(memory.key.rule) && !earlier.contains(memory.key.rule) {
             pushTimer(of: memory)

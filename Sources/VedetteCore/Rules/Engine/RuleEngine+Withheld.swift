@@ -126,6 +126,9 @@ extension RuleEngine {
         guard !rule.gates.depends.contains(where: isUnavailable) else { return }
         for key in RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .blocked)] ?? []) {
             guard var memory = memories[key], memory.due == nil else { continue }
+            if memory.dependsOnItem, let source = memory.subject?.source, followed?.contains(source) == false {
+                continue
+            }
             (memory.due, memory.isCivil) = (now.steady, false)
             put(memory)
             if memory.dependsOnItem, let source = memory.subject?.source { unconfirmed.insert(source) }

@@ -44,6 +44,8 @@ public struct RuleEngine: Sendable {
     var step = Step()
     /// The rules whose deadlines this engine evaluates; nil for all.
     var firingRules: Set<String>?
+    /// The sources whose polls this engine evaluates; nil for all.
+    var followed: Set<String>?
     private var counts: [Room: Int] = [:]
     /// Rules without room for further rows, so that each is reported once.
     private var full = Set<Room>()

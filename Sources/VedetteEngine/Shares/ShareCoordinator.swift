@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// What several watchers with the same configuration divide among them.
+public struct SharedNames: Sendable, Hashable {
+    public var sources: Set<String>
+    public var sinks: Set<String>
+    public var rules: Set<String>
+    /// The watcher that alone may poll a source, by the source's name.
+    public var pinnedSources: [String: String]
+    /// The watcher that alone may deliver to a sink, by the sink's name.
+    public var pinnedSinks: [String: String]
+    /// A digest of the configuration. Watchers with another one take no part.
+    public var configuration: String
+
+    public init(
+        sources: Set<String>, sinks: Set<String>, rules: Set<String>, pinnedSources: [String: String] = [:],
+        pinnedSinks: [String: String] = [:], configuration: String
+    ) {
+        (self.sources, self.sinks, self.rules) = (sources, sinks, rules)
+        (self.pinnedSources, self.pinnedSinks) = (pinnedSources, pinnedSinks)
+        self.configuration = configuration
+    }
+
+    /// Returns the part of one watcher.
+    func leases(of watcher: String, among watchers: Set<String>) -> Set<Lease> {
+        let sources = FairShare(of: sources, among: watchers, pins: pinnedSources).names(of: watcher)
+        let sinks = FairShare(of: sinks, among: watchers, pins: pinnedSinks).names(of: watcher)
+        let rules = FairShare(of: rules, among: watchers).names(of: watcher)
+        return Set(sources.map(Lease.source) + sinks.map(Lease.sink) + rules.map(Lease.rule))
+    }
+}
+
+/// Keeps this watcher's part of what several watchers share: it takes what is its own and free, and gives back what became
+/// another's, when nothing of that is under way any more.
+public actor ShareCoordinator {
+    /// The usual time between two looks at what the rules of other watchers changed.
+    private static let interval = Duration.seconds(5)
+
+    private let shares: any JournalShares
+    private let watcher: Watcher
+    private let dispatcher: Dispatcher
+    private let log: any Log
+    private let clock: any Clock
+    private var names: SharedNames
+    /// What this watcher polls, delivers to and evaluates.
+    private var held = Set<Lease>()
+    /// What the journal may have as this watcher's: `held`, and what a failure has kept from being taken or released.
+    private var owned = Set<Lease>()
+    /// Whether the configuration must still be registered.
+    private var isConfigured = true
+    private var followsAt: BootTime?
+    /// What the log told last.
+    private var told = ""
+
+    /// - Parameter names: those of the configuration with which this watcher registered.
+    public init(
+        _ shares: any JournalShares, _ names: SharedNames, _ watcher: Watcher, _ dispatcher: Dispatcher,
+        log: any Log, clock: any Clock
+    ) {
+        (self.shares, self.names, self.watcher, self.dispatcher) = (shares, names, watcher, dispatcher)
+        (self.log, self.clock) = (log, clock)
+    }
+
+    /// Keeps this watcher's part until the task is cancelled.
+    public func run() async {
+        do throws(JournalError) {
+            for await _ in try shares.shareWakes() where !Task.isCancelled { await update() }
+        } catch {
+            log.log(.error, "failed to watch what other watchers do: \(error.detail)")
+        }
+    }
+
+    /// Divides the names of another configuration from the next look on.
+    public func configure(_ names: SharedNames) {
+        if names.configuration != self.names.configuration { isConfigured = false }
+        self.names = names
+    }
+
+    /// Whether this watcher carries out a control request; those about what another one holds are left to that.
+    public func carriesOut(_ request: ControlRequest) -> Bool {
+        switch request {
+        case .accept(let source), .poll(let source):
+            held.contains(.source(source)) || !names.sources.contains(source)
+        case .retry(let sink), .reloadQueue(let sink): held.contains(.sink(sink)) || !names.sinks.contains(sink)
+        case .reloadSilences, .unknown: true
+        }
+    }
+
+    /// Looks once at the other watchers, and at what they committed.
+    func update() async {
+        do throws(JournalError) {
+            if !isConfigured {
+                try await shares.configure(names.configuration)
+                isConfigured = true
+            }
+            var names = names
+            // Somebody must end the messages to a sink that was removed.
+            names.sinks.formUnion(try await dispatcher.lookForDeliveries())
+            let watchers = try await shares.watchers()
+            let newest = watchers.max { $0.configured < $1.configured }?.configuration
+            let sharing = watchers.filter { $0.configuration == newest }
+            let own = sharing.first { $0.number == shares.writer }
+            try await hold(own.map { names.leases(of: $0.name, among: Set(sharing.map(\.name))) } ?? [])
+            tell(watchers, isCurrent: own != nil)
+            await follow()
+        } catch {
+            log.log(error.logLevel, "failed to divide sources and sinks with other watchers: \(error.detail)")
+        }
+    }
+
+    private func hold(_ leases: Set<Lease>) async throws(JournalError) {
+        let excess = held.subtracting(leases)
+        if !excess.isEmpty { try await apply(held.intersection(leases)) }
+        let surplus = owned.subtracting(leases)
+        if !surplus.isEmpty {
+            try await shares.release(surplus)
+            owned.subtract(surplus)
+        }
+        let missing = leases.subtracting(held)
+        guard !missing.isEmpty else { return }
+        owned.formUnion(missing)
+        let taken = try await shares.take(missing)
+        owned = held.union(taken)
+        if !taken.isEmpty { try await apply(held.union(taken)) }
+    }
+
+    private func apply(_ leases: Set<Lease>) async throws(JournalError) {
+        var (sources, sinks, rules): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+        for lease in leases {
+            switch lease {
+            case .source(let name): sources.insert(name)
+            case .sink(let name): sinks.insert(name)
+            case .rule(let name): rules.insert(name)
+            }
+        }
+        try await watcher.hold(sources: sources, rules: rules)
+        try await dispatcher.hold(sinks)
+        held = leases
+    }
+
+    /// A refused commit learns of changes at once; what waits for a time of its own, such as a digest, does here.
+    private func follow() async {
+        let now = clock.now().boot
+        if let followsAt, now < followsAt { return }
+        followsAt = now.advanced(by: ShareCoordinator.interval)
+        await watcher.followOthers()
+    }
+
+    private func tell(_ watchers: [RegisteredWatcher], isCurrent: Bool) {
+        let sources = held.count { if case .source = $0 { true } else { false } }
+        let sinks = held.count { if case .sink = $0 { true } else { false } }
+        let others = watchers.filter { $0.number != shares.writer }.map { "'\($0.name)'" }.sorted()
+        let beside = others.isEmpty ? "there is no other watcher" : "beside \(others.joined(separator: ", "))"
+        let text =
+            isCurrent
+            ? "polls \(sources) of \(counted(names.sources.count, "source")) and delivers to \(sinks) of "
+                + "\(counted(names.sinks.count, "sink")); \(beside)"
+            : "stands by: another watcher has a newer configuration; give this one the same (\(beside))"
+        let present = Set(watchers.map(\.name))
+        let absent = Set(names.pinnedSources.values).union(names.pinnedSinks.values).subtracting(present).sorted()
+        let pins = absent.isEmpty ? "" : "; nobody uses what is for \(absent.map { "'\($0)'" }.joined(separator: ", "))"
+        tell(text + pins, isCurrent)
+    }
+
+    private func tell(_ text: String, _ isCurrent: Bool) {
+        guard text != told else { return }
+        told = text
+        log.log(isCurrent ? .notice : .warning, text)
+    }
+}

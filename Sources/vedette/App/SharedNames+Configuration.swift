@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+import VedetteEngine
+import VedettePostgres
+
+extension SharedNames {
+    /// What watchers with this configuration divide among them. The digest covers what they must agree on; `settings` may
+    /// differ from machine to machine.
+    init(_ configuration: Configuration) {
+        var digest = Digest()
+        for source in configuration.sources.sorted(by: { $0.name < $1.name }) {
+            digest.add("source \(source.name) \(source.watcher ?? "") \(source.interval) \(source.fails)")
+            digest.add(source.identity)
+        }
+        for sink in configuration.sinks.sorted(by: { $0.name < $1.name }) {
+            digest.add("sink \(sink.name)")
+            digest.add(sink.fingerprint)
+        }
+        for rule in configuration.rules {
+            digest.add("rule \(rule.name)")
+            digest.add(rule.identity)
+        }
+        let sources = configuration.sources.compactMap { source in source.watcher.map { (source.name, $0) } }
+        let sinks = configuration.sinks.compactMap { sink in sink.watcher.map { (sink.name, $0) } }
+        self.init(
+            sources: Set(configuration.sources.map(\.name)), sinks: Set(configuration.sinks.map(\.name)),
+            rules: Set(configuration.rules.map(\.name)), pinnedSources: Dictionary(uniqueKeysWithValues: sources),
+            pinnedSinks: Dictionary(uniqueKeysWithValues: sinks), configuration: Identifier.hex(digest.value))
+    }
+
+    /// The name of this watcher.
+    static func watcher(of configuration: Configuration) -> String {
+        configuration.settings.watcher ?? WatcherProcess.hostName
+    }
+}

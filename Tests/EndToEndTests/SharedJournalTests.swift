@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("Several watchers on one PostgreSQL", .timeLimit(.minutes(3)))
+struct SharedJournalTests {
+    private let server: PostgresServer
+    private let lists: Home
+    private let homes: [String: Home]
+    private let web: Child
+
+    init() async throws {
+        server = try PostgresServer()
+        lists = try Home()
+        let script = """
+            import http.server, sys
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+            print(server.server_port, flush=True)
+            server.serve_forever()
+            """
+        web = try Child("/usr/bin/env", ["-C", lists.directory.path, "python3", "-c", script])
+        let port = try await web.wait { !$0.isEmpty }[0]
+        var homes: [String: Home] = [:]
+        for name in ["a", "b"] {
+            let home = try Home()
+            try home.write(
+                """
+                settings: {watcher: \(name), journal: {postgres: "\(server.keywords)"}}
+                sources:
+                \((0..<6).map { number in
+                    "  s\(number): {kind: json, url: 'http://127.0.0.1:\(port)/\(number).json', state: state, every: 1s}"
+                }.joined(separator: "\n"))
+                sinks: {out: {kind: stdout, format: json, watcher: a}}
+                rules: [{name: any, when: {field: state}, notify: out}]
+                """)
+            homes[name] = home
+        }
+        self.homes = homes
+        try set("starting")
+    }
+
+    private func set(_ state: String) throws {
+        for number in 0..<6 {
+            try Data(#"[{"id": 1, "title": "lab", "state": "\#(state)"}]"#.utf8)
+                .write(to: lists.directory.appending(path: "\(number).json"), options: .atomic)
+        }
+    }
+
+    private func watcher(_ name: String) throws -> Child {
+        let home = try #require(homes[name])
+        return try Child(
+            Program.path, ["run", "--config", home.config.path], environment: ["HOME": home.directory.path])
+    }
+
+    @Test("two watchers divide the sources, each event is told once, and one takes over when the other is killed")
+    func takeover() async throws {
+        let first = try watcher("a")
+        try await first.wait(for: .err) { $0.contains { $0.contains("polls 6 of 6 sources") } }
+        try await first.wait(for: .err) { $0.count { $0.contains("baseline") } == 6 }
+        let second = try watcher("b")
+        for child in [first, second] {
+            try await child.wait(for: .err) { $0.contains { $0.contains("polls 3 of 6 sources") } }
+        }
+        try set("ready")
+        try await first.wait { $0.count == 6 }
+        #expect(first.lines(of: .out).allSatisfy { $0.contains(#""to":"ready""#) })
+        second.kill(SIGKILL)
+        try await first.wait(for: .err) { $0.count { $0.contains("polls 6 of 6 sources") } == 2 }
+        try set("stopped")
+        try await first.wait { $0.count == 12 }
+        let third = try watcher("b")
+        try await third.wait(for: .err) { $0.contains { $0.contains("polls 3 of 6 sources") } }
+        #expect(await third.stop() == 0)
+        try await first.wait(for: .err) { $0.count { $0.contains("polls 6 of 6 sources") } == 3 }
+        try set("starting")
+        try await first.wait { $0.count == 18 }
+        #expect(await first.stop() == 0)
+        #expect(
+            first.lines(of: .out).count == 18 && first.lines(of: .out).suffix(6).allSatisfy { $0.contains("starting") })
+    }
+
+    @Test("a sink and a source of one machine must name their watcher, and check tells so with the place")
+    func locality() async throws {
+        let home = try Home()
+        try home.write(
+            """
+            settings: {journal: {postgres: "\(server.keywords)"}}
+            sources:
+              here: {kind: json, url: "file:///etc/here.json"}
+            sinks:
+              out: {kind: stdout}
+              pinned: {kind: desktop, watcher: pc}
+            """)
+        let result = try await Program.run(["check", "--config", home.config.path])
+        #expect(result.code == 78)
+        #expect(result.err.contains("vedette.yaml:3:3: error: the source 'here' belongs to one machine"))
+        #expect(result.err.contains("vedette.yaml:5:3: error: the sink 'out' belongs to one machine"))
+        #expect(!result.err.contains("'pinned'"))
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import VedetteCore
+
+@testable import VedetteEngine
+
+/// A journal in memory that several watchers share, with the refusals and the numbers of changes of one on PostgreSQL.
+final class SharedMemory: Sendable {
+    struct Change {
+        var version: Int64
+        var writer: Int64
+    }
+
+    fileprivate struct State {
+        var version: Int64 = 0
+        var memories: [RuleMemory.Key: Change] = [:]
+        var sources: [String: Change] = [:]
+        var leases: [Lease: Int64] = [:]
+        var watchers: [RegisteredWatcher] = []
+        var conflicts = 0
+    }
+
+    let memory = MemoryJournal()
+    fileprivate let state = Mutex(State())
+
+    var conflicts: Int { state.withLock { $0.conflicts } }
+    var leases: [Lease: Int64] { state.withLock { $0.leases } }
+
+    /// Registers a watcher.
+    func join(_ name: String, configuration: String = "c") -> SharedPart {
+        let number = state.withLock { state in
+            let number = Int64(state.watchers.count + 1)
+            state.watchers.append(
+                RegisteredWatcher(
+                    number: number, name: name, process: WatcherProcess(pid: 1), started: Timestamp(milliseconds: 0),
+                    configuration: configuration, configured: number, left: .seconds(15)))
+            return number
+        }
+        return SharedPart(journal: self, writer: number)
+    }
+
+    /// Ends a registration with its leases.
+    func end(_ writer: Int64) {
+        state.withLock { state in
+            state.watchers.removeAll { $0.number == writer }
+            state.leases = state.leases.filter { $0.value != writer }
+        }
+    }
+}
+
+/// One watcher's part of it.
+struct SharedPart: Journal, JournalShares {
+    let journal: SharedMemory
+    let writer: Int64
+
+    var shares: (any JournalShares)? { self }
+
+    func sourceRecords() -> [SourceRecord] { journal.memory.sourceRecords() }
+    func items(of source: String) -> [String: StoredItem] { journal.memory.items(of: source) }
+    func lastOfWatcher() -> Event? { journal.memory.lastOfWatcher() }
+    func ruleMemories() -> [RuleMemory] { journal.memory.ruleMemories() }
+    func silences() -> [Silence] { journal.memory.silences() }
+    func write(deferred writes: [DeferredWrite]) throws(JournalError) { try journal.memory.write(deferred: writes) }
+    func pendingLanes() -> [DeliveryLane] { journal.memory.pendingLanes() }
+    func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
+        journal.memory.pending(in: lane, after: after, limit: limit)
+    }
+    func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
+        try journal.memory.record(attempts, within: limits)
+    }
+    func excludeFromAge(_ pause: Duration) {}
+    func evict(_ limits: QueueLimits) throws(JournalError) -> QueueCheck { try journal.memory.evict(limits) }
+
+    func commit(_ polls: [PollRecord], within limits: QueueLimits) throws(JournalError) -> CommitResult {
+        try journal.state.withLock { state throws(JournalError) in
+            for poll in polls {
+                guard let name = poll.record?.name, state.leases[.source(name)] != writer else { continue }
+                throw JournalError(.conflict, "another watcher holds '\(name)' now")
+            }
+            if polls.contains(where: { isOutdated($0, state) }) {
+                state.conflicts += 1
+                throw JournalError(.conflict, "another watcher has changed what rules remember meanwhile")
+            }
+            let result = try journal.memory.commit(polls, within: limits)
+            state.version += 1
+            let change = SharedMemory.Change(version: state.version, writer: writer)
+            for poll in polls {
+                for key in poll.memories.keys { state.memories[key] = change }
+                if let name = poll.record?.name, !(poll.events.isEmpty && poll.writes.isEmpty) {
+                    state.sources[name] = change
+                }
+            }
+            return result
+        }
+    }
+
+    private func isOutdated(_ poll: PollRecord, _ state: SharedMemory.State) -> Bool {
+        guard let basis = poll.basis else { return false }
+        func isForeign(_ change: SharedMemory.Change) -> Bool {
+            change.version > basis.version && change.writer != basis.writer
+        }
+        return state.memories.contains { key, change in
+            isForeign(change)
+                && (key.slot.isShared && basis.rules.contains(key.rule) || poll.memories.keys.contains(key))
+        } || state.sources.contains { isForeign($0.value) && basis.sources.contains($0.key) }
+    }
+
+    func watchers() -> [RegisteredWatcher] { journal.state.withLock { $0.watchers } }
+
+    func configure(_ digest: String) {
+        journal.state.withLock { state in
+            let newest = state.watchers.map(\.configured).max() ?? 0
+            for i in state.watchers.indices where state.watchers[i].number == writer {
+                (state.watchers[i].configuration, state.watchers[i].configured) = (digest, newest + 1)
+            }
+        }
+    }
+
+    func take(_ leases: Set<Lease>) -> Set<Lease> {
+        journal.state.withLock { state in
+            for lease in leases where state.leases[lease] == nil { state.leases[lease] = writer }
+            return leases.filter { state.leases[$0] == writer }
+        }
+    }
+
+    func release(_ leases: Set<Lease>) {
+        journal.state.withLock { state in
+            for lease in leases where state.leases[lease] == writer { state.leases[lease] = nil }
+        }
+    }
+
+    func ruleChanges(after version: Int64?) -> RuleChanges {
+        journal.state.withLock { state in
+            let stored = Dictionary(uniqueKeysWithValues: ruleMemories().map { ($0.key, $0) })
+            var changes = RuleChanges(version: state.version, memories: [:], records: [], silences: silences())
+            guard let version else {
+                changes.memories = stored.mapValues { .some($0) }
+                return changes
+            }
+            for (key, change) in state.memories where change.version > version && change.writer != writer {
+                changes.memories[key] = .some(stored[key])
+            }
+            changes.records = sourceRecords().filter { record in
+                state.sources[record.name].map { $0.version > version && $0.writer != writer } ?? false
+            }
+            return changes
+        }
+    }
+
+    func shareWakes() -> AsyncStream<Void> { journal.memory.changes() }
+}
+
+/// Numbers of its own for each watcher, since both give ids.
+final class SeededDice: RandomGenerator {
+    private let state: Mutex<UInt64>
+
+    init(_ name: String) { state = Mutex(Digest.of(Array(name.utf8))) }
+
+    func next() -> UInt64 {
+        state.withLock { state in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            return mixed ^ (mixed >> 31)
+        }
+    }
+}

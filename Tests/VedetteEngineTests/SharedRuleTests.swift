@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+@Suite("Rules of several watchers on one journal")
+struct SharedRuleTests {
+    /// Two watchers with four sources each; the rule's deadlines are the first one's.
+    private struct Pair {
+        let journal = SharedMemory()
+        let clock = ManualClock()
+        let fetcher = FakeFetcher()
+        let log = Lines()
+        let watchers: [Watcher]
+        static let names = [["a0", "a1", "a2", "a3"], ["b0", "b1", "b2", "b3"]]
+
+        init(_ change: (inout Rule) -> Void) async throws {
+            var rule = Rule(
+                name: "r", when: .changes(["state"]), notify: [Rule.NotificationTarget(sink: "k")])
+            change(&rule)
+            let sources = Pair.names.joined().map { source($0, LineKind(), fails: 1) }
+            let watch = WatchConfiguration(sources: sources, rules: RuleSet([rule]))
+            var watchers: [Watcher] = []
+            for name in ["first", "second"] {
+                let dependencies = Dependencies(
+                    fetcher: fetcher, journal: journal.join(name), clock: clock, random: SeededDice(name), log: log,
+                    userAgent: "", civil: Greenwich())
+                let executor = QueueExecutor()
+                let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
+                watchers.append(Watcher(watch, dependencies, on: executor, dispatcher: dispatcher))
+            }
+            self.watchers = watchers
+            for name in Pair.names.joined() { fetcher.serve(url(name), "x=1") }
+            for (i, watcher) in watchers.enumerated() {
+                let part = SharedPart(journal: journal, writer: Int64(i + 1))
+                _ = part.take(Set(Pair.names[i].map(Lease.source)))
+                try await watcher.restore()
+                try await watcher.hold(sources: Set(Pair.names[i]), rules: i == 0 ? ["r"] : [])
+                await poll(i)
+            }
+        }
+
+        func poll(_ watcher: Int) async { _ = await watchers[watcher].runOnce(force: true) }
+
+        /// Changes every item, and polls with both watchers at once.
+        func race() async {
+            for name in Pair.names.joined() { fetcher.serve(url(name), "x=2") }
+            async let first: Void = poll(0)
+            async let second: Void = poll(1)
+            _ = await (first, second)
+        }
+
+        var deliveries: [Delivery] {
+            journal.memory.deliveries(DeliveryFilter(), after: 0, limit: .max).map(\.delivery)
+        }
+        var sent: [Delivery] { deliveries.filter(\.state.isPending) }
+        var suppressed: [String] { deliveries.filter { $0.state == .suppressed }.compactMap(\.reason) }
+    }
+
+    @Test("a limit of the whole rule lets no more messages through than with one watcher, and tells the rest once")
+    func limit() async throws {
+        let pair = try await Pair { $0.gates.limit = Limit(count: 3, per: .seconds(3600), by: .rule) }
+        await pair.race()
+        #expect(pair.sent.count == 3 && pair.suppressed.count == 5)
+        pair.clock.advance(.seconds(3601))
+        await pair.poll(1)
+        #expect(pair.sent.count == 3, "its deadlines are the other watcher's")
+        await pair.poll(0)
+        #expect(pair.sent.count == 4)
+        #expect(pair.sent.last?.message.event.summary?.count == 5)
+    }
+
+    @Test("a value of once_per is told once")
+    func oncePer() async throws {
+        let pair = try await Pair { $0.gates.oncePer = "state" }
+        await pair.race()
+        #expect(pair.sent.count == 1 && pair.suppressed.count == 7)
+    }
+
+    @Test("a digest holds what all watchers gathered, and is sent once")
+    func digest() async throws {
+        let pair = try await Pair { $0.gates.digest = DigestPlan(release: .every(.seconds(600))) }
+        await pair.race()
+        #expect(pair.sent.isEmpty && pair.suppressed.count == 8)
+        pair.clock.advance(.seconds(601))
+        await pair.poll(1)
+        await pair.poll(0)
+        #expect(pair.sent.count == 1 && pair.sent.first?.message.event.summary?.count == 8)
+    }
+
+    @Test("at_least counts the matches of all watchers")
+    func atLeast() async throws {
+        let pair = try await Pair { $0.gates.atLeast = Limit(count: 8, per: .seconds(3600), by: .rule) }
+        await pair.race()
+        #expect(pair.sent.count == 1 && pair.suppressed.count == 7)
+    }
+
+    @Test("a match that another watcher saw ends the time of nothing")
+    func nothing() async throws {
+        let pair = try await Pair { $0.gates.nothing = .seconds(3600) }
+        pair.clock.advance(.seconds(2400))
+        pair.fetcher.serve(url("b0"), "x=2")
+        await pair.poll(1)
+        pair.clock.advance(.seconds(1300))
+        await pair.poll(0)
+        #expect(pair.sent.isEmpty, "the first watcher has not looked at the changes of the second")
+        pair.clock.advance(.seconds(2400))
+        await pair.poll(1)
+        #expect(pair.sent.isEmpty)
+        await pair.poll(0)
+        #expect(pair.sent.count == 1)
+    }
+
+    @Test("unless sees the items of a source that another watcher polls")
+    func unless() async throws {
+        let pair = try await Pair { rule in
+            rule.when = .all([.source(["a0", "a1"], text: "a*"), .changes(["state"])])
+            rule.gates.conditions = [
+                SourceCondition(source: "b0", matcher: .oneOf(["2"]), isExcluded: true)
+            ]
+        }
+        pair.fetcher.serve(url("a0"), "x=2")
+        await pair.poll(0)
+        #expect(pair.sent.count == 1)
+        pair.fetcher.serve(url("b0"), "x=2")
+        await pair.poll(1)
+        pair.fetcher.serve(url("a1"), "x=2")
+        await pair.poll(0)
+        #expect(pair.sent.count == 1 && pair.suppressed.count == 1)
+        #expect(pair.suppressed.first?.contains("unless: an item of 'b0'") == true)
+        #expect(pair.journal.conflicts > 0)
+    }
+
+    @Test("depends withholds a message while a source of another watcher fails")
+    func depends() async throws {
+        let pair = try await Pair { rule in
+            rule.when = .all([.source(["a0"], text: "a0"), .changes(["state"])])
+            rule.gates.depends = ["b0"]
+        }
+        pair.fetcher.fail(url("b0"), FetchError(.refused, "nothing listens"))
+        await pair.poll(1)
+        pair.fetcher.serve(url("a0"), "x=2")
+        await pair.poll(0)
+        #expect(pair.sent.isEmpty && pair.suppressed.first?.contains("it depends on 'b0'") == true)
+        pair.fetcher.serve(url("b0"), "x=1")
+        await pair.poll(1)
+        await pair.watchers[0].followOthers()
+        await pair.poll(0)
+        #expect(pair.sent.count == 1)
+    }
+
+    @Test("a source that moves keeps its snapshot, and its new watcher makes no event again")
+    func moves() async throws {
+        let pair = try await Pair { _ in }
+        pair.fetcher.serve(url("a0"), "x=2")
+        await pair.poll(0)
+        try await pair.watchers[0].hold(sources: ["a1", "a2", "a3"], rules: ["r"])
+        SharedPart(journal: pair.journal, writer: 1).release([.source("a0")])
+        _ = SharedPart(journal: pair.journal, writer: 2).take([.source("a0")])
+        try await pair.watchers[1].hold(sources: ["a0", "b0", "b1", "b2", "b3"], rules: [])
+        let polls = pair.fetcher.count(url("a0"))
+        await pair.poll(0)
+        #expect(pair.fetcher.count(url("a0")) == polls)
+        await pair.poll(1)
+        #expect(pair.fetcher.count(url("a0")) == polls + 1 && pair.sent.count == 1)
+        pair.fetcher.serve(url("a0"), "x=3")
+        await pair.poll(1)
+        #expect(pair.sent.count == 2)
+        let changes = pair.sent.last?.message.event.changes
+        #expect(changes?.first?.from == "2" && changes?.first?.to == "3")
+    }
+}
