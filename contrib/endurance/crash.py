@@ -15,6 +15,7 @@ import tempfile
 import time
 
 import faulty
+import watchers
 from oracle import Verdict
 from world import SINK_OUTAGES, SOURCE_OUTAGES, Trouble, World, wait_until
 
@@ -28,7 +29,8 @@ class Scenario:
         self.name, self.seed, self.dice = name, seed, random.Random("%s %d" % (name, seed))
         self.work = tempfile.mkdtemp(prefix="%s." % name, dir=options.work)
         self.injected = faulty.Faults(self.work, options.preload)
-        self.world = World(options.vedette, self.work, faults=self.injected, **world)
+        kind = watchers.SharedWorld if name == "watchers" else World
+        self.world = kind(options.vedette, self.work, faults=self.injected, **world)
         self.begin, self.seconds, self.lives, self.faults, self.notes = time.monotonic(), seconds, 0, 0, {}
 
     @property
@@ -335,7 +337,8 @@ def mix(run):
 
 # With the share of the time that each gets.
 SCENARIOS = {"kills": (kills, 2), "calls": (calls, 6), "errors": (errors, 6), "disk": (disk, 1), "stops": (stops, 1),
-             "outages": (outages, 1), "reloads": (reloads, 2), "clock": (clock, 1), "mix": (mix, 4)}
+             "outages": (outages, 1), "reloads": (reloads, 2), "clock": (clock, 1), "mix": (mix, 4),
+             "watchers": (watchers.live, 4)}
 
 
 def can_mount(directory):
