@@ -47,7 +47,7 @@ struct OPMLTests {
             result.lines == [
                 "sources:", "  news-2: {kind: feed, url: \"https://a.example/1\", every: 30m}",
                 "  news-3: {kind: feed, url: \"https://b.example/2\", every: 30m}", "", "sinks:",
-                "  terminal: {kind: stdout}", "", "rules:", "  - name: new-entries",
+                "  terminal: {kind: stdout, format: line}", "", "rules:", "  - name: new-entries",
                 "    when: {source: [news-2, news-3], appears: true}", "    notify: [terminal]",
             ])
         #expect(

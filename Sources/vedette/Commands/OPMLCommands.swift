@@ -83,7 +83,7 @@ struct FeedImport {
         }
         let sinks =
             names.sinks.contains(ProposalText.proposedSink)
-            ? [] : ["sinks:", "  \(ProposalText.proposedSink): {kind: stdout}", ""]
+            ? [] : ProposalText.sinkLines
         lines =
             added.isEmpty
             ? []

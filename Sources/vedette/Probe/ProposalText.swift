@@ -20,12 +20,14 @@ struct ProposalText {
 
     var lines: [String] {
         let remarks = (proposal.remarks + remarks).map { "# \(ProposalText.line($0))" }
-        let sinks = existingSink == nil ? ["sinks:", "  \(ProposalText.proposedSink): {kind: stdout}", ""] : []
+        let sinks = existingSink == nil ? ProposalText.sinkLines : []
         return ["# \(ProposalText.line(title))"] + remarks + source + [""] + sinks + rule
     }
 
     /// The name of the sink that is proposed where there is none.
     static let proposedSink = "terminal"
+    /// The lines that configure it.
+    static let sinkLines = ["sinks:", "  \(proposedSink): {kind: stdout, format: line}", ""]
 
     /// Returns the sink of a configuration that messages go to: the proposed one if it is there, else the first by name.
     static func sink(among names: Set<String>) -> String? { names.contains(proposedSink) ? proposedSink : names.min() }
