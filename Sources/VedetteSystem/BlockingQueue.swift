@@ -9,6 +9,8 @@ public final class BlockingQueue: Sendable {
     public enum Refusal: Error, Hashable {
         /// The waiting task was cancelled. A call that has begun goes on.
         case cancelled
+        /// This call, or one before it, has been under way for longer than the limit, and goes on.
+        case late
         /// As many calls as the queue may hold are waiting.
         case full
         /// The errno of pthread_create(3).
@@ -26,6 +28,8 @@ public final class BlockingQueue: Sendable {
         var waiting: [Call] = []
         var hasThread = false
         var lastNumber = 0
+        /// When the call that is being made began; nil when none is.
+        var startedAt: ContinuousClock.Instant?
     }
 
     private let capacity: Int
@@ -40,8 +44,10 @@ public final class BlockingQueue: Sendable {
     }
 
     /// Makes the call when those before it are over, and returns its result.
+    /// - Parameter limit: how long one call may take; nil for any time. The time that a busy machine takes to begin a call, or to
+    ///   hand over its result, does not count.
     public func run<Result: Sendable>(
-        _ call: @escaping @Sendable () -> Result
+        within limit: Duration? = nil, _ call: @escaping @Sendable () -> Result
     ) async throws(Refusal) -> Result {
         // A stream, since waiting for one ends at once when the task is cancelled.
         let (results, continuation) = AsyncStream<Swift.Result<Result, Refusal>>.makeStream()
@@ -52,9 +58,24 @@ public final class BlockingQueue: Sendable {
             continuation.yield(.failure(refusal))
             continuation.finish()
         }
+        let timer = limit.map { limit in
+            Task {
+                await self.waitUntilLate(limit)
+                continuation.yield(.failure(.late))
+            }
+        }
+        defer { timer?.cancel() }
         for await result in results { return try result.get() }
         state.withLock { $0.waiting.removeAll { $0.number == number } }
         throw .cancelled
+    }
+
+    private func waitUntilLate(_ limit: Duration) async {
+        var left = limit
+        while left > .zero, (try? await Task.sleep(for: left)) != nil {
+            let startedAt = state.withLock { $0.startedAt }
+            left = startedAt.map { limit - (ContinuousClock.now - $0) } ?? limit
+        }
     }
 
     private func enqueue(
@@ -84,6 +105,7 @@ public final class BlockingQueue: Sendable {
     private func next() -> Call? {
         state.withLock { state in
             state.hasThread = !state.waiting.isEmpty
+            state.startedAt = state.waiting.isEmpty ? nil : .now
             return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
     }

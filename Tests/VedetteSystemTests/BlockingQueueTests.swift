@@ -55,6 +55,26 @@ struct BlockingQueueTests {
         #expect(try await hung.run { 8 } == 8)
     }
 
+    @Test("a call that takes too long, and those behind it, are late; one that a busy machine has not begun is not")
+    func late() async throws {
+        let (gate, hung, limit) = (try Gate(), BlockingQueue(), Duration.milliseconds(300))
+        let start = try Gate()
+        let delayed = BlockingQueue(capacity: 1) { body in
+            SystemThread.start {
+                start.pass()
+                body()
+            }
+        }
+        let waiting = Task { try await delayed.run(within: limit) { 7 } }
+        let calls = (0..<2).map { _ in Task { try await hung.run(within: limit) { gate.pass() } } }
+        for call in calls { await #expect(throws: BlockingQueue.Refusal.late) { try await call.value } }
+        // By now the time of the delayed one is over, too.
+        start.open()
+        #expect(try await waiting.value == 7)
+        gate.open()
+        gate.open()
+    }
+
     @Test("beyond its capacity a queue refuses calls")
     func full() async throws {
         let queue = BlockingQueue(capacity: 0)

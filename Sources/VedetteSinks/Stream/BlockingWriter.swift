@@ -33,7 +33,7 @@ final class BlockingWriter: Sendable {
         } catch {
             switch error {
             case .cancelled: return .cancelled
-            case .full: return .failed("its reader does not read")
+            case .full, .late: return .failed("its reader does not read")
             case .noThread(let code): return .failed(String(cString: strerror(code)))
             }
         }

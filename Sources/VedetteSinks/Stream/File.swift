@@ -48,7 +48,7 @@ final class FileSink: Sink {
         } catch {
             switch error {
             case .cancelled: return .retry(reason: "stopped before the file took the line", after: nil)
-            case .full: return .retry(reason: "the file's disk does not answer", after: nil)
+            case .full, .late: return .retry(reason: "the file's disk does not answer", after: nil)
             case .noThread(let code): return FileSink.failure(code)
             }
         }

@@ -31,23 +31,30 @@ final class FileFetcher: Fetcher {
             return queue
         }
         let limit = request.limits.received
-        let read = await within(request.limits.total) { () async -> Result<[UInt8], FetchError> in
-            do throws(BlockingQueue.Refusal) {
-                return try await queue.run { Result { () throws(FetchError) in try FileFetcher.read(path, limit) } }
-            } catch {
-                return .failure(FetchError(error == .cancelled ? .cancelled : .timeout, "\(path) could not be read"))
+        let read: Result<[UInt8], FetchError>
+        do throws(BlockingQueue.Refusal) {
+            read = try await queue.run(within: request.limits.total) {
+                Result { () throws(FetchError) in try FileFetcher.read(path, limit) }
             }
-        }
-        guard let read else {
-            if Task.isCancelled { throw FetchError(.cancelled, "the poll was cancelled") }
-            let seconds = request.limits.total.components.seconds
-            throw FetchError(.timeout, "\(path) could not be read within \(seconds) s; its file system does not answer")
+        } catch {
+            throw FileFetcher.error(error, path, request.limits.total)
         }
         let body = try read.get()
         var response = Response(status: 200, digest: Digest.of(body), url: request.url, received: body.count)
         response.isUnchanged = response.digest == request.knownDigest
         if !response.isUnchanged { response.body = body }
         return response
+    }
+
+    private static func error(_ refusal: BlockingQueue.Refusal, _ path: String, _ limit: Duration) -> FetchError {
+        switch refusal {
+        case .cancelled: FetchError(.cancelled, "the poll was cancelled")
+        case .late:
+            FetchError(
+                .timeout,
+                "\(path) could not be read within \(limit.components.seconds) s; its file system does not answer")
+        case .full, .noThread: FetchError(.timeout, "\(path) could not be read")
+        }
     }
 
     private static func read(_ path: String, _ limit: Int) throws(FetchError) -> [UInt8] {
