@@ -56,7 +56,7 @@ public struct SQLiteJournalAccess: EditableJournal {
     private func editNow<Answer>(
         at now: Timestamp, _ change: (any JournalEdit) throws -> (Answer, [ControlRequest])
     ) throws(JournalError) -> Answer {
-        guard files.identity != nil else { throw JournalError.missing(files) }
+        guard files.identity != nil else { throw JournalError.absent(files) }
         try files.requireReplaced()
         let answer = try JournalStore.result(files) {
             let queue = try DatabaseQueue(

@@ -14,9 +14,7 @@ final class SQLiteJournalReader: JournalReader {
 
     /// - Throws: `.missing` when no watcher ever ran here; `.older`, `.newer` or `.corrupt`.
     init(_ files: JournalFiles) throws(JournalError) {
-        guard let identity = files.identity else {
-            throw errno == EACCES ? JournalError.denied(files) : JournalError.missing(files)
-        }
+        guard let identity = files.identity else { throw JournalError.absent(files) }
         guard identity.size > 0 else { throw JournalError.missing(files) }
         try files.requireReplaced()
         store = try JournalStore.result(files) {

@@ -17,6 +17,11 @@ extension JournalError {
         return JournalError(reason, "\(what) (\(String(cString: strerror(code)))): \(remedy)")
     }
 
+    /// Why there is nothing at the database's path.
+    static func absent(_ files: JournalFiles) -> JournalError {
+        files.identity == nil && errno == EACCES ? denied(files) : missing(files)
+    }
+
     static func missing(_ files: JournalFiles) -> JournalError {
         JournalError(.missing, "there is no journal \(files.database) yet: start 'vedette run' first, or check --state")
     }
@@ -66,7 +71,7 @@ extension JournalError {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return JournalError(
                 .busy, "the journal \(path) stays locked by another program: end its sqlite3 shell or backup")
-        case .SQLITE_CANTOPEN where files.identity == nil: return missing(files)
+        case .SQLITE_CANTOPEN where files.identity == nil: return absent(files)
         case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH:
             return JournalError(.refused, "the journal \(path) refused a record (\(message))")
         case .SQLITE_CANTOPEN where access(path, R_OK) != 0 && errno == EACCES: return denied(files)
