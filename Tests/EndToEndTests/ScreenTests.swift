@@ -44,6 +44,23 @@ struct ScreenTests {
             session.screen.contains("\u{1B}[31mFAILED\u{1B}[0m") && session.screen.contains("\u{1B}[32mReady\u{1B}[0m"))
     }
 
+    @Test("status --watch redraws in place as time passes, fits the terminal, and ends at Ctrl-C")
+    func watched() async throws {
+        let home = try home(#"[{"id": 1, "state": "Starting"}, {"id": 2, "state": "Starting"}]"#)
+        #expect(try await home.vedette("run", "--once").code == 0)
+        let child = try Terminal.start(
+            ["status", "--all", "--watch"] + home.places, columns: 60,
+            keys: [("STATES", ""), ("STATES", ""), ("Ready", Self.interrupt)])
+        // The change is of another process, and comes when the first screen is there or before it.
+        try write(#"[{"id": 1, "state": "Ready"}, {"id": 2, "state": "Starting"}]"#, home)
+        #expect(try await home.vedette("run", "--once").code == 0)
+        let session = try await Terminal.session(child)
+        #expect(session.code == -2, "SIGINT: \(session.screen)")
+        #expect(session.screen.contains("\u{1B}[H"), "it draws over the screen before")
+        #expect(!session.screen.contains("\u{1B}[2J"), "clearing it would flicker")
+        #expect(session.lines.allSatisfy { $0.count <= 60 }, "\(session.lines)")
+    }
+
     @Test("tail in a narrow terminal, without colours where NO_COLOR is set")
     func narrow() async throws {
         let home = try home(#"[{"id": 1, "title": "one", "state": "Starting"}]"#)

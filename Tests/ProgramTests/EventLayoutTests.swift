@@ -99,7 +99,7 @@ struct EventLayoutTests {
         #expect(lines.allSatisfy { $0.width <= 120 })
     }
 
-    @Test("at any width no line is wider than the terminal", arguments: [40, 60, 79, 100, 200])
+    @Test("at any width no line is wider than the terminal", arguments: [10, 20, 32, 33, 40, 60, 79, 100, 200])
     func widths(_ width: Int) {
         #expect(screen(width: width).allSatisfy { $0.width <= width })
         #expect(screen(Palette(isOn: true), width: width).map(\.width) == screen(width: width).map(\.width))

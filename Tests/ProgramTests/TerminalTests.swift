@@ -18,6 +18,12 @@ struct TerminalTests {
         #expect(Palette(isOn: true).paint(hostile, .bad).text == "\u{1B}[31m\(safe)\u{1B}[0m")
     }
 
+    @Test("a terminal that tells its columns alone keeps them")
+    func size() {
+        #expect(TerminalSize(columns: 200, rows: 0) == TerminalSize(columns: 200, rows: 24))
+        #expect(TerminalSize(columns: 0, rows: 50) == TerminalSize(columns: 80, rows: 50))
+    }
+
     @Test("columns are as wide as what they show, colours not counted, and no line ends in spaces")
     func table() {
         var table = TextTable(["NAME", "HEALTH", "REMARK"], Palette(isOn: true))

@@ -235,6 +235,10 @@ struct WordingTests {
         ]
         let event = changed(changes, item: item)
         let context = event.templateContext(rule: "r", field: nil)
+        var untitled = event
+        untitled.item = Item(key: "59")
+        let names = ["item.title", "item.name"].map { untitled.templateContext(rule: "r", field: nil)[$0] }
+        #expect(names == ["59", "59"], "an item without a title is called by its key, as in a default title")
         #expect(context["item.name"] == "prod-1" && context["item.owner"] == "ann" && context["item.key"] == "59")
         #expect(context["change.from"] == "Starting" && context["change.lasted"] == "1 min 1 s")
         #expect(context["event.kind"] == "changed" && context["rule.name"] == "r" && context["link"] == "https://x/59")

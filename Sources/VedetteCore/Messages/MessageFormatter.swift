@@ -138,8 +138,13 @@ extension Event {
         let change = mainChange(of: field)
         return TemplateContext { name in
             if name.hasPrefix("item.") {
-                let part = String(name.dropFirst(5))
-                return part == "time" ? self.item?.time.map { .text($0.rfc3339) } : self.item?[part]
+                guard let item = self.item else { return nil }
+                switch name {
+                case "item.time": return item.time.map { .text($0.rfc3339) }
+                // As the default title names it.
+                case "item.title", "item.name": return item[String(name.dropFirst(5))] ?? .text(item.key)
+                default: return item[String(name.dropFirst(5))]
+                }
             }
             switch name {
             case "event.id": return .text(self.id.description)

@@ -40,14 +40,17 @@ struct EventLayout {
         let source = palette.paint(event.source, .name).truncated(to: width.map { max(8, $0 / 5) } ?? .max)
         sourceWidth = max(sourceWidth, source.width)
         line = line + source.padded(to: sourceWidth) + StyledText("  ")
-        line = line + subject(of: event, within: width.map { max(8, $0 - line.width) })
-        guard width != nil, moment.date != date else { return [line] }
+        // Without room for every column the line is cut; a cut must not fall into the address of a link.
+        let isNarrow = width.map { $0 - line.width < 8 } ?? false
+        line = line + subject(of: event, within: width.map { max(8, $0 - line.width) }, isNarrow ? .none : links)
+        if isNarrow, let width { line = line.truncated(to: width) }
+        guard let width, moment.date != date else { return [line] }
         date = moment.date
-        return [palette.paint("\(moment.weekday) \(moment.date)", .faint), line]
+        return [palette.paint("\(moment.weekday) \(moment.date)", .faint).truncated(to: width), line]
     }
 
     /// Returns the item and what happened. Where both are too long, what happened may take three fifths.
-    private func subject(of event: Event, within width: Int?) -> StyledText {
+    private func subject(of event: Event, within width: Int?, _ links: Hyperlinks) -> StyledText {
         let happening = palette.paint(EventLine.happening(of: event), kind: event.sourceKind)
         guard let item = event.item else { return happening.truncated(to: width ?? .max) }
         let title = StyledText(item.title ?? item.key, limit: 500)
