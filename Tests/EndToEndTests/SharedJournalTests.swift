@@ -94,8 +94,8 @@ struct SharedJournalTests {
             """)
         let result = try await Program.run(["check", "--config", home.config.path])
         #expect(result.code == 78)
-        #expect(result.err.contains("vedette.yaml:3:3: error: the source 'here' belongs to one machine"))
-        #expect(result.err.contains("vedette.yaml:5:3: error: the sink 'out' belongs to one machine"))
+        #expect(result.err.contains("vedette.yaml:3:3: the source 'here' belongs to one machine"))
+        #expect(result.err.contains("vedette.yaml:5:3: the sink 'out' belongs to one machine"))
         #expect(!result.err.contains("'pinned'"))
     }
 }
