@@ -8,8 +8,9 @@ import VedetteCore
 ///
 /// `MemoryLedger` decides; this makes it safe to use from any thread, since a share ends where its response ends.
 final class MemoryBudget: Sendable {
-    /// In bytes. What polls make of the bodies may take as much (`PollMemory`).
-    static let standard = 128 << 20
+    /// In bytes: a quarter of what I8 allows. What polls make of bodies may take the rest (`PollMemory`), which is many times
+    /// as much for each byte.
+    static let standard = 64 << 20
 
     fileprivate let ledger: Mutex<MemoryLedger>
 
