@@ -98,25 +98,25 @@ struct ChatPayloadTests {
             "https://x/" + String(repeating: "a", count: 3000),
         ])
     func links(_ url: String) {
-        #expect(ChatNote(.of(.changed(url: url))).link == nil)
+        #expect(ChatContent(.of(.changed(url: url))).link == nil)
     }
 
     @Test("characters that could end a link are encoded")
     func encodedLink() {
-        let note = ChatNote(.of(.changed(url: "https://x/ä<b>|\"'`{}\\?a=1&b=%20#c")))
-        #expect(note.link == "https://x/%C3%A4%3Cb%3E%7C%22'%60%7B%7D%5C?a=1&b=%20#c")
+        let content = ChatContent(.of(.changed(url: "https://x/ä<b>|\"'`{}\\?a=1&b=%20#c")))
+        #expect(content.link == "https://x/%C3%A4%3Cb%3E%7C%22'%60%7B%7D%5C?a=1&b=%20#c")
     }
 
     @Test(
         "the colour follows the state",
         arguments: [
-            ("Ready for use", ChatNote.Tone.good), ("completed/failure", .bad), ("completed/success", .good),
+            ("Ready for use", ChatColor.good), ("completed/failure", .bad), ("completed/success", .good),
             ("completed/cancelled", .warning), ("DOWN", .bad), ("up", .good), ("Stopped", .neutral),
             ("update", .neutral),
             ("inactive", .neutral), ("", .neutral), ("Error: not ready", .bad), ("timed out", .warning),
         ])
-    func tones(_ state: String, _ tone: ChatNote.Tone) {
-        #expect(ChatNote.Tone(ofState: state) == tone)
-        #expect(tone.hex.utf8.count == 7 && tone.hex.hasPrefix("#"))
+    func colors(_ state: String, _ color: ChatColor) {
+        #expect(ChatColor(ofState: state) == color)
+        #expect(color.hex.utf8.count == 7 && color.hex.hasPrefix("#"))
     }
 }

@@ -132,9 +132,9 @@ struct MailMessageTests {
             #expect(Set(mail.names).count == mail.names.count && !mail.names.contains("X-Injected"))
             #expect(Set(mail.names).subtracting(["Keywords"]).count == 12)
             #expect(mail.parts.map(\.type) == ["text/plain", "text/html"])
-            let note = ChatNote(Self.hostile(text))
-            #expect(mail.headers["Subject"] == ChatText(.bytes).line(note.title, 240), "\(text.prefix(40))")
-            #expect(mail.parts[0].text.hasPrefix(ChatText(.bytes).line(note.title, 1000)))
+            let content = ChatContent(Self.hostile(text))
+            #expect(mail.headers["Subject"] == ChatText(.bytes).line(content.title, 240), "\(text.prefix(40))")
+            #expect(mail.parts[0].text.hasPrefix(ChatText(.bytes).line(content.title, 1000)))
             for part in mail.parts { #expect(!part.text.unicodeScalars.contains(where: Self.isMoving)) }
             #expect(Self.tags(mail.parts[1].text).isSubset(of: Self.known))
         }

@@ -9,14 +9,14 @@ protocol Chat: Sendable {
     var rate: CallRate { get }
     /// Addresses and tokens, which no reason may repeat.
     var secrets: [Secret] { get }
-    /// Returns the request for a note: the same bytes for the same note, so that a retry sends the same.
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost
+    /// Returns the request for a message: the same bytes for the same content, so that a retry sends the same.
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost
     func outcome(of reply: ChatReply) -> Outcome
-    /// A request that must succeed before a note can be posted, such as joining a room; nil for none.
+    /// A request that must succeed before a message can be posted, such as joining a room; nil for none.
     var preparation: ChatPost? { get }
     /// Takes the answer of the preparation. Returns the outcome of the delivery when it failed.
     func prepared(by reply: ChatReply) -> Outcome?
-    /// Returns whether a note that was refused may be accepted after another preparation.
+    /// Returns whether a message that was refused may be accepted after another preparation.
     func needsPreparation(after reply: ChatReply) -> Bool
 }
 

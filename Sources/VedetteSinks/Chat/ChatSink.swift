@@ -22,14 +22,14 @@ final class ChatSink: Sink {
     }
 
     func deliver(_ message: Message) async -> Outcome {
-        let note = ChatNote(message)
+        let content = ChatContent(message)
         do throws(MessageError) {
-            if let problem = problem(of: try chat.post(note)) { return problem }
+            if let problem = problem(of: try chat.post(content)) { return problem }
         } catch {
             return error.outcome
         }
         if let outcome = await waitForSlot() { return outcome }
-        return await send(note)
+        return await send(content)
     }
 
     /// Returns why the request cannot be sent: a secret may have been read again since the options were validated.
@@ -56,13 +56,13 @@ final class ChatSink: Sink {
         }
     }
 
-    private func send(_ note: ChatNote) async -> Outcome {
+    private func send(_ content: ChatContent) async -> Outcome {
         do throws(FetchError) {
             if let outcome = try await prepare() { return outcome }
-            var reply = try await reply(to: note)
+            var reply = try await reply(to: content)
             if chat.needsPreparation(after: reply) {
                 if let outcome = try await prepare() { return outcome }
-                reply = try await self.reply(to: note)
+                reply = try await self.reply(to: content)
             }
             return await outcome(chat.outcome(of: reply), reply)
         } catch {
@@ -86,9 +86,9 @@ final class ChatSink: Sink {
         return outcome
     }
 
-    private func reply(to note: ChatNote) async throws(FetchError) -> ChatReply {
+    private func reply(to content: ChatContent) async throws(FetchError) -> ChatReply {
         let post: ChatPost
-        do throws(MessageError) { post = try chat.post(note) } catch {
+        do throws(MessageError) { post = try chat.post(content) } catch {
             // It was good before the wait; a secret was read again meanwhile.
             throw FetchError(.configuration, "the sink's secrets changed")
         }

@@ -45,15 +45,15 @@ struct Discord: Chat {
     }
 
     /// The sum of an embed's texts may be 6,000: 256 + 3,000 + 8 · (60 + 200) + 200 at most.
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         let embed = JSON.members([
-            "title": .string(Discord.text.line(note.title, 256)),
-            "url": note.link.map(JSON.string),
-            "description": note.text.isEmpty ? nil : .string(Discord.text.lines(note.text, 3000)),
-            "color": .number(note.tone.rgb),
-            "fields": note.facts.isEmpty ? nil : .array(note.facts.map(field)),
-            "footer": .members(["text": .string(Discord.plain.line(note.footer, 200))]),
-            "timestamp": .string(note.time.rfc3339),
+            "title": .string(Discord.text.line(content.title, 256)),
+            "url": content.link.map(JSON.string),
+            "description": content.text.isEmpty ? nil : .string(Discord.text.lines(content.text, 3000)),
+            "color": .number(content.color.rgb),
+            "fields": content.facts.isEmpty ? nil : .array(content.facts.map(field)),
+            "footer": .members(["text": .string(Discord.plain.line(content.footer, 200))]),
+            "timestamp": .string(content.time.rfc3339),
         ])
         let json = JSON.members([
             "username": username.map { .string(Discord.plain.line($0, 80)) }, "embeds": .array([embed]),
@@ -66,7 +66,7 @@ struct Discord: Chat {
         return ChatPost(url: try address.url().setting(query), json: json)
     }
 
-    private func field(_ fact: ChatNote.Fact) -> JSON {
+    private func field(_ fact: ChatContent.Fact) -> JSON {
         .members([
             "name": .string(Discord.text.line(fact.name, 60)), "value": .string(Discord.text.lines(fact.value, 200)),
             "inline": .bool(true),

@@ -44,23 +44,23 @@ struct GoogleChat: Chat {
         return nil
     }
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         let card = JSON.members([
             "header": .members([
-                "title": .string(GoogleChat.plain.line(note.title, 600)),
-                "subtitle": .string(GoogleChat.plain.line(note.footer, 400)),
+                "title": .string(GoogleChat.plain.line(content.title, 600)),
+                "subtitle": .string(GoogleChat.plain.line(content.footer, 400)),
             ]),
-            "sections": .array([.members(["widgets": .array(widgets(note))])]),
+            "sections": .array([.members(["widgets": .array(widgets(content))])]),
         ])
         let threadKey: String? =
             switch thread {
             case .none: nil
-            case .item: note.thread
-            case .source: note.sourceThread
+            case .item: content.thread
+            case .source: content.sourceThread
             }
         let json = JSON.members([
-            "fallbackText": .string(GoogleChat.unmentioned(GoogleChat.plain.line(note.title, 600))),
-            "cardsV2": .array([.members(["cardId": .string(note.id), "card": card])]),
+            "fallbackText": .string(GoogleChat.unmentioned(GoogleChat.plain.line(content.title, 600))),
+            "cardsV2": .array([.members(["cardId": .string(content.id), "card": card])]),
             "thread": threadKey.map { .members(["threadKey": .string($0)]) },
         ])
         let query = threadKey.map { _ in
@@ -69,13 +69,13 @@ struct GoogleChat: Chat {
         return ChatPost(url: try address.url().setting(query ?? []), json: json)
     }
 
-    private func widgets(_ note: ChatNote) -> [JSON] {
-        let dot = "<font color=\"\(note.tone.hex)\">●</font> "
-        let text = note.text.isEmpty ? note.title : note.text
+    private func widgets(_ content: ChatContent) -> [JSON] {
+        let dot = "<font color=\"\(content.color.hex)\">●</font> "
+        let text = content.text.isEmpty ? content.title : content.text
         let paragraph = JSON.members([
             "textParagraph": .members(["text": .string(dot + GoogleChat.html.lines(text, 7000))])
         ])
-        let facts = note.facts.map { fact in
+        let facts = content.facts.map { fact in
             JSON.members([
                 "decoratedText": .members([
                     "topLabel": .string(GoogleChat.plain.line(fact.name, 100)),
@@ -83,7 +83,7 @@ struct GoogleChat: Chat {
                 ])
             ])
         }
-        let open = note.link.map { link in
+        let open = content.link.map { link in
             JSON.members([
                 "buttonList": .members([
                     "buttons": .array([

@@ -22,17 +22,17 @@ struct Gotify: Chat {
 
     static let text = ChatText(.bytes)
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
-        let facts = note.facts.map { "\($0.name): \($0.value)" }
-        let text = ([note.text] + facts + [note.footer]).filter { !$0.isEmpty }.joined(separator: "\n")
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
+        let facts = content.facts.map { "\($0.name): \($0.value)" }
+        let text = ([content.text] + facts + [content.footer]).filter { !$0.isEmpty }.joined(separator: "\n")
         // https://gotify.net/docs/msgextras
         let extras = JSON.members([
             "client::display": .members(["contentType": .string("text/plain")]),
-            "client::notification": note.link.map { .members(["click": .members(["url": .string($0)])]) },
+            "client::notification": content.link.map { .members(["click": .members(["url": .string($0)])]) },
         ])
         let json = JSON.members([
-            "title": .string(Gotify.text.line(note.title, 600)), "message": .string(Gotify.text.lines(text, 8000)),
-            "priority": .number(Gotify.priority(note.priority)), "extras": extras,
+            "title": .string(Gotify.text.line(content.title, 600)), "message": .string(Gotify.text.lines(text, 8000)),
+            "priority": .number(Gotify.priority(content.priority)), "extras": extras,
         ])
         return ChatPost(url: base + "/message", headers: [Header("X-Gotify-Key", token)], json: json)
     }

@@ -40,18 +40,19 @@ struct Matrix: Chat {
     static let html = ChatText.html(.bytes, newline: "<br>")
     static let longestText = 5000
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         let json = JSON.members([
             // A notice makes no sound.
-            "msgtype": .string(note.priority == .low ? "m.notice" : "m.text"),
-            "body": .string(plain(note)),
+            "msgtype": .string(content.priority == .low ? "m.notice" : "m.text"),
+            "body": .string(plain(content)),
             "format": .string("org.matrix.custom.html"),
-            "formatted_body": .string(html(note)),
+            "formatted_body": .string(html(content)),
             // Nobody is mentioned, whatever the body holds (Matrix 1.7, "User and room mentions").
             "m.mentions": .members([:]),
         ])
         // The message's id is the transaction's id, so the server recognises a repeat.
-        let path = "/_matrix/client/v3/rooms/\(WebURL.encoded(room.id))/send/m.room.message/\(WebURL.encoded(note.id))"
+        let path =
+            "/_matrix/client/v3/rooms/\(WebURL.encoded(room.id))/send/m.room.message/\(WebURL.encoded(content.id))"
         return ChatPost(method: "PUT", url: base + path, headers: headers, json: json)
     }
 
@@ -86,22 +87,22 @@ struct Matrix: Chat {
         return true
     }
 
-    private func plain(_ note: ChatNote) -> String {
-        var lines = [Matrix.plain.line(note.title, 600)]
-        if !note.text.isEmpty { lines.append(Matrix.plain.lines(note.text, Matrix.longestText)) }
-        lines += note.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 300))" }
-        lines += [note.link, Matrix.plain.line(note.footer, 300)].compactMap { $0 }
+    private func plain(_ content: ChatContent) -> String {
+        var lines = [Matrix.plain.line(content.title, 600)]
+        if !content.text.isEmpty { lines.append(Matrix.plain.lines(content.text, Matrix.longestText)) }
+        lines += content.facts.map { "\(Matrix.plain.line($0.name, 100)): \(Matrix.plain.line($0.value, 300))" }
+        lines += [content.link, Matrix.plain.line(content.footer, 300)].compactMap { $0 }
         return lines.joined(separator: "\n")
     }
 
     /// https://spec.matrix.org/latest/client-server-api/#mroommessage-msgtypes
-    private func html(_ note: ChatNote) -> String {
-        let title = "<strong>\(Matrix.html.line(note.title, 1200))</strong>"
-        let linked = note.link.map { "<a href=\"\(Matrix.html.line($0, 10_000))\">\(title)</a>" } ?? title
-        var lines = ["<font data-mx-color=\"\(note.tone.hex)\" color=\"\(note.tone.hex)\">●</font> \(linked)"]
-        if !note.text.isEmpty { lines.append(Matrix.html.lines(note.text, 8000)) }
-        lines += note.facts.map { "<em>\(Matrix.html.line($0.name, 150))</em>: \(Matrix.html.line($0.value, 500))" }
-        lines.append("<font color=\"#57606a\">\(Matrix.html.line(note.footer, 600))</font>")
+    private func html(_ content: ChatContent) -> String {
+        let title = "<strong>\(Matrix.html.line(content.title, 1200))</strong>"
+        let linked = content.link.map { "<a href=\"\(Matrix.html.line($0, 10_000))\">\(title)</a>" } ?? title
+        var lines = ["<font data-mx-color=\"\(content.color.hex)\" color=\"\(content.color.hex)\">●</font> \(linked)"]
+        if !content.text.isEmpty { lines.append(Matrix.html.lines(content.text, 8000)) }
+        lines += content.facts.map { "<em>\(Matrix.html.line($0.name, 150))</em>: \(Matrix.html.line($0.value, 500))" }
+        lines.append("<font color=\"#57606a\">\(Matrix.html.line(content.footer, 600))</font>")
         return lines.joined(separator: "<br>")
     }
 

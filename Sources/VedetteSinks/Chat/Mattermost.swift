@@ -35,12 +35,12 @@ struct Mattermost: Chat {
         url.path.contains("/hooks/") ? nil : "is no incoming webhook: those read https://SERVER/hooks/ID"
     }
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         // A post may have 16,383 characters in all.
         let attachment = SlackAttachment(title: Mattermost.title, text: Mattermost.text, longestText: 8000)
         let json = JSON.members([
             "channel": channel.map(JSON.string), "username": username.map(JSON.string),
-            "attachments": .array([attachment.json(note)]),
+            "attachments": .array([attachment.json(content)]),
         ])
         return ChatPost(url: try address.url().text, json: json)
     }

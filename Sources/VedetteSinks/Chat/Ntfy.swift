@@ -49,23 +49,23 @@ struct Ntfy: Chat {
         return isGood ? nil : "is no topic: 1 to 64 letters, digits, `-` and `_`"
     }
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         if let detail = Ntfy.problem(inTopic: topic.value) { throw MessageError(sink: "topic \(detail)") }
-        let facts = note.facts.map { "\($0.name): \($0.value)" }
-        let text = ([note.text] + facts + [note.origin]).filter { !$0.isEmpty }.joined(separator: "\n")
+        let facts = content.facts.map { "\($0.name): \($0.value)" }
+        let text = ([content.text] + facts + [content.origin]).filter { !$0.isEmpty }.joined(separator: "\n")
         // All tags together may have 512 bytes, and commas separate them.
-        let words = note.tags.map { tag in
+        let words = content.tags.map { tag in
             // This goes by scalars: a comma with a combining mark is another character, and ntfy still reads a comma.
             Ntfy.text.line(String(String.UnicodeScalarView(tag.unicodeScalars.filter { $0 != "," })), 50)
         }
-        let tags = [Ntfy.tag(note.tone)].compactMap { $0 } + words.filter { !$0.isEmpty }
+        let tags = [Ntfy.tag(content.color)].compactMap { $0 } + words.filter { !$0.isEmpty }
         let json = JSON.members([
             "topic": .string(topic.value),
-            "title": .string(Ntfy.text.line(note.title, 1000)),
+            "title": .string(Ntfy.text.line(content.title, 1000)),
             "message": .string(Ntfy.text.lines(text, 4000)),
-            "priority": .number(Ntfy.priority(note.priority)),
+            "priority": .number(Ntfy.priority(content.priority)),
             "tags": tags.isEmpty ? nil : .array(tags.map(JSON.string)),
-            "click": note.link.map(JSON.string),
+            "click": content.link.map(JSON.string),
         ])
         let headers = token.map { [Header("Authorization", Secret("Bearer " + $0.value))] } ?? []
         return ChatPost(url: base + "/", headers: headers, credentials: credentials, json: json)
@@ -80,8 +80,8 @@ struct Ntfy: Chat {
     }
 
     /// The tag that ntfy shows as a picture before the title. https://docs.ntfy.sh/emojis/
-    private static func tag(_ tone: ChatNote.Tone) -> String? {
-        switch tone {
+    private static func tag(_ color: ChatColor) -> String? {
+        switch color {
         case .good: "white_check_mark"
         case .bad: "rotating_light"
         case .warning: "warning"

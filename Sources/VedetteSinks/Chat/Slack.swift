@@ -39,10 +39,11 @@ struct Slack: Chat {
             ? nil : "is no incoming webhook: those read https://hooks.slack.com/services/T…/B…/…"
     }
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         let attachment = SlackAttachment(title: Slack.text, text: Slack.text, longestText: 3000)
         let json = JSON.members([
-            "attachments": .array([attachment.json(note)]), "unfurl_links": .bool(false), "unfurl_media": .bool(false),
+            "attachments": .array([attachment.json(content)]), "unfurl_links": .bool(false),
+            "unfurl_media": .bool(false),
         ])
         return ChatPost(url: try address.url().text, json: json)
     }

@@ -15,22 +15,22 @@ struct SlackAttachment: Sendable {
         (self.title, self.text, self.longestText) = (title, text, longestText)
     }
 
-    func json(_ note: ChatNote) -> JSON {
+    func json(_ content: ChatContent) -> JSON {
         .members([
-            "fallback": .string(title.line(note.title, 300)),
-            "color": .string(note.tone.hex),
-            "title": .string(title.line(note.title, 300)),
-            "title_link": note.link.map(JSON.string),
-            "text": note.text.isEmpty ? nil : .string(text.lines(note.text, longestText)),
-            "fields": note.facts.isEmpty ? nil : .array(note.facts.map(field)),
-            "footer": .string(title.line(note.footer, 200)),
-            "ts": .number(note.time.milliseconds / 1000),
+            "fallback": .string(title.line(content.title, 300)),
+            "color": .string(content.color.hex),
+            "title": .string(title.line(content.title, 300)),
+            "title_link": content.link.map(JSON.string),
+            "text": content.text.isEmpty ? nil : .string(text.lines(content.text, longestText)),
+            "fields": content.facts.isEmpty ? nil : .array(content.facts.map(field)),
+            "footer": .string(title.line(content.footer, 200)),
+            "ts": .number(content.time.milliseconds / 1000),
             // Nothing is formatted, whatever stars and underscores a text holds.
             "mrkdwn_in": .array([]),
         ])
     }
 
-    private func field(_ fact: ChatNote.Fact) -> JSON {
+    private func field(_ fact: ChatContent.Fact) -> JSON {
         let value = text.lines(fact.value, 500)
         return .members([
             "title": .string(title.line(fact.name, 100)), "value": .string(value),

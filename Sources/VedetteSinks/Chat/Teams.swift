@@ -37,45 +37,45 @@ struct Teams: Chat {
             ? nil : "lacks its `sig=`; copy the whole address"
     }
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         let attachment = JSON.members([
             "contentType": .string("application/vnd.microsoft.card.adaptive"), "contentUrl": .null,
-            "content": card(note),
+            "content": card(content),
         ])
         let json = JSON.members([
-            "type": .string("message"), "summary": .string(Teams.text.line(note.title, 200)),
+            "type": .string("message"), "summary": .string(Teams.text.line(content.title, 200)),
             "attachments": .array([attachment]),
         ])
         return ChatPost(url: try address.url().text, json: json)
     }
 
-    private func card(_ note: ChatNote) -> JSON {
-        let title = run(Teams.text.line(note.title, 600), ["weight": .string("Bolder"), "size": .string("Medium")])
+    private func card(_ content: ChatContent) -> JSON {
+        let title = run(Teams.text.line(content.title, 600), ["weight": .string("Bolder"), "size": .string("Medium")])
         let header = JSON.members([
-            "type": .string("Container"), "style": .string(Teams.style(note.tone)), "bleed": .bool(true),
+            "type": .string("Container"), "style": .string(Teams.style(content.color)), "bleed": .bool(true),
             "items": .array([block([title])]),
         ])
-        let origin = run(Teams.text.line(note.footer, 400), ["size": .string("Small"), "isSubtle": .bool(true)])
-        let open = note.link.map { link in
+        let origin = run(Teams.text.line(content.footer, 400), ["size": .string("Small"), "isSubtle": .bool(true)])
+        let open = content.link.map { link in
             JSON.members(["type": .string("Action.OpenUrl"), "title": .string("Open"), "url": .string(link)])
         }
         return .members([
             "$schema": .string("http://adaptivecards.io/schemas/adaptive-card.json"),
             "type": .string("AdaptiveCard"), "version": .string("1.4"),
-            "body": .array([header] + lines(note) + note.facts.map(fact) + [block([origin])]),
+            "body": .array([header] + lines(content) + content.facts.map(fact) + [block([origin])]),
             "actions": open.map { .array([$0]) },
             "msteams": .members(["width": .string("Full")]),
         ])
     }
 
     /// A run has no line breaks, so each line is a block.
-    private func lines(_ note: ChatNote) -> [JSON] {
-        let lines = Teams.text.lines(note.text, 5000).split(separator: "\n", maxSplits: Teams.maximumLines)
+    private func lines(_ content: ChatContent) -> [JSON] {
+        let lines = Teams.text.lines(content.text, 5000).split(separator: "\n", maxSplits: Teams.maximumLines)
         let shown = lines.prefix(Teams.maximumLines).map(String.init) + (lines.count > Teams.maximumLines ? ["…"] : [])
         return shown.map { block([run($0, [:])]) }
     }
 
-    private func fact(_ fact: ChatNote.Fact) -> JSON {
+    private func fact(_ fact: ChatContent.Fact) -> JSON {
         block([
             run(Teams.text.line(fact.name, 100) + ": ", ["weight": .string("Bolder")]),
             run(Teams.text.line(fact.value, 500), [:]),
@@ -92,8 +92,8 @@ struct Teams: Chat {
         return .object([type, JSON.Member(name: "text", value: .string(text))] + looks)
     }
 
-    private static func style(_ tone: ChatNote.Tone) -> String {
-        switch tone {
+    private static func style(_ color: ChatColor) -> String {
+        switch color {
         case .good: "good"
         case .bad: "attention"
         case .warning: "warning"

@@ -54,14 +54,14 @@ struct Telegram: Chat {
         return isName ? .string(text) : nil
     }
 
-    func post(_ note: ChatNote) throws(MessageError) -> ChatPost {
+    func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         if let detail = Telegram.problem(inToken: token.value) { throw MessageError(sink: "token \(detail)") }
-        let title = Telegram.text.line(note.title, 400)
-        let facts = note.facts.map { "\(Telegram.text.line($0.name, 60)): \(Telegram.text.line($0.value, 150))" }
-        let body = note.text.isEmpty ? [] : [Telegram.text.lines(note.text, 1700)]
-        let text = ([Telegram.mark(note.tone) + title] + body + facts + [Telegram.text.line(note.footer, 200)])
+        let title = Telegram.text.line(content.title, 400)
+        let facts = content.facts.map { "\(Telegram.text.line($0.name, 60)): \(Telegram.text.line($0.value, 150))" }
+        let body = content.text.isEmpty ? [] : [Telegram.text.lines(content.text, 1700)]
+        let text = ([Telegram.mark(content.color) + title] + body + facts + [Telegram.text.line(content.footer, 200)])
             .joined(separator: "\n")
-        let mark = Telegram.mark(note.tone).utf16.count
+        let mark = Telegram.mark(content.color).utf16.count
         func entity(_ type: String, _ url: String? = nil) -> JSON {
             .members([
                 "type": .string(type), "offset": .number(mark), "length": .number(title.utf16.count),
@@ -70,16 +70,16 @@ struct Telegram: Chat {
         }
         let json = JSON.members([
             "chat_id": chat, "message_thread_id": thread.map { .number($0) }, "text": .string(text),
-            "entities": .array([entity("bold")] + (note.link.map { [entity("text_link", $0)] } ?? [])),
+            "entities": .array([entity("bold")] + (content.link.map { [entity("text_link", $0)] } ?? [])),
             "link_preview_options": .members(["is_disabled": .bool(true)]),
-            "disable_notification": .bool(note.priority == .low),
+            "disable_notification": .bool(content.priority == .low),
         ])
         return ChatPost(url: "\(base)/bot\(token.value)/sendMessage", json: json)
     }
 
     /// Telegram has no colours, so a symbol shows the mood.
-    private static func mark(_ tone: ChatNote.Tone) -> String {
-        switch tone {
+    private static func mark(_ color: ChatColor) -> String {
+        switch color {
         case .good: "🟢 "
         case .bad: "🔴 "
         case .warning: "🟡 "

@@ -13,7 +13,7 @@ struct MailMessage {
     private static let html = ChatText.html(.bytes, newline: "<br>\n")
 
     let message: Message
-    let note: ChatNote
+    let content: ChatContent
     let from: MailAddress
     let to: [MailAddress]
     let cc: [MailAddress]
@@ -21,7 +21,7 @@ struct MailMessage {
     let now: Timestamp
 
     init(_ message: Message, from: MailAddress, to: [MailAddress], cc: [MailAddress], now: Timestamp) {
-        (self.message, note) = (message, ChatNote(message))
+        (self.message, content) = (message, ChatContent(message))
         (self.from, self.to, self.cc, self.now) = (from, to, cc, now)
     }
 
@@ -30,7 +30,7 @@ struct MailMessage {
     // MARK: The header
 
     private var header: String {
-        let subject = Self.plain.line(note.title, Self.maximumTitle)
+        let subject = Self.plain.line(content.title, Self.maximumTitle)
         var fields: [(String, [String])] = [
             ("From", from.words), ("To", Self.list(to.map(\.words))), ("Cc", Self.list(cc.map(\.words))),
             ("Subject", MailText.words(subject)),
@@ -39,7 +39,7 @@ struct MailMessage {
             // RFC 3834 §5: it is not answered with an out-of-office reply.
             ("Auto-Submitted", ["auto-generated"]),
         ]
-        switch note.priority {
+        switch content.priority {
         case .high: fields += [("Importance", ["high"]), ("X-Priority", ["1"])]
         case .low: fields += [("Importance", ["low"]), ("X-Priority", ["5"])]
         case .normal: break
@@ -58,13 +58,13 @@ struct MailMessage {
     }
 
     /// The thread of all mails about an item or a source. No mail has this id; mail readers accept that.
-    private var thread: String { "<item.\(note.thread)@\(from.domain)>" }
+    private var thread: String { "<item.\(content.thread)@\(from.domain)>" }
 
     /// The boundary between the parts: no quoted-printable part holds a `=_`.
-    private var boundary: String { "=_" + Self.hex([message.id, note.thread]) }
+    private var boundary: String { "=_" + Self.hex([message.id, content.thread]) }
 
     private var keywords: [String] {
-        Self.list(note.tags.filter { !$0.isEmpty }.map { MailText.phrase(Self.plain.line($0, 60)) })
+        Self.list(content.tags.filter { !$0.isEmpty }.map { MailText.phrase(Self.plain.line($0, 60)) })
     }
 
     private static func words(_ text: String) -> [String] { MailText.words(plain.line(text, 200)) }
@@ -97,9 +97,9 @@ struct MailMessage {
         let facts = facts.map { "\(Self.plain.line($0.name, 60)): \(Self.plain.line($0.value, 300))" }
         let text = lines.map { line, link in line + (link.map { "\n  " + $0 } ?? "") }.joined(separator: "\n")
         let paragraphs = [
-            Self.plain.line(note.title, 1000), text,
-            facts.joined(separator: "\n"), note.link ?? "",
-            "\(Self.plain.line(note.footer, 300))\n\(seen)",
+            Self.plain.line(content.title, 1000), text,
+            facts.joined(separator: "\n"), content.link ?? "",
+            "\(Self.plain.line(content.footer, 300))\n\(seen)",
         ]
         return paragraphs.filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
@@ -107,18 +107,18 @@ struct MailMessage {
     /// The lines of the text; those of a digest with the link of their item.
     private var lines: [(text: String, link: String?)] {
         let summary = message.event.summary
-        let named = zip(summary?.lines ?? [], summary?.links ?? []).map { ($0, ChatNote.link($1)) }
+        let named = zip(summary?.lines ?? [], summary?.links ?? []).map { ($0, ChatContent.link($1)) }
         let links = Dictionary(named) { first, _ in first }
-        return Self.plain.lines(note.text, Self.maximumText).split(separator: "\n", omittingEmptySubsequences: false)
+        return Self.plain.lines(content.text, Self.maximumText).split(separator: "\n", omittingEmptySubsequences: false)
             .map { (String($0), links[String($0)] ?? nil) }
     }
 
-    private var seen: String { "Seen \(MailText.date(note.time).dropLast(5))UTC" }
+    private var seen: String { "Seen \(MailText.date(content.time).dropLast(5))UTC" }
 
     /// Returns HTML without images, styles or scripts. `dir` gives each text its own direction.
     private var htmlText: String {
-        let title = Self.escaped(note.title, 1000)
-        let head = note.link.map { "<a href=\"\(Self.escaped($0, 2000))\">\(title)</a>" } ?? title
+        let title = Self.escaped(content.title, 1000)
+        let head = content.link.map { "<a href=\"\(Self.escaped($0, 2000))\">\(title)</a>" } ?? title
         let rows = facts.map {
             "<tr><th align=\"left\">\(Self.escaped($0.name, 60))</th>"
                 + "<td dir=\"auto\">\(Self.escaped($0.value, 300))</td></tr>\n"
@@ -132,11 +132,11 @@ struct MailMessage {
             <html>
             <head><meta charset="utf-8"><title>\(title)</title></head>
             <body style="font-family: sans-serif">
-            <h3 dir="auto" style="border-left: 6px solid \(note.tone.hex); padding-left: 10px">\(head)</h3>
+            <h3 dir="auto" style="border-left: 6px solid \(content.color.hex); padding-left: 10px">\(head)</h3>
 
             """ + (text.isEmpty ? "" : "<p dir=\"auto\">\(text)</p>\n")
                 + (rows.isEmpty ? "" : "<table cellpadding=\"4\">\n\(rows.joined())</table>\n")
-                + "<p style=\"color: #57606a\"><span dir=\"auto\">\(Self.escaped(note.footer, 300))</span><br>\n\(seen)</p>\n"
+                + "<p style=\"color: #57606a\"><span dir=\"auto\">\(Self.escaped(content.footer, 300))</span><br>\n\(seen)</p>\n"
                 + "</body>\n</html>"
     }
 
@@ -144,13 +144,13 @@ struct MailMessage {
     private static func escaped(_ text: String, _ limit: Int) -> String { html.line(plain.line(text, limit), .max) }
 
     /// Returns all changes, the main one too, and the other fields of the item.
-    private var facts: [ChatNote.Fact] {
+    private var facts: [ChatContent.Fact] {
         let event = message.event
-        let main = message.change.map { [ChatNote.Fact($0)] } ?? []
+        let main = message.change.map { [ChatContent.Fact($0)] } ?? []
         let changed = Set(event.changes.map(\.field))
         let fields = (event.item?.fields).map(Array.init) ?? []
         let rest = fields.lazy.filter { !changed.contains($0.name) && !$0.value.description.isEmpty }
-            .prefix(Self.maximumFields).map { ChatNote.Fact(name: $0.name, value: $0.value.description) }
-        return main + note.facts + rest
+            .prefix(Self.maximumFields).map { ChatContent.Fact(name: $0.name, value: $0.value.description) }
+        return main + content.facts + rest
     }
 }

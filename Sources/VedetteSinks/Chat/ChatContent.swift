@@ -3,27 +3,7 @@
 import VedetteCore
 
 /// The content of a message for a chat, before the chat's own format and escapes.
-struct ChatNote: Sendable {
-    /// How good the news is; the chat shows it as a colour.
-    enum Tone: Sendable, Hashable, CaseIterable {
-        case good, bad, warning, neutral
-
-        var rgb: Int {
-            switch self {
-            case .good: 0x2E_A043
-            case .bad: 0xD1_242F
-            case .warning: 0xD4_A72C
-            case .neutral: 0x57_606A
-            }
-        }
-
-        /// `#2ea043`
-        var hex: String {
-            let digits = String(rgb, radix: 16)
-            return "#" + String(repeating: "0", count: 6 - digits.count) + digits
-        }
-    }
-
+struct ChatContent: Sendable {
     struct Fact: Sendable, Hashable {
         var name: String
         var value: String
@@ -32,7 +12,7 @@ struct ChatNote: Sendable {
 
         /// `state`: `Starting → Ready for use`
         init(_ change: FieldChange) {
-            let values = "\(ChatNote.shown(change.from)) → \(ChatNote.shown(change.to))"
+            let values = "\(ChatContent.shown(change.from)) → \(ChatContent.shown(change.to))"
             self.init(name: change.field, value: change.isLong ? change.summary : values)
         }
     }
@@ -44,7 +24,7 @@ struct ChatNote: Sendable {
     var text: String
     /// http or https, printable ASCII without quotes and brackets of any kind of markup.
     var link: String?
-    var tone: Tone
+    var color: ChatColor
     /// The changes that the title does not show.
     var facts: [Fact]
     /// `lab-systems · ready`: the source, unless title or text name it, and the rule.
@@ -66,15 +46,15 @@ struct ChatNote: Sendable {
         (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
         let titles = [message.title, MessageFormatter.title(of: event, field: message.field), event.source]
         title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"
-        link = event.item?.url.flatMap(ChatNote.link)
-        tone = Tone(of: event)
-        let isNamed = ChatNote.names(event, title: title, text: text)
+        link = event.item?.url.flatMap(ChatContent.link)
+        color = ChatColor(of: event)
+        let isNamed = ChatContent.names(event, title: title, text: text)
         origin = isNamed ? message.rule : "\(event.source) · \(message.rule)"
-        tags = Array(message.tags.prefix(ChatNote.maximumFacts))
+        tags = Array(message.tags.prefix(ChatContent.maximumFacts))
         let main = message.change
-        facts = event.changes.filter { $0 != main }.prefix(ChatNote.maximumFacts).map { Fact($0) }
-        sourceThread = ChatNote.name([event.source])
-        thread = ChatNote.name([event.source] + (event.item.map { [$0.key] } ?? []))
+        facts = event.changes.filter { $0 != main }.prefix(ChatContent.maximumFacts).map { Fact($0) }
+        sourceThread = ChatContent.name([event.source])
+        thread = ChatContent.name([event.source] + (event.item.map { [$0.key] } ?? []))
     }
 
     /// Returns whether title or text name the source already: the texts of `MessageFormatter` do.
@@ -107,32 +87,5 @@ struct ChatNote: Sendable {
                 ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
         }.joined()
         return encoded.utf8.count <= 2000 ? encoded : nil
-    }
-}
-
-extension ChatNote.Tone {
-    /// Returns the mood of a source's event by its kind, and of an item's by the words of its state.
-    init(of event: Event) {
-        switch event.summary?.cause ?? event.kind {
-        case .recovered, .online: self = .good
-        case .failing, .offline, .paused, .disabled: self = .bad
-        case .stale, .suspect: self = .warning
-        case .disappeared: self = .neutral
-        default: self = event.item?.state.map(Self.init(ofState:)) ?? .neutral
-        }
-    }
-
-    private static let words: [(tone: ChatNote.Tone, stems: [String])] = [
-        (.bad, ["fail", "error", "down", "broken", "crash", "dead", "critical", "denied", "abort", "unhealthy"]),
-        (.warning, ["warn", "degraded", "stale", "cancel", "timeout", "timed", "unknown", "expir"]),
-        (.good, ["success", "ready", "started", "running", "healthy", "passed", "resolved", "complete", "active"]),
-    ]
-
-    /// Classifies a state by the stems of English words at the start of a word, the worst first: `completed/failure` is bad.
-    init(ofState state: String) {
-        let words = state.prefix(200).lowercased().split { !$0.isLetter }
-        self =
-            Self.words.first { row in row.stems.contains { stem in words.contains { $0.hasPrefix(stem) } } }?.tone
-            ?? (words.contains { ["up", "ok"].contains($0) } ? .good : .neutral)
     }
 }
