@@ -16,8 +16,8 @@ public struct DeliverySchedule: Sendable {
         case load(DeliveryLane, after: Int64)
     }
 
-    private var lanes: [DeliveryLane: ScheduledLane] = [:]
-    private var sinks: [String: ScheduledSink] = [:]
+    private var lanes: [DeliveryLane: DeliveryBuffer] = [:]
+    private var sinks: [String: SinkThrottle] = [:]
     /// Lanes to look at.
     private var ready: [DeliveryLane] = []
     /// Sinks that got a lane or capacity since the last actions.
@@ -58,7 +58,7 @@ public struct DeliverySchedule: Sendable {
     /// Returns whether the sink waits for a person.
     public func isPaused(_ sink: String) -> Bool { sinks[sink]?.isPaused == true }
 
-    private func isHeld(_ lane: ScheduledLane, _ sink: String) -> Bool {
+    private func isHeld(_ lane: DeliveryBuffer, _ sink: String) -> Bool {
         let sink = sinks[sink]
         return lane.waitsUntil != nil || sink?.isPaused == true || isOnce && sink?.circuit.isOpen == true
     }
@@ -68,28 +68,28 @@ public struct DeliverySchedule: Sendable {
     /// Replaces the policies; a sink that is not named has the usual one.
     public mutating func apply(_ policy: [String: DeliveryPolicy]) {
         for name in Set(sinks.keys).union(policy.keys) {
-            sinks[name, default: ScheduledSink()].policy = policy[name] ?? DeliveryPolicy()
+            sinks[name, default: SinkThrottle()].policy = policy[name] ?? DeliveryPolicy()
             touched.insert(name)
         }
     }
 
     /// Adds a lane with pending deliveries in the journal, at a start or when a person revived a delivery.
     public mutating func laneFound(_ name: DeliveryLane) {
-        lanes[name, default: ScheduledLane()].reread()
+        lanes[name, default: DeliveryBuffer()].reread()
         markReady(name)
     }
 
     /// Records that the journal has more deliveries in that lane than were announced.
     /// - Parameter id: the lowest id of these.
     public mutating func moreCommitted(_ name: DeliveryLane, from id: Int64) {
-        lanes[name, default: ScheduledLane()].moreCommitted(from: id)
+        lanes[name, default: DeliveryBuffer()].moreCommitted(from: id)
         markReady(name)
     }
 
     /// Adds deliveries that were committed, in their order.
     public mutating func committed(_ deliveries: [Delivery]) {
         for delivery in deliveries {
-            lanes[delivery.lane, default: ScheduledLane()].committed(delivery)
+            lanes[delivery.lane, default: DeliveryBuffer()].committed(delivery)
             markReady(delivery.lane)
         }
     }
@@ -146,7 +146,7 @@ public struct DeliverySchedule: Sendable {
     }
 
     /// Pauses a sink that refused messages in an earlier run.
-    public mutating func pause(sink: String) { sinks[sink, default: ScheduledSink()].isPaused = true }
+    public mutating func pause(sink: String) { sinks[sink, default: SinkThrottle()].isPaused = true }
 
     /// Forgets the lanes of a sink that another watcher delivers to from now on. Attempts in flight may end later.
     public mutating func remove(sink: String) {
@@ -258,7 +258,7 @@ public struct DeliverySchedule: Sendable {
     private mutating func queue(_ name: DeliveryLane) {
         lanes[name]?.isQueued = true
         lanes[name]?.waitsUntil = nil
-        sinks[name.sink, default: ScheduledSink()].enqueue(name)
+        sinks[name.sink, default: SinkThrottle()].enqueue(name)
         touched.insert(name.sink)
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The schedule's state of one lane: its first deliveries, and whether the journal has more.
-struct ScheduledLane: Sendable {
+/// The first deliveries of one lane, read ahead from the journal, and which of them is next. `DeliverySchedule` has one for
+/// each lane.
+struct DeliveryBuffer: Sendable {
     private(set) var waiting: [Delivery] = []
     /// Whether the journal has more than `waiting`.
     private(set) var hasMore = false

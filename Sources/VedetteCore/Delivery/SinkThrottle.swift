@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The schedule's state of one sink: attempts in flight, rate, circuit, and the lanes that wait for it.
-struct ScheduledSink: Sendable {
+/// Decides when one sink may take its next attempt, by its policy, rate and circuit, and holds the lanes that wait for that.
+/// `DeliverySchedule` asks it, and decides which delivery is attempted.
+struct SinkThrottle: Sendable {
     var policy = DeliveryPolicy()
     /// Attempts in flight.
     var inFlight = 0
