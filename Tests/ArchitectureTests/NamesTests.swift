@@ -14,7 +14,8 @@ struct NamesTests {
         "VedetteCore": """
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
         SinkManners Outbox OutboxLane OutboxSink OutboxLimit Asking Shaper Sighting \
-        Persistence Rehearsal Pace Ask Chance Notice Manners Scheduler Reachability PollBackoff URLReference
+        Persistence Rehearsal Pace Ask Chance Notice Manners Scheduler Reachability PollBackoff URLReference \
+        ScheduledSink ScheduledLane
         """,
         "VedetteEngine": """
         Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch
@@ -23,7 +24,8 @@ struct NamesTests {
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
         PinRegistry PeerCertificate PinnedConnections TLSOptions
         """,
-        "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment",
+        "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone",
+        "VedettePage": "MachineAPI APIRoute",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// A parameter of a route: its check and its documentation.
+/// A parameter of an operation: its check and its documentation.
 struct APIParameter: Sendable {
     /// Where a request has it.
     enum Place: String, Sendable {
@@ -103,6 +103,6 @@ enum APIError: Error {
         let body = JSON.members([
             "title": .string(title), "status": .number(status), "detail": .string(detail),
         ])
-        return .text(body.text + "\n", status: status, contentType: APIRoute.problemType)
+        return .text(body.text + "\n", status: status, contentType: APIOperation.problemType)
     }
 }

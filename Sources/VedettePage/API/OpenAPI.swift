@@ -2,16 +2,16 @@
 
 import VedetteCore
 
-/// Describes the routes for programs as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.0).
+/// Describes the operations of the API as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.0).
 struct OpenAPI: Sendable {
     static let path = "/api/v1/openapi.json"
 
-    let routes: [APIRoute]
+    let operations: [APIOperation]
     let version: String
 
     var text: String {
-        let paths = routes.map { JSON.Member(name: $0.pattern, value: .members(["get": operation($0)])) }
-        let own = APIRoute(
+        let paths = operations.map { JSON.Member(name: $0.pattern, value: .members(["get": json($0)])) }
+        let own = APIOperation(
             pattern: Self.path, name: "openapi", summary: "This document",
             responses: [.init(contentType: "application/json", description: "The document")]
         ) { _ in .text("") }
@@ -25,7 +25,7 @@ struct OpenAPI: Sendable {
             ]),
             "servers": .array([.members(["url": .string("/")])]),
             "security": .array([.object([]), .members(["token": .array([])])]),
-            "paths": .object(paths + [JSON.Member(name: own.pattern, value: .members(["get": operation(own)]))]),
+            "paths": .object(paths + [JSON.Member(name: own.pattern, value: .members(["get": json(own)]))]),
             "components": .members([
                 "schemas": APISchemas.json,
                 "securitySchemes": .members([
@@ -39,12 +39,12 @@ struct OpenAPI: Sendable {
         return document.text + "\n"
     }
 
-    private func operation(_ route: APIRoute) -> JSON {
-        var responses = route.responses
-        if !route.parameters.isEmpty, !responses.contains(where: { $0.status == 400 }) {
+    private func json(_ operation: APIOperation) -> JSON {
+        var responses = operation.responses
+        if !operation.parameters.isEmpty, !responses.contains(where: { $0.status == 400 }) {
             responses.append(.problem(400, "A parameter is wrong; the reason"))
         }
-        if responses.contains(where: { $0.contentType.contains("json") }), route.name != "openapi",
+        if responses.contains(where: { $0.contentType.contains("json") }), operation.name != "openapi",
             !responses.contains(where: { $0.status == 503 })
         {
             responses.append(.problem(503, "The journal cannot be read; the reason"))
@@ -67,13 +67,13 @@ struct OpenAPI: Sendable {
                 "content": .members(["text/plain": .members(["schema": .members(["type": .string("string")])])]),
             ]))
         return .members([
-            "operationId": .string(route.name), "summary": .string(route.summary),
-            "parameters": route.parameters.isEmpty ? nil : .array(route.parameters.map(\.json)),
+            "operationId": .string(operation.name), "summary": .string(operation.summary),
+            "parameters": operation.parameters.isEmpty ? nil : .array(operation.parameters.map(\.json)),
             "responses": .object(members + [refused]),
         ])
     }
 
-    private func media(_ response: APIRoute.Response) -> JSON {
+    private func media(_ response: APIOperation.Response) -> JSON {
         let schema: JSON =
             response.schema.map { .members(["$ref": .string("#/components/schemas/\($0)")]) }
             ?? .members(["type": .string(response.contentType == "application/json" ? "object" : "string")])

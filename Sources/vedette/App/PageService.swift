@@ -78,7 +78,7 @@ actor PageService {
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
             text: PageService.text, clock: clock)
-        let api = MachineAPI(
+        let api = APIRoutes(
             journal: journal, hub: hub, clock: clock, version: KindRegistry.version,
             configuration: sources.configuration, status: sources.status,
             numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics)

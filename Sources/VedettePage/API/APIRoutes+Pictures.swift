@@ -2,11 +2,11 @@
 
 import VedetteCore
 
-extension MachineAPI {
+extension APIRoutes {
     /// Pictures for pages of others.
-    static func pictures(_ api: MachineAPI) -> [APIRoute] {
+    static func pictures(_ api: APIRoutes) -> [APIOperation] {
         [
-            APIRoute(
+            APIOperation(
                 pattern: "/badge/{source}/{picture}", name: "badge",
                 summary: "The state of an item, as a small picture",
                 parameters: [
@@ -20,7 +20,7 @@ extension MachineAPI {
         ]
     }
 
-    private func badge(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+    private func badge(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let picture = request["picture"] ?? ""
         let key = picture.hasSuffix(".svg") ? String(picture.dropLast(4)) : picture
         let source = await configuration().sources.first { $0.name == request["source"] }

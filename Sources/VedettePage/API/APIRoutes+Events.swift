@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-extension MachineAPI {
+extension APIRoutes {
     private static let filters = [
         source, APIParameter("key", "Only about the item with this key."), rule,
         APIParameter(
@@ -21,9 +21,9 @@ extension MachineAPI {
     }()
 
     /// Events as lines, as a stream and as a feed.
-    static func events(_ api: MachineAPI) -> [APIRoute] {
+    static func events(_ api: APIRoutes) -> [APIOperation] {
         [
-            APIRoute(
+            APIOperation(
                 pattern: "/api/v1/events", name: "events",
                 summary: "Events, as `tail --json`; with `Accept: text/event-stream` those to come, as they are stored",
                 parameters: filters + [
@@ -39,7 +39,7 @@ extension MachineAPI {
                 if accepts.contains("text/event-stream") { return try await api.stream(request) }
                 return try await api.events(request)
             },
-            APIRoute(
+            APIOperation(
                 pattern: "/events.atom", name: "feed", summary: "Events as an Atom feed, the newest first",
                 parameters: filters + [APIParameter("page", .number(1...AtomFeed.mostPages), "Older events.")],
                 responses: [.init(contentType: "application/atom+xml", description: "The feed")]
@@ -47,14 +47,14 @@ extension MachineAPI {
         ]
     }
 
-    private func filter(_ request: APIRoute.Request) -> EventFilter {
+    private func filter(_ request: APIOperation.Request) -> EventFilter {
         let kind = request["type"].flatMap { word in Event.Kind.allCases.first { $0.word == word } }
         return EventFilter(
             source: request["source"], rule: request["rule"], key: request["key"], kinds: Set(kind.map { [$0] } ?? []),
             since: request.time("since"))
     }
 
-    private func events(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+    private func events(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let (filter, limit) = (filter(request), Int(request.number("limit", default: 100)))
         let after = request["after"].flatMap { Int64($0) }
         let found = try await Self.read { () async throws(JournalError) in
@@ -69,7 +69,7 @@ extension MachineAPI {
     }
 
     /// Begins behind the event that the client has, else with the events to come.
-    private func stream(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+    private func stream(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
         let stream = try await Self.read { () async throws(JournalError) in
             let last: Int64 = if let known { known } else { try await journal.reader().lastSeq() }
@@ -80,7 +80,7 @@ extension MachineAPI {
             body: .stream(stream))
     }
 
-    private func feed(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+    private func feed(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let (filter, page) = (filter(request), request.number("page", default: 1))
         let wanted = Int(page) * AtomFeed.pageLength
         let newest = try await Self.read { () async throws(JournalError) in

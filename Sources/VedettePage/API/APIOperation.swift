@@ -2,8 +2,8 @@
 
 import VedetteCore
 
-/// A route for programs: its handler, the check of its parameters and its documentation.
-struct APIRoute: Sendable {
+/// One operation of the API, as OpenAPI calls it: its path, its handler, the check of its parameters and its documentation.
+struct APIOperation: Sendable {
     static let problemType = "application/problem+json"
 
     /// A kind of response.

@@ -2,9 +2,9 @@
 
 public import VedetteCore
 
-/// What programs ask of a watcher: metrics, health checks, the API, the feed and badges. Each route of the table has its
-/// handler, the check of its parameters and its documentation.
-public struct MachineAPI: Sendable {
+/// The routes for programs: metrics, health checks, the API, the feed and badges. A new route is a row in one of the tables
+/// beside this file, which has its handler, the check of its parameters and its documentation.
+public struct APIRoutes: Sendable {
     let journal: any JournalAccess
     let hub: ChangeHub
     let clock: any Clock
@@ -32,12 +32,12 @@ public struct MachineAPI: Sendable {
 
     /// The routes for the router.
     public var routes: [Route] {
-        let document = OpenAPI(routes: table, version: version).text
+        let document = OpenAPI(operations: table, version: version).text
         let own = Route(.get, OpenAPI.path) { _ in .text(document, contentType: "application/json") }
         return table.map(\.route) + [own]
     }
 
-    var table: [APIRoute] { Self.checks(self) + Self.lists(self) + Self.events(self) + Self.pictures(self) }
+    var table: [APIOperation] { Self.checks(self) + Self.lists(self) + Self.events(self) + Self.pictures(self) }
 
     // MARK: Parameters
 
@@ -48,8 +48,8 @@ public struct MachineAPI: Sendable {
 
     // MARK: Responses
 
-    static func lines(_ schema: String, _ description: String) -> APIRoute.Response {
-        APIRoute.Response(
+    static func lines(_ schema: String, _ description: String) -> APIOperation.Response {
+        APIOperation.Response(
             contentType: "application/x-ndjson", description: description + ", one JSON object a line", schema: schema)
     }
 
@@ -61,7 +61,7 @@ public struct MachineAPI: Sendable {
     }
 
     /// Returns the path and query of a request with other values.
-    static func address(_ request: APIRoute.Request, _ path: String, _ changes: [String: String]) -> String {
+    static func address(_ request: APIOperation.Request, _ path: String, _ changes: [String: String]) -> String {
         let pairs = request.values.merging(changes) { _, new in new }.sorted { $0.key < $1.key }
         return path + "?"
             + pairs.map { "\(WebURL.encoded($0.key))=\(WebURL.encoded($0.value))" }.joined(separator: "&")

@@ -2,16 +2,16 @@
 
 import VedetteCore
 
-extension MachineAPI {
+extension APIRoutes {
     /// Sources, items, rules, deliveries and silences, as the commands print them with `--json`.
-    static func lists(_ api: MachineAPI) -> [APIRoute] {
+    static func lists(_ api: APIRoutes) -> [APIOperation] {
         [
-            APIRoute(
+            APIOperation(
                 pattern: "/api/v1/sources", name: "sources",
                 summary: "The sources with their health, as `status --json`",
                 responses: [lines("Source", "The sources in the order of the configuration")]
             ) { _ throws(APIError) in respond(try await api.facts().sourceRows) },
-            APIRoute(
+            APIOperation(
                 pattern: "/api/v1/items", name: "items", summary: "The items of a source, as `list SOURCE --json`",
                 parameters: [
                     APIParameter("source", "The source.").required,
@@ -22,11 +22,11 @@ extension MachineAPI {
                     lines("Item", "The items in the order of their keys"), .problem(404, "There is no such source"),
                 ]
             ) { request throws(APIError) in try await api.items(request) },
-            APIRoute(
+            APIOperation(
                 pattern: "/api/v1/rules", name: "rules", summary: "The rules, and what they wait for",
                 responses: [lines("Rule", "The rules in the order of evaluation")]
             ) { _ throws(APIError) in respond(try await api.facts().ruleRows) },
-            APIRoute(
+            APIOperation(
                 pattern: "/api/v1/deliveries", name: "deliveries",
                 summary: "Messages and their outcomes, as `outbox --json`; those not sent unless a state is given",
                 parameters: [
@@ -38,7 +38,7 @@ extension MachineAPI {
                 ],
                 responses: [lines("Delivery", "The deliveries in the order of their release")]
             ) { request throws(APIError) in try await api.deliveries(request) },
-            APIRoute(
+            APIOperation(
                 pattern: "/api/v1/silences", name: "silences", summary: "The silences in force, as `silences --json`",
                 responses: [lines("Silence", "The silences")]
             ) { _ throws(APIError) in
@@ -51,7 +51,7 @@ extension MachineAPI {
         ]
     }
 
-    private func items(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+    private func items(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let source = try await configured(request["source"] ?? "")
         let stored = try await Self.read { () async throws(JournalError) in
             try await journal.reader().items(of: source.name)
@@ -73,7 +73,7 @@ extension MachineAPI {
         return Self.respond(items.map(\.json), next: next)
     }
 
-    private func deliveries(_ request: APIRoute.Request) async throws(APIError) -> PageResponse {
+    private func deliveries(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let state = request["state"].flatMap(DeliveryState.init(rawValue:))
         let filter = DeliveryFilter(
             state.map { .only($0) } ?? .unsent, sink: request["sink"], rule: request["rule"],
@@ -90,10 +90,10 @@ extension MachineAPI {
     }
 }
 
-extension APIRoute.Response {
+extension APIOperation.Response {
     /// An error, by RFC 9457.
-    static func problem(_ status: Int, _ description: String) -> APIRoute.Response {
-        APIRoute.Response(
-            status: status, contentType: APIRoute.problemType, description: description, schema: "Problem")
+    static func problem(_ status: Int, _ description: String) -> APIOperation.Response {
+        APIOperation.Response(
+            status: status, contentType: APIOperation.problemType, description: description, schema: "Problem")
     }
 }

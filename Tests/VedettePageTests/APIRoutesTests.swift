@@ -6,19 +6,19 @@ import VedetteCore
 @testable import VedettePage
 
 @Suite("The API", .timeLimit(.minutes(5)))
-struct MachineAPITests {
+struct APIRoutesTests {
     private let journal = MemoryJournal()
     private let clock = TestClock()
     private var isStalled: Bool? = false
 
-    private var api: MachineAPI {
+    private var api: APIRoutes {
         let (journal, clock) = (journal, clock)
         let configuration = ConfigurationFacts(
             sources: [source("lab"), source("blog")], sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
             rules: [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])],
             editedAt: TestClock.start)
         let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock)
-        return MachineAPI(
+        return APIRoutes(
             journal: journal, hub: hub, clock: clock, version: "1.2", configuration: { configuration },
             status: { configuration async throws(JournalError) in
                 let now = clock.now().wall

@@ -2,22 +2,22 @@
 
 import VedetteCore
 
-extension MachineAPI {
+extension APIRoutes {
     /// Metrics and health checks.
-    static func checks(_ api: MachineAPI) -> [APIRoute] {
+    static func checks(_ api: APIRoutes) -> [APIOperation] {
         [
-            APIRoute(
+            APIOperation(
                 pattern: "/metrics", name: "metrics", summary: "The metrics, for Prometheus",
                 responses: [.init(contentType: "text/plain", description: "The text format 0.0.4")]
             ) { _ in
                 let families = api.registry.families(with: await api.numbers().families)
                 return .text(PrometheusText.render(families), contentType: PrometheusText.contentType)
             },
-            APIRoute(
+            APIOperation(
                 pattern: "/healthz", name: "health", summary: "Whether the process serves requests",
                 responses: [.init(contentType: "text/plain", description: "It does")], isOpen: true
             ) { _ in .text("ok\n") },
-            APIRoute(
+            APIOperation(
                 pattern: "/readyz", name: "readiness", summary: "Whether polls are stored",
                 responses: [
                     .init(contentType: "text/plain", description: "They are"),
