@@ -182,9 +182,9 @@ struct CourierTests {
         var deliveries: [Delivery] = []
         for number in 0..<700 { deliveries.append(await pending("\(number)", source: "s\(number)", in: world)) }
         await world.dispatcher.enqueue(deliveries)
-        try await until { world.sink.seen.count >= Dispatcher.maximumUnwritten && world.sink.inFlight == 0 }
+        try await until { world.sink.seen.count >= OutcomeWriter.maximum && world.sink.inFlight == 0 }
         for _ in 0..<2000 { await Task.yield() }
-        #expect(world.sink.seen.count <= Dispatcher.maximumUnwritten + DeliveryPolicy.maximumConcurrency)
+        #expect(world.sink.seen.count <= OutcomeWriter.maximum + DeliveryPolicy.maximumConcurrency)
         try await world.dispatcher.retry(sink: "k")
         await world.journal.fail()
         try await world.advance(.seconds(60)) { world.sink.seen.count == 700 }

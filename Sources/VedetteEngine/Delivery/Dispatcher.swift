@@ -4,45 +4,29 @@ public import VedetteCore
 
 /// Takes pending deliveries from the journal to their sinks, per lane in order, and records the outcomes.
 public actor Dispatcher {
-    /// Outcomes that wait to be stored; with more, no new attempt starts, so a crash repeats few messages.
-    static let maximumUnwritten = 512
-
-    let dependencies: Dependencies
-    private let executor: any SerialExecutor
-    let time: SteadyClock
-    private(set) var sinks: [String: any Sink]
-    private(set) var policy: [String: DeliveryPolicy]
-    var schedule: DeliverySchedule
-    private let meter: DeliveryMeter
-    private var unwritten: [Attempt] = []
-    /// The sink of each of `unwritten`.
-    private var unwrittenSinks: [String] = []
-    private var isWriting = false
-    private(set) var isStopping = false
-    private(set) var isOnce = false
-    private var hasCancelledAttempts = false
-    private(set) var attempts: [Int64: Task<Void, Never>] = [:]
-    /// The sinks of `attempts`.
-    private var sinksUnderWay: [Int64: String] = [:]
-    /// The sinks that this watcher delivers to; nil for all.
-    private var held: Set<String>?
-    /// Waits for the receiver of a failed sink to come back.
-    private var recoveryProbes: [String: Task<Void, Never>] = [:]
-    nonisolated let queueBounds: QueueBounds
-    var queueLimiter = QueueLimiter()
-    /// By sink, the highest id that was evicted where the oldest deliveries go first.
-    var lastEvicted: [String: Int64] = [:]
-    private var stopped: StoppedSinks
     /// A shorter pause of the watcher counts towards `give_up`.
     static let shortestPause = Duration.seconds(600)
-    /// How often a sink was replaced. A refusal by a replaced sink does not pause its replacement.
-    private var generations: [String: Int] = [:]
+
+    private let dependencies: Dependencies
+    private let executor: any SerialExecutor
+    private let time: SteadyClock
+    private let meter: DeliveryMeter
+    private var sinks: DeliverySinks
+    private var schedule: DeliverySchedule
+    private var attempts = RunningAttempts()
+    private let writer: OutcomeWriter
+    private var stopped: StoppedSinks
+    nonisolated let queueBounds: QueueBounds
+    private var queueLimiter = QueueLimiter()
+    /// Waits for the receiver of a failed sink to come back.
+    private var recoveryProbes: [String: Task<Void, Never>] = [:]
+    private var alarm: WakeTimer
+    private var isStopping = false
+    private var isOnce = false
+    private var hasCancelledAttempts = false
     private var sinkChanged: SinkChanged?
     /// Reports under way.
     private var pendingReports = 0
-    private var alarm: (deadline: BootTime, task: Task<Void, Never>)?
-    /// The writer's pause after the journal failed.
-    private var pause: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     public private(set) var sent = 0
     public private(set) var unsent = 0
@@ -63,11 +47,12 @@ public actor Dispatcher {
         policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
     ) {
         (self.dependencies, self.executor) = (dependencies, executor)
-        (self.sinks, self.policy, stopped) = (sinks, policy, StoppedSinks(fingerprints: fingerprints))
+        self.sinks = DeliverySinks(sinks, policy: policy, held: dependencies.journal.shares.map { _ in [] })
+        stopped = StoppedSinks(fingerprints: fingerprints)
         schedule = DeliverySchedule(policy: policy)
-        held = dependencies.journal.shares.map { _ in [] }
         time = SteadyClock(dependencies.clock.now())
         meter = DeliveryMeter(dependencies.meter)
+        (writer, alarm) = (OutcomeWriter(dependencies), WakeTimer(dependencies.clock))
         queueBounds = QueueBounds(sinks: Set(sinks.keys), policy: policy, dependencies)
     }
 
@@ -90,7 +75,7 @@ public actor Dispatcher {
     /// - Parameter newestStored: when the watcher was last alive, as far as the journal tells.
     public func restore(after newestStored: Timestamp? = nil) async throws(JournalError) {
         // Several watchers find them with the sinks that they take.
-        guard held == nil else { return }
+        guard sinks.held == nil else { return }
         if let newestStored {
             let pause = Duration.milliseconds(
                 dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
@@ -118,10 +103,9 @@ public actor Dispatcher {
 
     /// Takes deliveries that were just committed.
     public func enqueue(_ deliveries: [Delivery]) {
-        guard held == nil else { return take(deliveries) }
+        guard sinks.held == nil else { return take(deliveries) }
         let now = dependencies.clock.now()
-        // A check of the bounds may have evicted some before their commit was announced.
-        let fresh = deliveries.filter { $0.id > lastEvicted[$0.message.sink] ?? 0 }
+        let fresh = deliveries.filter { !queueLimiter.isEvicted($0) }
         schedule.committed(fresh.map { time.steady($0, now) })
         queueLimiter.pending(at: now.boot)
         work()
@@ -131,15 +115,14 @@ public actor Dispatcher {
     public func add(
         sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:]
     ) {
-        self.sinks.merge(sinks) { known, _ in known }
+        self.sinks.add(sinks, policy: policy)
         stopped.add(fingerprints)
-        apply(self.policy.merging(policy) { known, _ in known })
+        applyPolicies()
     }
 
-    private func apply(_ policy: [String: DeliveryPolicy]) {
-        self.policy = policy
-        schedule.apply(policy)
-        queueBounds.set(sinks: Set(sinks.keys), policy: policy)
+    private func applyPolicies() {
+        schedule.apply(sinks.policy)
+        queueBounds.set(sinks: sinks.names, policy: sinks.policy)
         queueLimiter.changed(at: dependencies.clock.now().boot)
     }
 
@@ -150,20 +133,18 @@ public actor Dispatcher {
         sinks: [String: any Sink], policy: [String: DeliveryPolicy] = [:], fingerprints: [String: UInt64] = [:],
         keeping kept: Set<String> = []
     ) async {
-        let (old, running) = (self.sinks.filter { !kept.contains($0.key) }, Array(attempts.values))
-        let changed = Set(sinks.keys).union(self.sinks.keys).subtracting(kept)
-        self.sinks = sinks
+        let running = attempts.tasks
+        let (changed, old) = self.sinks.replace(sinks, policy: policy, keeping: kept)
         stopped.configure(fingerprints)
-        apply(policy)
+        applyPolicies()
         for name in changed {
-            generations[name, default: 0] += 1
             resume(name)
             recoveryProbes.removeValue(forKey: name)?.cancel()
         }
         work()
         Task {
             for attempt in running { await attempt.value }
-            for sink in old.values { await sink.close() }
+            for sink in old { await sink.close() }
         }
     }
 
@@ -171,23 +152,20 @@ public actor Dispatcher {
     public func retry(sink: String) async throws(JournalError) {
         resume(sink)
         work()
-        for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink && isHeld(sink) {
+        for lane in try await dependencies.journal.pendingLanes() where lane.sink == sink && sinks.isHeld(sink) {
             schedule.laneFound(lane)
         }
         queueLimiter.changed(at: dependencies.clock.now().boot)
         work()
     }
 
-    private func isHeld(_ sink: String) -> Bool { held?.contains(sink) ?? true }
-
     /// Delivers to these sinks alone. Returns when no attempt of another one is under way and their outcomes are stored. An
     /// attempt that lasts longer than `patience` is cancelled; its message is sent again by the watcher that holds the sink.
-    func hold(_ sinks: Set<String>, patience: Duration = .seconds(5)) async throws(JournalError) {
-        let before = held ?? []
-        let gained = sinks.subtracting(before)
+    func hold(_ names: Set<String>, patience: Duration = .seconds(5)) async throws(JournalError) {
+        let before = sinks.held ?? []
+        let (gained, lost) = (names.subtracting(before), before.subtracting(names))
         let records = gained.isEmpty ? [] : try await dependencies.journal.sourceRecords()
-        held = sinks
-        let lost = before.subtracting(sinks)
+        sinks.held = names
         for sink in lost {
             schedule.remove(sink: sink)
             recoveryProbes.removeValue(forKey: sink)?.cancel()
@@ -204,11 +182,11 @@ public actor Dispatcher {
         let deadline = clock.now().boot.advanced(by: patience)
         let limit = Task {
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            for (id, sink) in self.sinksUnderWay where lost.contains(sink) { self.attempts[id]?.cancel() }
+            self.attempts.cancel(to: lost)
         }
-        await wait { !$0.sinksUnderWay.values.contains(where: lost.contains) }
+        await wait { !$0.attempts.contains(anyOf: lost) }
         limit.cancel()
-        await wait { !$0.unwrittenSinks.contains(where: lost.contains) || $0.isStopping }
+        await wait { !$0.writer.contains(anyOf: lost) || $0.isStopping }
     }
 
     /// Finds deliveries that another watcher committed. Where several commit to one lane, the journal alone has the order.
@@ -216,7 +194,7 @@ public actor Dispatcher {
     @discardableResult
     func lookForDeliveries() async throws(JournalError) -> Set<String> {
         let lanes = try await dependencies.journal.pendingLanes()
-        for lane in lanes where isHeld(lane.sink) { schedule.moreCommitted(lane, from: .max) }
+        for lane in lanes where sinks.isHeld(lane.sink) { schedule.moreCommitted(lane, from: .max) }
         work()
         return Set(lanes.map(\.sink))
     }
@@ -244,8 +222,8 @@ public actor Dispatcher {
         schedule.drainOnce()
         work()
         await wait {
-            let isStuck = $0.attempts.isEmpty && $0.unwritten.count >= Dispatcher.maximumUnwritten
-            return ($0.schedule.isDrained || isStuck) && !$0.isWriting && $0.pendingReports == 0
+            let isStuck = $0.attempts.isEmpty && $0.writer.isFull
+            return ($0.schedule.isDrained || isStuck) && !$0.writer.isWriting && $0.pendingReports == 0
         }
     }
 
@@ -253,8 +231,8 @@ public actor Dispatcher {
     public func stop(by deadline: BootTime) async {
         isStopping = true
         reportDropped(isLast: true)
-        alarm?.task.cancel()
-        pause?.cancel()
+        alarm.cancel()
+        writer.endPause()
         for probe in recoveryProbes.values { probe.cancel() }
         startWriting()
         let clock = dependencies.clock
@@ -263,26 +241,25 @@ public actor Dispatcher {
             self.cancelAttempts()
         }
         await wait {
-            ($0.attempts.isEmpty && $0.unwritten.isEmpty && !$0.isWriting && $0.pendingReports == 0)
-                || $0.hasCancelledAttempts
+            ($0.attempts.isEmpty && $0.writer.isDone && $0.pendingReports == 0) || $0.hasCancelledAttempts
         }
         limit.cancel()
         // An outcome that is not stored makes the next run deliver again.
-        await wait { !$0.isWriting }
-        for sink in sinks.values { await sink.close() }
+        await wait { !$0.writer.isWriting }
+        await sinks.closeAll()
     }
 
     /// Cancels the attempts under way; they stay pending.
     private func cancelAttempts() {
         hasCancelledAttempts = true
-        for attempt in attempts.values { attempt.cancel() }
+        attempts.cancel()
         resumeWaiters()
     }
 
     // MARK: Attempts
 
-    func work() {
-        guard !isStopping, unwritten.count < Dispatcher.maximumUnwritten else { return }
+    private func work() {
+        guard !isStopping, !writer.isFull else { return }
         let now = time.moment(dependencies.clock.now())
         let (actions, wake) = schedule.actions(at: now.wall)
         for action in actions {
@@ -299,21 +276,15 @@ public actor Dispatcher {
     }
 
     private func setAlarm(at deadline: BootTime) {
-        // An alarm that is too early only sets the next one.
-        if let alarm, alarm.deadline <= deadline { return }
-        alarm?.task.cancel()
-        let clock = dependencies.clock
-        let task = Task {
-            guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            self.alarm = nil
-            self.work()
+        alarm.set(at: deadline, for: self) { dispatcher in
+            dispatcher.alarm.fired()
+            dispatcher.work()
         }
-        alarm = (deadline, task)
     }
 
     private func load(_ lane: DeliveryLane, after: Int64) async {
         // A delivery that ends while its lane is read makes it read once more.
-        let ended = unwrittenEnds
+        let ended = writer.ends
         do throws(JournalError) {
             var deliveries = try await dependencies.journal.pending(
                 in: lane, after: after, limit: DeliverySchedule.ahead)
@@ -336,41 +307,36 @@ public actor Dispatcher {
         work()
     }
 
-    /// Deliveries that ended and whose outcome is not stored yet.
-    var unwrittenEnds: Set<Int64> { Set(unwritten.lazy.filter { !$0.state.isPending }.map(\.delivery)) }
-
     private func attempt(_ delivery: Delivery) {
         let name = delivery.message.sink
-        let (sink, generation) = (sinks[name], generations[name])
+        let (sink, generation) = (sinks[name], sinks.generation(of: name))
         meter.started()
         // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
-        sinksUnderWay[delivery.id] = name
-        attempts[delivery.id] = Task { @concurrent in
+        let task = Task { @concurrent in
             let outcome =
                 await sink?.deliver(delivery.message)
                 ?? .rejected(reason: "the sink '\(name)' is no longer configured")
             await self.attempted(delivery, outcome, generation)
         }
+        attempts.started(delivery.id, to: name, task)
     }
 
-    private func attempted(_ delivery: Delivery, _ outcome: Outcome, _ generation: Int?) {
-        let isCurrent = generations[delivery.message.sink] == generation
-        let outcome = isCurrent ? outcome : outcome.ofAnotherSink
-        let wasCancelled = attempts[delivery.id]?.isCancelled == true
-        attempts[delivery.id] = nil
-        sinksUnderWay[delivery.id] = nil
+    private func attempted(_ delivery: Delivery, _ outcome: Outcome, _ generation: Int) {
+        let name = delivery.message.sink
+        let outcome = sinks.generation(of: name) == generation ? outcome : outcome.ofAnotherSink
+        let wasCancelled = attempts.ended(delivery.id)
         meter.ended()
         defer { resumeWaiters() }
         if wasCancelled, outcome != .delivered { return schedule.cancelled(in: delivery.lane) }
         let now = dependencies.clock.now()
-        let policy = RetryPolicy(giveUp: policy(of: delivery.message.sink).giveUp)
+        let policy = RetryPolicy(giveUp: sinks.policy(of: name).giveUp)
         let attempt = policy.attempt(
             delivery, outcome, at: time.moment(now).wall, random: dependencies.random.fraction())
-        reportChange(outcome, of: delivery.message.sink)
+        reportChange(outcome, of: name)
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
-        meter.count(attempt.state, of: delivery.message.sink)
-        if attempt.state == .retry { probeRecovery(delivery.message.sink) }
+        meter.count(attempt.state, of: name)
+        if attempt.state == .retry { probeRecovery(name) }
         store(attempt, of: delivery)
         startWriting()
         work()
@@ -389,11 +355,6 @@ public actor Dispatcher {
             self.work()
         }
     }
-
-    func policy(of sink: String) -> DeliveryPolicy { policy[sink] ?? DeliveryPolicy() }
-
-    /// Counts deliveries that ended without being sent.
-    func countUnsent(_ count: Int) { unsent += count }
 
     /// Reports the first refusal of a sink, and that a sink which was tried again has taken a message. Refusals of messages
     /// that were in flight beside it add nothing.
@@ -416,17 +377,17 @@ public actor Dispatcher {
         }
     }
 
+    // MARK: Outcomes
+
     /// Hands an outcome to the writer; a dead delivery is passed on to its fallback.
-    func store(_ attempt: Attempt, of delivery: Delivery) {
+    private func store(_ attempt: Attempt, of delivery: Delivery) {
         var attempt = attempt
         let now = dependencies.clock.now()
-        if attempt.state == .dead {
-            let policy = policy(of: delivery.message.sink)
-            attempt.passOn(delivery, policy, to: Set(sinks.keys), at: now.wall, dependencies.random)
-        }
-        unwritten.append(time.stored(attempt, now))
-        unwrittenSinks.append(delivery.message.sink)
         let (sink, message) = (delivery.message.sink, delivery.message)
+        if attempt.state == .dead {
+            attempt.passOn(delivery, sinks.policy(of: sink), to: sinks.names, at: now.wall, dependencies.random)
+        }
+        writer.append(time.stored(attempt, now), to: sink)
         let fields = LogFields(source: message.event.source, sink: sink, message: message.id)
         guard let reason = attempt.reason else {
             return dependencies.log.log(.debug, fields, "\(sink): \(attempt.state.rawValue): \(message.title)")
@@ -435,48 +396,92 @@ public actor Dispatcher {
         dependencies.log.log(level, fields, "\(sink): \(attempt.state.rawValue): \(reason)")
     }
 
-    func startWriting() {
-        guard !isWriting, !unwritten.isEmpty else { return }
-        isWriting = true
-        Task { await self.write() }
-    }
+    private func startWriting() { if writer.begin() { Task { await self.write() } } }
 
     private func write() async {
-        while !unwritten.isEmpty {
-            let batch = unwritten
-            do throws(JournalError) {
-                let result = try await dependencies.journal.record(batch, within: queueBounds.limits())
-                unwritten.removeFirst(batch.count)
-                unwrittenSinks.removeFirst(batch.count)
+        await writer.write(
+            within: { queueBounds.limits() },
+            stored: { result in
                 take(result.successors.filter(\.state.isPending))
                 evicted(result.eviction)
                 resumeWaiters()
-            } catch {
+            },
+            failed: { error in
                 // `run --once` announces nothing.
                 let level = isOnce ? .error : error.logLevel
                 dependencies.log.log(level, "failed to store outcomes of deliveries: \(error.detail)")
-                if isStopping || isOnce { break }
-                let clock = dependencies.clock
-                let pause = Task { () -> Void in
-                    _ = try? await clock.sleep(until: clock.now().boot.advanced(by: .seconds(5)))
-                }
-                self.pause = pause
-                await pause.value
-            }
-        }
-        isWriting = false
+                return !isStopping && !isOnce
+            })
         work()
         resumeWaiters()
     }
 
     /// A poll may have committed messages before these that are announced after them, so their lanes are read.
-    func take(_ successors: [Delivery]) {
+    private func take(_ successors: [Delivery]) {
         guard !successors.isEmpty else { return }
-        let mine = successors.filter { isHeld($0.message.sink) }
+        let mine = successors.filter { sinks.isHeld($0.message.sink) }
         let lanes = Dictionary(mine.map { ($0.lane, $0.id) }, uniquingKeysWith: min)
         for (lane, first) in lanes { schedule.moreCommitted(lane, from: first) }
         queueLimiter.pending(at: dependencies.clock.now().boot)
         work()
+    }
+
+    // MARK: Bounds of the queues (I8)
+
+    /// Takes the pending deliveries of a commit, and what it evicted.
+    func committed(_ pending: [Delivery], _ eviction: Eviction) {
+        enqueue(pending)
+        evicted(eviction)
+    }
+
+    /// Takes deliveries that the journal ended beyond the limits of their queues.
+    func evicted(_ eviction: Eviction) {
+        guard !eviction.isEmpty else { return }
+        for delivery in eviction.evicted {
+            schedule.ended(delivery)
+            if sinks.policy(of: delivery.message.sink).queue.policy == .dropOldest {
+                queueLimiter.evictedOldest(delivery)
+            }
+        }
+        unsent += eviction.evicted.count
+        queueLimiter.dropped(eviction.evicted.count)
+        reportDropped()
+        take(eviction.successors.filter(\.state.isPending))
+        work()
+    }
+
+    private func reportDropped(isLast: Bool = false) {
+        guard let count = queueLimiter.report(at: dependencies.clock.now().boot, isLast: isLast) else { return }
+        dependencies.log.log(
+            .warning,
+            "gave up \(counted(count, "message")) beyond the bounds of queues; `vedette outbox` lists the reasons")
+    }
+
+    private func limitQueuesIfDue() {
+        guard !isOnce, queueLimiter.begin(at: dependencies.clock.now().boot) else { return }
+        Task {
+            let check = await self.evictStep()
+            queueLimiter.ended(
+                isPending: check.pending > 0, hasMore: !check.eviction.isEmpty && !isStopping,
+                at: dependencies.clock.now().boot)
+            work()
+        }
+    }
+
+    /// Ends some deliveries beyond the limits.
+    private func evictStep() async -> QueueCheck {
+        let clock = dependencies.clock.now()
+        // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
+        let now = min(time.moment(clock).wall, clock.wall)
+        let limits = queueBounds.limits(unavailable: schedule.unavailableSinks, at: now)
+        do throws(JournalError) {
+            let check = try await dependencies.journal.evict(limits)
+            evicted(check.eviction)
+            return check
+        } catch {
+            dependencies.log.log(.warning, "failed to apply the bounds of the queues: \(error.detail)")
+            return QueueCheck(pending: 1)
+        }
     }
 
     // MARK: Waiting

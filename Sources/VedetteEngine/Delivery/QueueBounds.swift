@@ -38,6 +38,16 @@ final class QueueBounds: Sendable {
             return end
         }
     }
+
+    /// Returns the limits for all deliveries: the bounds, and the ages of what sinks that accept no messages have pending.
+    func limits(unavailable: Set<String>, at now: Timestamp) -> QueueLimits {
+        let state = state.withLock { $0 }
+        var limits = self.limits()
+        for sink in unavailable.intersection(state.sinks) {
+            limits.oldest[sink] = now.advanced(by: .zero - (state.policy[sink] ?? DeliveryPolicy()).giveUp)
+        }
+        return limits
+    }
 }
 
 extension Attempt {
