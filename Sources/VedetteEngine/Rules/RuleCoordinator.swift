@@ -8,10 +8,6 @@ import VedetteCore
 /// It runs beside the network thread. Steps are evaluated one at a time, and submitted to the journal in that order, so that
 /// a later state of a rule's memory never precedes an earlier one.
 actor RuleCoordinator {
-    /// The pause after a step that the journal refused.
-    private static let retryDelay = Duration.seconds(5)
-    /// Deadlines on the wall clock are checked at least this often, since that clock may be set.
-    private static let longestSleep = Duration.seconds(60)
     /// How often a step is evaluated again since another watcher changed what it is based on.
     static let maximumConflicts = 10
 
@@ -21,10 +17,7 @@ actor RuleCoordinator {
     /// What the watcher asks without waiting for this actor.
     nonisolated let interests: RuleInterests
     private var engine: RuleEngine
-    private var timer: (deadline: BootTime, task: Task<Void, Never>)?
-    /// No deadline is evaluated before: the journal refused the last step.
-    private var retryAt: BootTime?
-    private var isTimed = false
+    private var timer: RuleTimer
     /// Stopped sinks whose events the journal refused, to be stored later.
     private var unstoredStops: [String: StoppedSink] = [:]
     /// Nil where nobody else writes the journal.
@@ -41,7 +34,7 @@ actor RuleCoordinator {
         shares = dependencies.journal.shares
         barrier = shares.map { _ in StepBarrier() }
         time = SteadyClock(dependencies.clock.now())
-        engine = RuleEngine(rules, civil: dependencies.civil)
+        (engine, timer) = (RuleEngine(rules, civil: dependencies.civil), RuleTimer(dependencies.clock))
         interests = RuleInterests(rules, time)
     }
 
@@ -147,46 +140,30 @@ actor RuleCoordinator {
     /// Commits the event that a sink waits for a person, and what rules send about it. When the journal refuses it, the timer
     /// commits it later, since a sink is reported once.
     private func sinkStopped(_ stop: StoppedSink) async {
-        let (sink, kind, reason) = (stop.sink, stop.kind, stop.reason)
-        let now = dependencies.clock.now()
-        let random = dependencies.random
-        let event = Event(
-            id: random.identifier(at: now.wall), kind: kind, time: now.wall, source: sink, sourceKind: Event.sink,
-            poll: "", error: Event.Problem(failure: kind.word, detail: reason))
+        let (now, random) = (dependencies.clock.now(), dependencies.random)
+        let event = stop.event(id: random.identifier(at: now.wall), at: now.wall)
         await barrier?.enter()
         let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
-        let deliveries = step.deliveries.map { RuleCoordinator.suppressed($0, about: sink) }
+        let deliveries = step.deliveries.map(stop.suppressing)
         let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries)
         await barrier?.leave()
         if error?.reason == .conflict { await refresh() }
         if let error {
-            dependencies.log.log(.error, "failed to store that the sink '\(sink)' stopped: \(error.detail)")
-            unstoredStops[sink] = stop
+            dependencies.log.log(.error, "failed to store that the sink '\(stop.sink)' stopped: \(error.detail)")
+            unstoredStops[stop.sink] = stop
             retryLater()
         }
-    }
-
-    /// A message to the sink that it is about would only wait behind what it is about.
-    private static func suppressed(_ delivery: Delivery, about sink: String) -> Delivery {
-        guard delivery.message.sink == sink, delivery.state.isPending else { return delivery }
-        var delivery = delivery
-        (delivery.state, delivery.reason) = (.suppressed, "it is about this sink itself")
-        return delivery
     }
 
     // MARK: Deadlines
 
     /// Evaluates deadlines from now on, each when it is due.
     func startTimer() {
-        isTimed = true
+        timer.start()
         setTimer()
     }
 
-    func stopTimer() {
-        isTimed = false
-        timer?.task.cancel()
-        timer = nil
-    }
+    func stopTimer() { timer.stop() }
 
     /// The next deadline that waits for no poll, in steady time.
     func nextDeadline() -> Timestamp? { engine.nextTimer(at: time.ruleTime(dependencies.clock.now())) }
@@ -206,39 +183,28 @@ actor RuleCoordinator {
     }
 
     private func retryLater() {
-        retryAt = dependencies.clock.now().boot.advanced(by: RuleCoordinator.retryDelay)
+        timer.pause(from: dependencies.clock.now().boot)
         setTimer()
     }
 
     private func setTimer() {
-        guard isTimed else { return }
+        guard timer.isRunning else { return }
         let now = dependencies.clock.now()
         let next = unstoredStops.isEmpty ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
         guard let next else { return }
-        let deadline = min(max(next, retryAt ?? now.boot), now.boot.advanced(by: RuleCoordinator.longestSleep))
-        // A timer that fires too early only sets the next one.
-        if let timer, timer.deadline <= deadline { return }
-        timer?.task.cancel()
-        let clock = dependencies.clock
-        let task = Task {
-            guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            await self.timerFired()
-        }
-        timer = (deadline, task)
+        timer.set(at: next, now: now.boot, for: self) { await $0.timerFired() }
     }
 
     private func timerFired() async {
-        // It may have slept to its end when the timer was stopped.
-        guard isTimed else { return }
-        timer = nil
+        guard timer.fired() else { return }
         let now = dependencies.clock.now()
-        if retryAt.map({ $0 <= now.boot }) ?? true {
+        if !timer.isPaused(at: now.boot) {
             let stops = unstoredStops
             unstoredStops = [:]
             for stop in stops.values { await sinkStopped(stop) }
         }
         let isDue = engine.nextTimer(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
-        if isDue, retryAt.map({ $0 <= now.boot }) ?? true { await evaluateDeadlines() } else { setTimer() }
+        if isDue, !timer.isPaused(at: now.boot) { await evaluateDeadlines() } else { setTimer() }
     }
 
     // MARK: Start, reload, silences
