@@ -11,8 +11,8 @@ extension Watcher {
         let stored = try await recordsOfNew { watch.sources.filter(isHeld) }
         configured = watch.sources
         setSchedule(stored)
-        let polled = schedule.all.filter { $0.record.snapshot != nil }.map(\.source)
-        await rules.reload(watch.rules, watched: watch.sources, polled: polled)
+        // Also those without a snapshot: the commit of their first poll may be under way.
+        await rules.reload(watch.rules, watched: watch.sources, polled: schedule.all.map(\.source))
         schedule.advanceForRules(now: dependencies.clock.now())
         sleep.wakeUp()
     }

@@ -24,6 +24,9 @@ actor RuleCoordinator {
     private let shares: (any JournalShares)?
     /// Nil where nobody else writes the journal.
     private let barrier: StepBarrier?
+    /// Held while a poll is evaluated, and while new rules look for matches among the stored items: a poll in between would
+    /// make those items old.
+    private let locks = SourceLocks()
     /// The changes of other watchers up to this number are in the engine.
     private var version: Int64 = 0
     /// The configured sources by name, whoever polls them.
@@ -49,8 +52,10 @@ actor RuleCoordinator {
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
     /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
     func evaluate(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
-        if let barrier { await barrier.enter() }
         let (now, source) = (poll.now, transition.source)
+        await locks.lock(source.name)
+        defer { locks.unlock(source.name) }
+        if let barrier { await barrier.enter() }
         let identifier = { [random = dependencies.random] in random.identifier(at: now.wall) }
         var record = PollRecord(
             record: transition.record, isNewBaseline: transition.isNewBaseline,
@@ -259,7 +264,7 @@ actor RuleCoordinator {
     /// Takes another set of rules, after `prepare`; timers of rules that are unchanged go on.
     /// - Parameters:
     ///   - watched: the sources.
-    ///   - polled: those of them with a snapshot, in which new rules may match already.
+    ///   - polled: those of them that this watcher polls, in which new rules may match already.
     func reload(_ rules: RuleSet, watched: [Source], polled: [Source]) async {
         configured = Dictionary(watched.map { ($0.name, $0) }) { first, _ in first }
         interests.set(rules)
@@ -301,6 +306,10 @@ actor RuleCoordinator {
 
     private func findExisting(in sources: [Source]) async throws(JournalError) {
         for source in sources where !engine.rulesMatchingExisting(in: source.name).isEmpty {
+            await locks.lock(source.name)
+            defer { locks.unlock(source.name) }
+            // What the rules before evaluated last may not be in the journal yet.
+            await commits.flush()
             let items = try await dependencies.journal.items(of: source.name).values.sorted { $0.key < $1.key }
             for _ in 0..<RuleCoordinator.maximumConflicts {
                 guard let error = await holdExisting(items, of: source) else { break }

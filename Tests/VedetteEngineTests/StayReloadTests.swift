@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+@testable import VedetteEngine
+
+@Suite("A reload looks for items that a new stays rule matches already", .timeLimit(.minutes(5)))
+struct StayReloadTests {
+    private let home = source("home")
+
+    /// Tells that a door is open for a minute.
+    private let stays: RuleSet = {
+        var gates = Gates()
+        gates.pendingFor = .seconds(60)
+        return RuleSet([
+            Rule(
+                name: "open", when: .stays("state", .oneOf(["open"])), notify: [Rule.NotificationTarget(sink: "k")],
+                gates: gates, matchesExisting: true, identity: 1)
+        ])
+    }()
+
+    private func world() async throws -> World {
+        let world = World([home], rules: RuleSet([]))
+        try await world.restore()
+        return world
+    }
+
+    private func poll(_ world: World, _ body: String) async {
+        world.fetcher.serve(url("home"), body)
+        _ = await world.watcher.runOnce(force: true)
+    }
+
+    private func reload(_ world: World) -> Task<Void, any Error> {
+        let watch = WatchConfiguration(sources: [home], rules: stays)
+        return Task { try await world.watcher.reload(watch) }
+    }
+
+    /// The titles of the messages after two more polls, both after the time that the rule asks for.
+    private func messages(_ world: World, _ body: String) async -> [String] {
+        for _ in 0..<2 {
+            world.clock.advance(.seconds(120))
+            await poll(world, body)
+        }
+        return await world.journal.deliveries.sorted { $0.key < $1.key }.map(\.value.delivery.message.title)
+    }
+
+    @Test("an item that a poll changes while the stored items are read is not told with its old state")
+    func changedMeanwhile() async throws {
+        let world = try await world()
+        await poll(world, "door=open")
+        await world.journal.holdReader(of: "home")
+        let reload = reload(world)
+        try await until { await world.journal.isReaderHeld }
+        let polling = Task { await poll(world, "door=closed") }
+        try await until { world.fetcher.requests.count == 2 }
+        // Time for a poll that does not wait for the reader.
+        for _ in 0..<1000 { await Task.yield() }
+        await world.journal.releaseReader()
+        try await reload.value
+        await polling.value
+        #expect(await messages(world, "door=closed") == [])
+    }
+
+    @Test("an item that a poll brought under the old rules is found, although its commit is under way")
+    func unwritten() async throws {
+        let world = try await world()
+        await poll(world, "door=closed")
+        await world.journal.hold()
+        let polling = Task { await poll(world, "door=open") }
+        try await until { await world.journal.held == 1 }
+        let reload = reload(world)
+        // Time for a reload that does not wait for the commit.
+        for _ in 0..<1000 { await Task.yield() }
+        await world.journal.release()
+        await polling.value
+        try await reload.value
+        #expect(await messages(world, "door=open") == ["door: still open"])
+    }
+
+    @Test("an item of the first poll of a source is found, although its commit is under way")
+    func firstPoll() async throws {
+        let world = try await world()
+        await world.journal.hold()
+        let polling = Task { await poll(world, "door=open") }
+        try await until { await world.journal.held == 1 }
+        let reload = reload(world)
+        // Time for a reload that does not wait for the commit.
+        for _ in 0..<1000 { await Task.yield() }
+        await world.journal.release()
+        await polling.value
+        try await reload.value
+        #expect(await messages(world, "door=open") == ["door: still open"])
+    }
+}
