@@ -221,6 +221,24 @@ struct RuleGateTests {
                 == ["20:7: warning: rule 'r': expected desk, but it was deferred"])
     }
 
+    @Test("a test of `how_many` counts the items of `given` and of its events, after each event")
+    func countTests() {
+        let rule = """
+            - name: r
+              when: {source: gate, how_many: {state: up, below: 2}}
+              notify: desk
+              tests:
+                - {change: {state: [up, down]}, given: [{source: gate, state: up}], expect: desk}
+                - {change: {state: [down, up]}, given: [{source: gate, state: up}], expect: nothing}
+                - {disappears: {state: up}, given: [{source: gate, state: up}], expect: desk}
+
+            """
+        #expect(problems(rule) == [])
+        #expect(
+            problems(rule + "    - {change: {state: [up, down]}, expect: nothing}\n")
+                == ["16:7: warning: rule 'r': expected nothing, but it was desk"])
+    }
+
     @Test("an error in a test of a rule has its place")
     func badTests() {
         #expect(

@@ -123,7 +123,11 @@ struct Stranger {
         event.changes.append(FieldChange(field: text(), from: nil, to: .list([text(), text()])))
         if kind.isAboutWatcher { (event.item, event.changes) = (nil, []) }
         event.error = below(2) == 0 ? nil : Event.Problem(failure: "tls", detail: text(), server: text())
-        if below(4) == 0 { event.summary = Event.Summary(events: ["a", "b"], count: 3, lines: [text(), text()]) }
+        if below(4) == 0 {
+            var summary = Event.Summary(events: ["a", "b"], count: 3, lines: [text(), text()])
+            summary.parts = [Event.Summary.Part(event: "a", kind: "changed", source: "s", key: text(), title: text())]
+            event.summary = summary
+        }
         var message = Message.of(event, id: "msg_0199-\(turn)", title: text(), text: text())
         (message.tags, message.suppressed) = (below(2) == 0 ? [] : ["ops", "a b"], below(3))
         return message

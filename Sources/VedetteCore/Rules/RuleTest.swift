@@ -26,7 +26,7 @@ public struct RuleTest: Sendable {
     public var changes: [FieldChange]
     /// Further changes of the item, each a second after the one before.
     public var later: [(item: Item, changes: [FieldChange])] = []
-    /// What other sources show.
+    /// What other sources show, and further items of the source whose items `how_many` counts.
     public var given: [(source: String, item: Item)] = []
     /// How often the event comes, a second apart.
     public var times = 1
@@ -55,21 +55,14 @@ public struct RuleTest: Sendable {
         var simulation = RuleSimulation(rules, civil: civil)
         for (source, item) in given { simulation.setFact(of: source, item) }
         var deliveries: [Delivery] = []
-        var at = event.time
-        for number in 0..<times {
-            var event = event
-            at = event.time.advanced(by: .seconds(number))
-            event.time = at
+        let events = events(from: event)
+        for event in events {
             deliveries += simulation.evaluate(event)
-        }
-        for (item, changes) in later {
-            var event = event
-            at = at.advanced(by: .seconds(1))
-            (event.item, event.changes, event.time) = (item, changes, at)
-            deliveries += simulation.evaluate(event)
+            // Items are counted after the events of their poll.
+            if rule.when.count != nil { deliveries += simulation.evaluatePoll(of: event.source, at: event.time) }
         }
         deliveries += simulation.advance(
-            to: at.advanced(by: lasts ?? .zero), confirming: true, maximumSteps: 1000)
+            to: (events.last ?? event).time.advanced(by: lasts ?? .zero), confirming: true, maximumSteps: 1000)
         deliveries.removeAll { $0.message.rule != rule.name }
         let memories = simulation.memories.filter { $0.key.rule == rule.name }
         let result = RuleTest.result(deliveries, memories)
@@ -96,6 +89,18 @@ public struct RuleTest: Sendable {
         Event(
             id: Identifier("test"), kind: kind, time: time, source: source ?? rule.when.sources?.min() ?? "source",
             sourceKind: "test", poll: "test", item: item, changes: changes)
+    }
+
+    /// Returns the first event as often as it comes, then the further changes, a second apart.
+    private func events(from first: Event) -> [Event] {
+        let steps = Array(repeating: (item: first.item, changes: first.changes), count: times)
+        let all = steps + later.map { (item: $0.item, changes: $0.changes) }
+        return all.enumerated().map { number, step in
+            var event = first
+            (event.item, event.changes) = (step.item, step.changes)
+            event.time = first.time.advanced(by: .seconds(number))
+            return event
+        }
     }
 
     private static func result(_ deliveries: [Delivery], _ memories: [RuleMemory]) -> Expectation {
