@@ -55,6 +55,20 @@ struct DeliveryTests {
         try await journal.close()
     }
 
+    @Test("a change of many deliveries ends between two steps when it is cancelled, and what it changed stays")
+    func cancelledChange() async throws {
+        let store = try await Backend.sqlite.open()
+        _ = try await store.journal.commit(polls(1...DeliveryChange.step + 1))
+        let access = store.access
+        let change = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await access.drop(.all(DeliveryFilter(.unsent)), at: stamp(5))
+        }
+        #expect(try await change.value == DeliveryChange.step)
+        #expect(try await store.reader().sinkCounts().first?.pending == 1)
+        try await store.journal.close()
+    }
+
     @Test(
         "an outcome is kept: what was retried is pending with its count, time and reason, what ended is not",
         arguments: Backend.allCases)

@@ -54,6 +54,7 @@ extension EditableJournal {
         try await edit(at: now) { _ in ((), [.poll(source: source)]) }
     }
 
+    /// Makes a change step by step, until it is done or its task is cancelled.
     /// - Parameter resumed: a sink that gets a request even when none of its deliveries changed.
     private func run(_ change: DeliveryChange, resuming resumed: String? = nil) async throws(JournalError) -> Int {
         var (change, count) = (change, 0)
@@ -65,8 +66,9 @@ extension EditableJournal {
                 return ((step, sinks.count), told.map(step.action.request))
             }
             (change, count) = (next, count + changed)
+            guard !change.isDone else { break }
             // SQLite gives a lock to whoever asks first, and a watcher asks every 100 ms at least.
-            if !change.isDone { try? await Task.sleep(for: .milliseconds(20)) }
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
         }
         return count
     }
