@@ -53,4 +53,28 @@ struct UnmatchedRulesTests {
     func early() async throws {
         #expect(try await findings(first: .seconds(-3600)) == [])
     }
+
+    @Test("a rule that told a count has matched, although the count is back and no event of it is stored")
+    func counted() async throws {
+        let journal = MemoryJournal()
+        let time = now.advanced(by: .seconds(-2 * 86_400))
+        let few = Rule(
+            name: "few",
+            when: .howMany(
+                ItemCount(SourceCondition(source: "lab", field: "state", matcher: .oneOf(["up"])), bound: .below(3))),
+            notify: [])
+        var record = record(time, state: "up", rule: nil)
+        let told = Event(
+            id: Identifier("0199-told"), kind: .elapsed, time: time, source: "lab", sourceKind: Event.watcher, poll: "")
+        record.deliveries = [
+            Delivery(
+                message: Message(id: "msg_1", rule: "few", sink: "out", event: told, title: "", text: ""),
+                created: time, due: time)
+        ]
+        _ = try journal.commit([record], within: .none)
+        let findings = try await UnmatchedRules(
+            reader: journal, rules: [few], sources: ["lab"], editedAt: Timestamp(milliseconds: 0), now: now
+        ).find(records: [:], memories: [])
+        #expect(findings.map(\.rule) == [])
+    }
 }

@@ -65,8 +65,8 @@ struct UnmatchedRules {
 
     private func hasMatched(_ rule: Rule) async throws(JournalError) -> Bool {
         if try await !reader.lastEvents(1, EventFilter(rule: rule.name)).isEmpty { return true }
-        // What a rule makes of an item that it found has no event in the journal, so that no index leads to it.
-        guard rule.matchesExisting else { return false }
+        // What a rule makes of an item that it found, or of a count, has no event in the journal, so that no index leads to it.
+        guard rule.matchesExisting || rule.when.count != nil else { return false }
         return try await !reader.deliveries(DeliveryFilter(rule: rule.name), after: 0, limit: 1).isEmpty
     }
 
