@@ -110,6 +110,18 @@ struct GoodConfigurationTests {
         #expect(rules[1].stop && rules[1].priority == .low)
     }
 
+    @Test("without `retain` events are kept for 30 days within 1 GB, and each of its keys replaces one of these")
+    func retain() throws {
+        func settings(_ text: String) throws -> Settings {
+            try #require(load("sources: {s: {kind: json, url: 'https://h'}}\n" + text).configuration).settings
+        }
+        let (none, size) = (try settings(""), try settings("settings: {retain: {size: 2GB}}"))
+        #expect(none.keepEvents == .seconds(30 * 86_400) && none.keepBytes == 1_000_000_000)
+        #expect(size.keepEvents == .seconds(30 * 86_400) && size.keepBytes == 2_000_000_000)
+        let events = try settings("settings: {retain: {events: 7d}}")
+        #expect(events.keepEvents == .seconds(7 * 86_400) && events.keepBytes == 1_000_000_000)
+    }
+
     @Test("sections may be spread over files, and names are resolved over all of them")
     func files() throws {
         let loaded = load(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The JSON of `status`: one object a line, for the watcher, each watcher that shares the journal, each source, each sink, each silence, and each rule that waits
-/// or matched nothing.
+/// The JSON of `status`: one object a line, for the watcher, each watcher that shares the journal, each source, each sink,
+/// each silence, and each rule that waits or matched nothing.
 extension StatusFacts {
+    /// Returns the objects, each as one line.
     /// - Parameter names: the sources to show; nil for all of everything.
-    /// Returns one object a line.
     public func json(only names: Set<String>?) -> [String] {
         let sources = zip(sources, sourceRows).filter { names?.contains($0.0.name) != false }.map(\.1)
         guard names == nil else { return sources.map(\.text) }

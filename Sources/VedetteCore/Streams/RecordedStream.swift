@@ -29,7 +29,7 @@ public struct RecordedStream: Sendable {
     /// A field of a server-sent event, or a whole JSON object, is the first line of a stream; a document is neither.
     private static func format(of bytes: [UInt8]) -> StreamSettings.Format? {
         let bare = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
-        guard let line = bare.split(whereSeparator: { $0 == 10 || $0 == 13 }).first else { return nil }
+        guard let line = bare.split(maxSplits: 1, whereSeparator: { $0 == 10 || $0 == 13 }).first else { return nil }
         let name = line.prefix { $0 != UInt8(ascii: ":") }
         if name.count < line.count,
             ["", "event", "data", "id", "retry"].contains(String(decoding: name, as: UTF8.self))
