@@ -47,6 +47,7 @@ extension Timestamp {
 extension RuleEngine {
     /// Evaluates the counts of a source after its poll.
     mutating func evaluateCounts(of source: String, at now: RuleTime, _ identifier: () -> Identifier) {
+        if uncounted.remove(source) != nil { step.wereUncounted.insert(source) }
         for rule in rules.counting {
             guard let wanted = rule.when.count, wanted.condition.source == source,
                 let count = facts.count(rule.name)

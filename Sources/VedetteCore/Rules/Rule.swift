@@ -137,6 +137,8 @@ public struct RuleSet: Sendable {
     let matchingExisting: [Rule]
     /// The rules with `how_many`.
     let counting: [Rule]
+    /// The sources whose items they count.
+    let countedSources: Set<String>
     /// The rules with a `by` that compares with the value that was told last.
     let comparingTold: [Rule]
     private let index: RuleIndex
@@ -147,6 +149,7 @@ public struct RuleSet: Sendable {
         self.rules = rules
         matchingExisting = rules.filter(\.matchesExisting)
         counting = rules.filter { $0.when.count != nil }
+        countedSources = Set(counting.compactMap { $0.when.count?.condition.source })
         comparingTold = rules.filter { !$0.toldFields.isEmpty }
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)

@@ -19,6 +19,8 @@ extension RuleEngine {
         var wereDown: [String: Bool] = [:]
         /// Sources that the step confirmed, for `undo`.
         var wereUnconfirmed = Set<String>()
+        /// Sources whose items the step counted first, for `undo`.
+        var wereUncounted = Set<String>()
         /// Log lines about matches that were discarded because their rule or source is gone or changed.
         public var discarded: [String] = []
         /// Log lines about rules that have no room for further rows, once per rule and purpose.
@@ -47,6 +49,7 @@ extension RuleEngine {
             wereFailing.merge(later.wereFailing) { first, _ in first }
             wereDown.merge(later.wereDown) { first, _ in first }
             wereUnconfirmed.formUnion(later.wereUnconfirmed)
+            wereUncounted.formUnion(later.wereUncounted)
             discarded += later.discarded
             failures += later.failures
             warnings += later.warnings

@@ -39,6 +39,9 @@ public struct RuleEngine: Sendable {
     var servers: [String: String] = [:]
     /// Sources whose last poll failed, or was before a restart: their items may have changed meanwhile.
     var unconfirmed = Set<String>()
+    /// Sources whose items `how_many` has not counted since its rule came into force: the count may be beyond the bound
+    /// already.
+    var uncounted = Set<String>()
     /// Items that the last good poll did not show; the next one tells whether they are gone.
     var missing: [String: Set<String>] = [:]
     var step = Step()
@@ -182,6 +185,7 @@ public struct RuleEngine: Sendable {
         }
         step.removeWrites(of: unchanged)
         self.unconfirmed = unconfirmed.filter { bySource[$0] != nil }
+        uncounted = rules.countedSources
         openSilences(at: now, identifier)
         for rule in rules.rules { openDependencies(of: rule, at: now) }
         startAbsences(at: now, identifier)
@@ -193,6 +197,7 @@ public struct RuleEngine: Sendable {
         let old = self.rules
         self.rules = rules
         takeGatheredFacts()
+        uncounted = rules.countedSources
         for key in RuleEngine.ordered(memories.keys) {
             guard let memory = memories[key], rule(of: key)?.identity != memory.identity else { continue }
             forget(key)
@@ -246,6 +251,7 @@ public struct RuleEngine: Sendable {
             if was { down.insert(source) } else { down.remove(source) }
         }
         unconfirmed.formUnion(failed.wereUnconfirmed)
+        uncounted.formUnion(failed.wereUncounted)
         ended.subtract(failed.endedSilences)
         silences += failed.ended.filter { ended in !silences.contains { $0.id == ended.id } }
         step = Step()

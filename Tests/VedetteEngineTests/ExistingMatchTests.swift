@@ -5,8 +5,8 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("A reload looks for items that a new stays rule matches already", .timeLimit(.minutes(5)))
-struct StayReloadTests {
+@Suite("A reload looks for what a new rule matches already", .timeLimit(.minutes(5)))
+struct ExistingMatchTests {
     private let home = source("home")
 
     /// Tells that a door is open for a minute.
@@ -91,5 +91,48 @@ struct StayReloadTests {
         await polling.value
         try await reload.value
         #expect(await messages(world, "door=open") == ["door: still open"])
+    }
+
+    /// Tells that fewer than three doors are open.
+    private let few = RuleSet([
+        Rule(
+            name: "few",
+            when: .howMany(
+                ItemCount(SourceCondition(source: "home", matcher: .oneOf(["open"])), bound: .below(3))),
+            notify: [Rule.NotificationTarget(sink: "k")], identity: 2)
+    ])
+
+    @Test("a count that is beyond the bound of a new rule is told at the next good poll, although nothing changes")
+    func counted() async throws {
+        let world = try await world()
+        await poll(world, "door=open")
+        try await world.watcher.reload(WatchConfiguration(sources: [home], rules: few))
+        for _ in 0..<2 { await poll(world, "door=open") }
+        #expect(await world.journal.deliveries.values.map(\.delivery.message.rule) == ["few"])
+    }
+
+    @Test("so is one that is beyond the bound of a rule that is new at the start, and a restart does not tell it again")
+    func countedAtStart() async throws {
+        let first = try await world()
+        await poll(first, "door=open")
+        for _ in 0..<2 {
+            let world = World([home], rules: few, journal: first.journal, clock: first.clock)
+            try await world.restore()
+            await poll(world, "door=open")
+        }
+        #expect(await first.journal.deliveries.values.map(\.delivery.message.rule) == ["few"])
+    }
+
+    @Test("a count whose commit fails is told at the next good poll")
+    func countedAgain() async throws {
+        let world = try await world()
+        await poll(world, "door=open")
+        try await world.watcher.reload(WatchConfiguration(sources: [home], rules: few))
+        await world.journal.fail(commits: true)
+        await poll(world, "door=open")
+        #expect(await world.journal.deliveries.isEmpty)
+        await world.journal.fail()
+        await poll(world, "door=open")
+        #expect(await world.journal.deliveries.values.map(\.delivery.message.rule) == ["few"])
     }
 }
