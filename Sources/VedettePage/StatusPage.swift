@@ -62,7 +62,8 @@ public struct StatusPage: Sendable {
             }
         case .other(let plain):
             do throws(RequestGuard.Refusal) {
-                try guardian.check(request, isOpen: false)
+                // No route, so nothing changes: a form gets 404 or 405, whoever sent it.
+                try guardian.checkClient(request, isOpen: false)
                 response = plain
             } catch {
                 response = refusal(error, of: request)

@@ -76,6 +76,23 @@ struct PageTests {
         #expect(try await get(page(), "/none").response.status == 404)
     }
 
+    @Test(
+        "a method that an address does not take is answered with those that it takes, also without the token of a form")
+    func methods() async throws {
+        for (method, target, allowed) in [
+            (PageRequest.Method.post, "/", "GET, HEAD"), (.other, "/sources/lab", "GET, HEAD"),
+            (.get, "/do/mute", "POST"), (.other, "/login", "POST"),
+        ] {
+            let request = try #require(PageRequest(method, target, headers: [HeaderField("Host", "localhost")]))
+            let response = await page().respond(to: request)
+            #expect(response.status == 405, "\(target)")
+            #expect(response.header("Allow") == allowed, "\(target)")
+        }
+        let secret = page(access: PageAccess(token: Secret("0123456789abcdef")))
+        let request = try #require(PageRequest(.other, "/", headers: [HeaderField("Host", "localhost")]))
+        #expect(await secret.respond(to: request).status == 401)
+    }
+
     @Test("the style sheet and the script may be kept, and their address changes with them")
     func assets() async throws {
         let (response, text) = try await get(page(), "/style.css")

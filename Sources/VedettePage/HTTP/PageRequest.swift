@@ -4,11 +4,20 @@ import VedetteCore
 
 /// A complete request of a browser or another client.
 public struct PageRequest: Sendable {
-    /// The methods that the page knows; a server refuses any other.
-    public enum Method: String, Sendable {
-        case get = "GET"
-        case head = "HEAD"
-        case post = "POST"
+    /// The methods that routes can have, and any other, which none has.
+    public enum Method: Sendable, Hashable {
+        case get, head, post, other
+
+        /// - Parameter name: as sent; names of methods are in upper case (RFC 9110 §9.1).
+        init(_ name: some StringProtocol) {
+            self =
+                switch name {
+                case "GET": .get
+                case "HEAD": .head
+                case "POST": .post
+                default: .other
+                }
+        }
     }
 
     /// Where a request came from.

@@ -15,8 +15,8 @@ enum RequestFraming {
     static func check(
         method: String, _ headers: [HeaderField], bodyLimit: Int
     ) -> Result<PageRequest.Method, Refusal> {
-        guard let method = PageRequest.Method(rawValue: method) else {
-            return .failure(Refusal(status: 501, text: "The methods are GET, HEAD and POST."))
+        guard !method.isEmpty, method.utf8.allSatisfy(isTokenByte) else {
+            return .failure(Refusal(status: 400, text: "The method is malformed."))
         }
         // libmicrohttpd 0.9.75 takes `Content-Length : 3` for a header of another name, and a proxy may not.
         guard headers.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(isTokenByte) }) else {
@@ -30,17 +30,18 @@ enum RequestFraming {
             return .failure(Refusal(status: 411, text: "A body needs a Content-Length."))
         }
         let lengths = zip(names, headers).filter { $0.0 == "content-length" }.map(\.1.value)
-        guard let text = lengths.first else { return .success(method) }
+        let known = PageRequest.Method(method)
+        guard let text = lengths.first else { return .success(known) }
         guard lengths.count == 1, !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else {
             return .failure(Refusal(status: 400, text: "The Content-Length is malformed."))
         }
         guard let length = Int(text), length <= bodyLimit else {
             return .failure(Refusal(status: 413, text: "The body is longer than \(bodyLimit) bytes."))
         }
-        guard method == .post || length == 0 else {
-            return .failure(Refusal(status: 400, text: "\(method.rawValue) takes no body."))
+        guard (known != .get && known != .head) || length == 0 else {
+            return .failure(Refusal(status: 400, text: "\(method) takes no body."))
         }
-        return .success(method)
+        return .success(known)
     }
 
     /// RFC 9110 §5.6.2.

@@ -22,8 +22,9 @@ struct RequestGuard: Sendable {
     /// What the forms of the page carry.
     let formToken: String
 
+    /// Checks who sends a request.
     /// - Parameter isOpen: whether the route needs no token: the form that asks for it, and its style sheet.
-    func check(_ request: PageRequest, isOpen: Bool) throws(Refusal) {
+    func checkClient(_ request: PageRequest, isOpen: Bool) throws(Refusal) {
         guard let host = request.header("Host"), isKnown(host) else {
             let name = request.header("Host").map { " '\(RequestGuard.name(of: $0).prefix(100))'" } ?? ""
             throw Refusal(
@@ -31,8 +32,14 @@ struct RequestGuard: Sendable {
                 text: "The name\(name) is not one of this page. If it is yours, add it to settings.listen.hosts.")
         }
         guard isOpen || hasToken(request) else { throw Refusal(status: 401, text: "This page needs a token.") }
+    }
+
+    /// Checks who sends a request, and whether a form comes from this page.
+    /// - Parameter isOpen: whether the route needs no token.
+    func check(_ request: PageRequest, isOpen: Bool) throws(Refusal) {
+        try checkClient(request, isOpen: isOpen)
         guard request.method == .post else { return }
-        guard isSameOrigin(request, host: host) else {
+        guard isSameOrigin(request) else {
             throw Refusal(status: 403, text: "This form was not sent by this page.")
         }
         guard isOpen || Self.isEqual(request.form["form"] ?? "", formToken) else {
@@ -92,7 +99,8 @@ struct RequestGuard: Sendable {
     }
 
     /// A proxy may speak TLS in front, so that the scheme is not compared.
-    private func isSameOrigin(_ request: PageRequest, host: String) -> Bool {
+    private func isSameOrigin(_ request: PageRequest) -> Bool {
+        guard let host = request.header("Host") else { return false }
         if let site = request.header("Sec-Fetch-Site"), site != "same-origin" { return false }
         guard let origin = request.header("Origin") else { return request.header("Sec-Fetch-Site") == "same-origin" }
         return ["http://\(host)", "https://\(host)"].contains { $0.lowercased() == origin.lowercased() }

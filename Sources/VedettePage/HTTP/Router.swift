@@ -77,7 +77,7 @@ public struct Router: Sendable {
             return .found(route, request)
         }
         guard !others.isEmpty else { return .other(.text("There is no such page.\n", status: 404)) }
-        let allowed = others.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
+        let allowed = others.map { $0 == .get ? "GET, HEAD" : "POST" }.joined(separator: ", ")
         return .other(
             .text("This address takes \(allowed).\n", status: 405, headers: [HeaderField("Allow", allowed)]))
     }
