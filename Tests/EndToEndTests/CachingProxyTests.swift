@@ -55,7 +55,7 @@ private struct Squid {
         shutdown_lifetime 0 seconds
         """.write(toFile: file, atomically: true, encoding: .utf8)
         child = try Child("/usr/sbin/squid", ["-N", "-d", "1", "-n", "v\(port)", "-f", file])
-        try await child.wait(for: .err, limit: 20) { $0.contains { $0.contains("Accepting HTTP Socket connections") } }
+        try await child.wait(for: .err, limit: 60) { $0.contains { $0.contains("Accepting HTTP Socket connections") } }
     }
 }
 

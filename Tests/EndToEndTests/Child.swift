@@ -117,10 +117,11 @@ final class Child: Sendable {
         }
     }
 
-    /// Waits for `condition` on what was printed; killed and failed after `limit` seconds.
+    /// Waits for `condition` on what was printed; killed and failed after `limit` seconds. The limit is for a program that
+    /// hangs: a busy machine may need a minute for what takes a second.
     @discardableResult
     func wait(
-        for stream: Stream = .out, limit: Int = 30, until condition: @Sendable ([String]) -> Bool
+        for stream: Stream = .out, limit: Int = 120, until condition: @Sendable ([String]) -> Bool
     ) async throws -> [String] {
         let killer = killer(after: limit)
         defer { killer.cancel() }
@@ -138,7 +139,7 @@ final class Child: Sendable {
     }
 
     /// The exit code, 128 + signal for a killed one; killed after `limit` seconds.
-    func end(within limit: Int = 30) async -> Int32 {
+    func end(within limit: Int = 120) async -> Int32 {
         let killer = killer(after: limit)
         defer { killer.cancel() }
         while true {

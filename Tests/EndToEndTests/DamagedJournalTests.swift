@@ -31,7 +31,7 @@ struct DamagedJournalTests {
         }
         try handle.close()
         try serve(400)
-        #expect(await watcher.end(within: 20) == 65)
+        #expect(await watcher.end(within: 60) == 65)
         let told = watcher.lines(of: .out).compactMap(Program.object)
         #expect(told.contains { $0.text("data", "error", "class") == "journal" }, "\(watcher.text(of: .out))")
         #expect(watcher.lines(of: .err).contains { $0.contains("is damaged") }, "\(watcher.text(of: .err))")

@@ -121,7 +121,7 @@ struct CompletionTests {
             let child = try Child(
                 "/usr/bin/env", ["python3", "-c", CompletionTests.terminal, shell, script.path, "vedette \(typed)"],
                 environment: environment)
-            #expect(await child.end(within: 30) == 0, "\(typed): \(child.text(of: .err))")
+            #expect(await child.end(within: 120) == 0, "\(typed): \(child.text(of: .err))")
             #expect(child.text(of: .out).trimmingCharacters(in: .whitespacesAndNewlines) == completed, "\(typed)")
         }
     }

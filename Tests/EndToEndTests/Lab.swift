@@ -80,7 +80,7 @@ final class Home: Sendable {
     }
 
     func vedette(
-        _ arguments: String..., environment: [String: String] = ["LAB_PASSWORD": Lab.password], limit: Int = 30
+        _ arguments: String..., environment: [String: String] = ["LAB_PASSWORD": Lab.password], limit: Int = 120
     )
         async throws -> Program.Result
     {

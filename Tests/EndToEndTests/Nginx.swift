@@ -74,7 +74,7 @@ final class Nginx: Sendable {
         child = try Child(
             "/usr/bin/env", [program ?? "nginx", "-e", "stderr", "-p", papers.folder.path, "-c", file])
         // Said when its sockets listen.
-        try await child.wait(for: .err, limit: 10) { $0.contains { $0.contains(" nginx/") } }
+        try await child.wait(for: .err, limit: 60) { $0.contains { $0.contains(" nginx/") } }
     }
 
     private static func configuration(_ papers: Papers, _ port: UInt16, _ directives: String) -> String {

@@ -152,7 +152,7 @@ struct OnceTests {
         var codes: [Int32] = []
         for number in 1...times {
             let arguments = ["run", "--once", "--config", config, "--state", "\(state)-\(number)"]
-            codes.append(((try? await Program.run(arguments, limit: 20))?.code) ?? -1)
+            codes.append(((try? await Program.run(arguments))?.code) ?? -1)
         }
         return codes
     }

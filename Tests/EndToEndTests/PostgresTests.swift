@@ -162,7 +162,8 @@ struct PostgresTests {
                 "io.vedette.source.failing", "io.vedette.item.changed", "io.vedette.source.recovered",
             ], "\(lines)")
         #expect(events.first?.text("data", "source") == "journal" && states(watcher) == ["ready"])
-        let log = watcher.lines(of: .err)
+        // The log is another stream, which may be read later.
+        let log = try await watcher.wait(for: .err) { $0.contains { $0.contains("the journal can be written again") } }
         #expect(log.count { $0.contains("Nothing is stored meanwhile") } == 1, "\(log)")
         #expect(log.count { $0.contains("the journal can be written again") } == 1, "\(log)")
         #expect(await watcher.stop() == 0)

@@ -36,7 +36,7 @@ enum Program {
 
     /// Runs to the end; what takes longer than `limit` seconds is killed and its code is 137.
     @discardableResult
-    static func run(_ arguments: [String], environment: [String: String] = [:], limit: Int = 30) async throws -> Result
+    static func run(_ arguments: [String], environment: [String: String] = [:], limit: Int = 120) async throws -> Result
     {
         let child = try Child(path, arguments, environment: environment)
         let code = await child.end(within: limit)

@@ -83,6 +83,6 @@ struct RotationTests {
         let status = try await world.home.vedette("status").out
         let pid = try #require(status.firstMatch(of: /pid ([0-9]+)/).flatMap { Int32($0.1) })
         kill(pid, SIGTERM)
-        #expect(await shell.end(within: 10) == 0)
+        #expect(await shell.end(within: 60) == 0)
     }
 }

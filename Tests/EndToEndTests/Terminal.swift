@@ -35,7 +35,7 @@ enum Terminal {
     }
 
     static func session(_ child: Child) async throws -> Session {
-        guard await child.end(within: 40) == 0 else { throw Trouble(child.text(of: .err)) }
+        guard await child.end(within: 120) == 0 else { throw Trouble(child.text(of: .err)) }
         let text = child.text(of: .out)
         guard
             let end = text.range(
