@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What happens on one server is done on another one: the presets of rules/presets as they are, their servers filled in.
-@Suite("REST actions, by the presets", .timeLimit(.minutes(5)))
+@Suite("REST actions, by the presets", .timeLimit(.minutes(10)))
 struct ActionTests {
     /// A preset with the lab's addresses and the appliance's pin, polled often.
     private func preset(_ name: String, _ lab: Lab, _ servers: KeyValuePairs<String, String>) throws -> String {

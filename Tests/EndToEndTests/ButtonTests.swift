@@ -5,7 +5,7 @@ import Testing
 
 /// A watcher whose notifications have buttons, and a person who presses them.
 @Suite(
-    "Buttons of a running watcher's notifications", .timeLimit(.minutes(5)),
+    "Buttons of a running watcher's notifications", .timeLimit(.minutes(10)),
     .enabled(if: Desktop.missing.isEmpty, "missing programs: \(Desktop.missing.joined(separator: ", "))"))
 struct ButtonTests {
     private struct Scene {

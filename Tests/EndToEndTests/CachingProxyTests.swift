@@ -59,7 +59,7 @@ private struct Squid {
     }
 }
 
-@Suite("Behind a caching proxy", .timeLimit(.minutes(5)))
+@Suite("Behind a caching proxy", .timeLimit(.minutes(10)))
 struct CachingProxyTests {
     @Test(
         "a change is seen behind a cache that calls the old answer fresh, unless a header of one's own asks otherwise")

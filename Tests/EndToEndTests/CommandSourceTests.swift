@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Sources that are commands", .timeLimit(.minutes(5)))
+@Suite("Sources that are commands", .timeLimit(.minutes(10)))
 struct CommandSourceTests {
     private func run(_ sources: String) async throws -> (Home, Program.Result) {
         let home = try Home()

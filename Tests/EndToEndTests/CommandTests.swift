@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("The other commands", .timeLimit(.minutes(5)))
+@Suite("The other commands", .timeLimit(.minutes(10)))
 struct CommandTests {
     @Test("list, show and status say what is known of a source, for people and as JSON")
     func known() async throws {

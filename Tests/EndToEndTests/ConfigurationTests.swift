@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("The configuration, read and read again", .timeLimit(.minutes(5)))
+@Suite("The configuration, read and read again", .timeLimit(.minutes(10)))
 struct ConfigurationTests {
     @Test("check says every error at once, with file, line, column and a suggestion, and ends with 78")
     func check() async throws {

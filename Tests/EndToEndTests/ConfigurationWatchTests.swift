@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("The watch of the configuration", .timeLimit(.minutes(5)))
+@Suite("The watch of the configuration", .timeLimit(.minutes(10)))
 struct ConfigurationWatchTests {
     private static func sources(_ names: [String]) -> String {
         "sources:\n" + names.map { "  \($0): {kind: json, url: \"file:///nowhere/\($0)\", every: 1h}\n" }.joined()

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Connections, with the real program", .timeLimit(.minutes(5)))
+@Suite("Connections, with the real program", .timeLimit(.minutes(10)))
 struct ConnectionsTests {
     /// A user who watches all updates of a server that wants a password, and polls when told to.
     private func world(_ options: String = "") async throws -> (lab: Lab, home: Home) {

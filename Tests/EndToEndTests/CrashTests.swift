@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Crashes", .timeLimit(.minutes(3)))
+@Suite("Crashes", .timeLimit(.minutes(10)))
 struct CrashTests {
     static let seed: UInt64 = 20_261_121
 

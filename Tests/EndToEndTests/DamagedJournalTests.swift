@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("A journal that is damaged while the watcher runs", .timeLimit(.minutes(5)))
+@Suite("A journal that is damaged while the watcher runs", .timeLimit(.minutes(10)))
 struct DamagedJournalTests {
     @Test("it ends with 65, and the cause comes past the journal: on standard output and in the log")
     func damaged() async throws {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Servers that are not there, or say nothing", .timeLimit(.minutes(5)))
+@Suite("Servers that are not there, or say nothing", .timeLimit(.minutes(10)))
 struct DeadlineTests {
     @Test("timeout: a server that hangs, and one that never sends a byte, are failed polls when their deadline passes")
     func hanging() async throws {

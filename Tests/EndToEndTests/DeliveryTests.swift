@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("What becomes of a message, through the whole program", .timeLimit(.minutes(5)))
+@Suite("What becomes of a message, through the whole program", .timeLimit(.minutes(10)))
 struct DeliveryTests {
     private struct World {
         let lab: Lab

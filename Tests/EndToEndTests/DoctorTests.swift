@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Doctor", .timeLimit(.minutes(3)))
+@Suite("Doctor", .timeLimit(.minutes(10)))
 struct DoctorTests {
     private static let secret = "hook-s3cret"
 

@@ -21,7 +21,7 @@ private enum SmallDisk {
 }
 
 @Suite(
-    "A disk that is full", .timeLimit(.minutes(5)),
+    "A disk that is full", .timeLimit(.minutes(10)),
     .enabled(if: SmallDisk.isPossible, "no mount in a user namespace"))
 struct FullDiskTests {
     @Test(

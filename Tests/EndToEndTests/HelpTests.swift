@@ -37,7 +37,7 @@ struct HelpTests {
 }
 
 /// Each shell loads the script that the program makes for it, and a user presses Tab and Enter in a terminal.
-@Suite("Completion", .timeLimit(.minutes(3)))
+@Suite("Completion", .timeLimit(.minutes(10)))
 struct CompletionTests {
     private static let terminal = """
         import os, pty, re, sys

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("What is ill, moved or gone, through the whole program", .timeLimit(.minutes(5)))
+@Suite("What is ill, moved or gone, through the whole program", .timeLimit(.minutes(10)))
 struct HostileItemsTests {
     private static func rss(_ items: [String], head: String = "", complete: Bool = false) -> String {
         let whole = complete ? "<fh:complete xmlns:fh='http://purl.org/syndication/history/1.0'/>" : ""

@@ -75,7 +75,7 @@ struct Document: Sendable {
     ]
 }
 
-@Suite("Hostile bodies, through the whole program", .timeLimit(.minutes(3)))
+@Suite("Hostile bodies, through the whole program", .timeLimit(.minutes(10)))
 struct HostileReplayTests {
     /// Good, bad, good: the bad one is a failed poll of its class, and nothing is said of any item.
     private func fails(_ document: Document, _ bad: String, _ failure: String) async throws {

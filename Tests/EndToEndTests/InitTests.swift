@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("The first minute", .timeLimit(.minutes(5)))
+@Suite("The first minute", .timeLimit(.minutes(10)))
 struct InitTests {
     @Test("without a configuration run says what to type, and init writes one that check accepts, once")
     func first() async throws {

@@ -45,7 +45,7 @@ private let server = #"""
     sys.stdin.read()
     """#
 
-@Suite("JSON in pages, over the wire", .timeLimit(.minutes(5)))
+@Suite("JSON in pages, over the wire", .timeLimit(.minutes(10)))
 struct JSONPagesTests {
     /// The keys that one run finds, how it ended, and what the server was asked.
     private func run(_ path: String, _ options: String) async throws -> (

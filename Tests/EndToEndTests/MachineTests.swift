@@ -21,7 +21,7 @@ private let streamReader = #"""
         except (OSError, ValueError, http.client.HTTPException): time.sleep(0.05)
     """#
 
-@Suite("What programs ask of a watcher", .timeLimit(.minutes(5)))
+@Suite("What programs ask of a watcher", .timeLimit(.minutes(10)))
 struct MachineTests {
     /// A watcher that serves a page, and one source whose rows a test changes.
     private struct World {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("mail, at a real server", .timeLimit(.minutes(5)))
+@Suite("mail, at a real server", .timeLimit(.minutes(10)))
 struct MailTests {
     @Test("a test message arrives over STARTTLS with a login, is greylisted first, and no secret is told")
     func sends() async throws {

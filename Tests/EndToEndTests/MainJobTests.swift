@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("The main job, with the real program", .timeLimit(.minutes(5)))
+@Suite("The main job, with the real program", .timeLimit(.minutes(10)))
 struct MainJobTests {
     @Test(
         "Starting to Ready for use over HTTPS with the right pin: a line, and a CloudEvent at the webhook with the message's id"

@@ -60,7 +60,7 @@ private final class Listener {
     }
 }
 
-@Suite("Documents open nothing", .timeLimit(.minutes(5)))
+@Suite("Documents open nothing", .timeLimit(.minutes(10)))
 struct NothingOpenedTests {
     /// Everything in a document that could make its reader open a file or ask a server.
     private func temptations(_ document: Document, _ address: String) -> [String] {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Bubbles on a desktop", .timeLimit(.minutes(5)))
+@Suite("Bubbles on a desktop", .timeLimit(.minutes(10)))
 struct NotificationTests {
     private func configure(_ world: Appliance) throws {
         try world.configure(extra: "  - {name: notice, when: {source: systems, field: state}, notify: [desk]}\n")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("run: one watcher for a journal, and --once", .timeLimit(.minutes(5)))
+@Suite("run: one watcher for a journal, and --once", .timeLimit(.minutes(10)))
 struct OnceTests {
     @Test("a second run ends with 75 and names the pid of the first")
     func second() async throws {

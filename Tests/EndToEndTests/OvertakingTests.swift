@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Signals and control requests overtake pruning", .timeLimit(.minutes(5)))
+@Suite("Signals and control requests overtake pruning", .timeLimit(.minutes(10)))
 struct OvertakingTests {
     private static let old = 1_000_000
 

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("The page of a watcher", .timeLimit(.minutes(5)))
+@Suite("The page of a watcher", .timeLimit(.minutes(10)))
 struct PageTests {
     /// A watcher with a page on a free port, and one source whose rows a test changes.
     private struct World {

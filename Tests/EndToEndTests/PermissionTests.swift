@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("As another user than the watcher's", .timeLimit(.minutes(2)))
+@Suite("As another user than the watcher's", .timeLimit(.minutes(10)))
 struct PermissionTests {
     /// Runs the program as a user who may read the configuration and not the journal.
     private func run(_ arguments: [String], _ home: Home) async throws -> Program.Result {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("A journal on PostgreSQL", .timeLimit(.minutes(3)))
+@Suite("A journal on PostgreSQL", .timeLimit(.minutes(10)))
 struct PostgresTests {
     private let home: Home
     private let server: PostgresServer

@@ -26,7 +26,7 @@ struct Preset: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Presets and examples under rules/", .timeLimit(.minutes(5)))
+@Suite("Presets and examples under rules/", .timeLimit(.minutes(10)))
 struct PresetTests {
     /// A configuration of that file alone, and what its `{env: NAME}` ask for.
     private func home(_ file: URL) throws -> (Home, [String: String]) {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("probe: what is there, and how to watch it", .timeLimit(.minutes(3)))
+@Suite("probe: what is there, and how to watch it", .timeLimit(.minutes(10)))
 struct ProbeTests {
     private static func fixtures() throws -> [URL] {
         let places = [ReplayTests.fixtures, ReplayTests.fixtures.appending(path: "presets")]

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("What a watcher writes lines to is rotated and closed under it", .timeLimit(.minutes(5)))
+@Suite("What a watcher writes lines to is rotated and closed under it", .timeLimit(.minutes(10)))
 struct RotationTests {
     /// A list in a file, whose one row changes as told, into a log and to standard output.
     private struct World {

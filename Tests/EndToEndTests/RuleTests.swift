@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Rules through the whole program", .timeLimit(.minutes(5)))
+@Suite("Rules through the whole program", .timeLimit(.minutes(10)))
 struct RuleTests {
     /// A list in a file, whose one row has a state, and rules over it.
     private struct World {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("In a terminal", .timeLimit(.minutes(3)))
+@Suite("In a terminal", .timeLimit(.minutes(10)))
 struct ScreenTests {
     private static let interrupt = "\u{3}"
 

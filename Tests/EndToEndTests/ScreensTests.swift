@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("What a person asks of a watcher", .timeLimit(.minutes(5)))
+@Suite("What a person asks of a watcher", .timeLimit(.minutes(10)))
 struct ScreensTests {
     /// One row, a file that takes each message, and a hook where nobody listens.
     private func made(rules: String = "[here]", settings: String = "") throws -> (home: Home, rows: URL) {

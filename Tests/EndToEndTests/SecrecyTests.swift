@@ -47,7 +47,7 @@ private let server = #"""
     sys.stdin.read()
     """#
 
-@Suite("Secrets are given to their server and to nobody else", .timeLimit(.minutes(5)))
+@Suite("Secrets are given to their server and to nobody else", .timeLimit(.minutes(10)))
 struct SecrecyTests {
     static let secrets = [
         "S_BEARER": "b3arer-kept-secret", "S_QUERY": "qu3ry-kept-secret",

@@ -42,7 +42,7 @@ private final class NotifySocket: Sendable {
     }
 }
 
-@Suite("A service of systemd", .timeLimit(.minutes(5)))
+@Suite("A service of systemd", .timeLimit(.minutes(10)))
 struct ServiceTests {
     @Test(
         "the watcher reports READY with what it watches, WATCHDOG, RELOADING with its time, READY again, and STOPPING")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Several watchers on one PostgreSQL", .timeLimit(.minutes(3)))
+@Suite("Several watchers on one PostgreSQL", .timeLimit(.minutes(10)))
 struct SharedJournalTests {
     private let server: PostgresServer
     private let lists: Home

@@ -45,7 +45,7 @@ private let verifier = #"""
     sys.stdin.read()
     """#
 
-@Suite("AWS Signature Version 4, verified by botocore", .timeLimit(.minutes(5)))
+@Suite("AWS Signature Version 4, verified by botocore", .timeLimit(.minutes(10)))
 struct SignatureTests {
     @Test("a GET with any query, a form and a header of one's own are signed as botocore signs them")
     func signed() async throws {

@@ -39,7 +39,7 @@ private let receiver = #"""
     sys.stdin.read()
     """#
 
-@Suite("Secrets of sinks are given to their receivers and to nobody else", .timeLimit(.minutes(5)))
+@Suite("Secrets of sinks are given to their receivers and to nobody else", .timeLimit(.minutes(10)))
 struct SinkSecrecyTests {
     /// The name of the sink and of its variable, and what must be nowhere.
     static let secrets = [

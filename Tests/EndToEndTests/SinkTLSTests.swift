@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("tls: of a sink, at a real nginx", .timeLimit(.minutes(5)))
+@Suite("tls: of a sink, at a real nginx", .timeLimit(.minutes(10)))
 struct SinkTLSTests {
     /// The sinks that may stand on a server of the user's own, each with the same `tls:`.
     private func configure(_ home: Home, _ url: String, tls: String) throws {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("A sink that refuses us, over restarts of the program", .timeLimit(.minutes(3)))
+@Suite("A sink that refuses us, over restarts of the program", .timeLimit(.minutes(10)))
 struct StoppedSinkTests {
     /// One list whose changes go to a receiver that answers 401, and to a file.
     private struct World {

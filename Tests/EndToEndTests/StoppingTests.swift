@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Stopping", .timeLimit(.minutes(5)))
+@Suite("Stopping", .timeLimit(.minutes(10)))
 struct StoppingTests {
     private func posts(_ lab: Lab) async throws -> [[String: Any]] {
         (try await lab.get("receiver", "/received") as? [[String: Any]]) ?? []

@@ -59,7 +59,7 @@ private let server = #"""
     sys.stdin.read()
     """#
 
-@Suite("Streams, over the wire", .timeLimit(.minutes(5)))
+@Suite("Streams, over the wire", .timeLimit(.minutes(10)))
 struct StreamTests {
     @Test("what a server pushes reaches the sink; a kill -9 and a cut connection leave no gap and repeat nothing")
     func resume() async throws {

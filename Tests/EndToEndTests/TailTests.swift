@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("tail", .timeLimit(.minutes(5)))
+@Suite("tail", .timeLimit(.minutes(10)))
 struct TailTests {
     private func seqs(_ lines: [String]) -> [Int] {
         lines.compactMap { Program.object($0)?.at("data", "seq") as? Int }

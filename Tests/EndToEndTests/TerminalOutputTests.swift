@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("What reaches a terminal", .timeLimit(.minutes(5)))
+@Suite("What reaches a terminal", .timeLimit(.minutes(10)))
 struct TerminalOutputTests {
     /// C1, DEL, CR, ESC, a line separator and bidirectional controls, as JSON and as a terminal would obey them.
     private static let hostile = #"A\u009b31m\u007f\r\u001b[2J\u2028\u202e\u2066B"#

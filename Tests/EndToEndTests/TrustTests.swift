@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("trust: a server's certificates, and its pin", .timeLimit(.minutes(5)))
+@Suite("trust: a server's certificates, and its pin", .timeLimit(.minutes(10)))
 struct TrustTests {
     @Test("it shows the chain and the pin of a self-signed server, and sends neither a request nor a password")
     func shows() async throws {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Commands in a shell without the credentials of the service", .timeLimit(.minutes(5)))
+@Suite("Commands in a shell without the credentials of the service", .timeLimit(.minutes(10)))
 struct UnreadSecretsTests {
     private static let secrets = """
         servers:

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("wait, by the journal of a watcher and by itself", .timeLimit(.minutes(5)))
+@Suite("wait, by the journal of a watcher and by itself", .timeLimit(.minutes(10)))
 struct WaitTests {
     enum Eyes: String, CaseIterable, Sendable { case watcher, alone }
 

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import vedette
 
-@Suite("doctor: servers and receivers", .timeLimit(.minutes(5)))
+@Suite("doctor: servers and receivers", .timeLimit(.minutes(10)))
 struct DoctorNetworkTests {
     let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
 

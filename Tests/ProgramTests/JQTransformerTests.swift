@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import vedette
 
-@Suite("jq, as a child process with limits", .timeLimit(.minutes(5)))
+@Suite("jq, as a child process with limits", .timeLimit(.minutes(10)))
 struct JQTransformerTests {
     private let transformer = JQTransformer(path: "/usr/local/bin:/usr/bin:/bin")
 

@@ -122,7 +122,7 @@ extension Event {
     }
 }
 
-@Suite("Lines to a reader that does not read", .timeLimit(.minutes(5)))
+@Suite("Lines to a reader that does not read", .timeLimit(.minutes(10)))
 struct LineWriterTests {
     @Test("a full pipe holds up no caller: lines beyond the limit are dropped, and counted when the reader reads again")
     func full() throws {

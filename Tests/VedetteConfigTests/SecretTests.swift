@@ -221,7 +221,7 @@ struct SecretTests {
             read("{command: []}").said == ["DIR/a.yaml:1:62: 'command' must begin with a program"])
     }
 
-    @Test("a command that hangs or never stops printing is ended, its children too", .timeLimit(.minutes(5)))
+    @Test("a command that hangs or never stops printing is ended, its children too", .timeLimit(.minutes(10)))
     func endless() {
         for script in ["sleep 600 & wait", "exec >&-; sleep 600", "yes hunter2"] {
             let problem = #expect(throws: SecretOrigin.Problem.self) {

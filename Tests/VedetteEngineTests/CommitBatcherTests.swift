@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("Committing polls together", .timeLimit(.minutes(5)))
+@Suite("Committing polls together", .timeLimit(.minutes(10)))
 struct CommitBatcherTests {
     private func record(_ source: String, event id: String) -> PollRecord {
         let event = Event(

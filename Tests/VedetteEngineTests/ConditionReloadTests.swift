@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("A reload reads what if and unless ask for", .timeLimit(.minutes(5)))
+@Suite("A reload reads what if and unless ask for", .timeLimit(.minutes(10)))
 struct ConditionReloadTests {
     private let sources = [source("home"), source("heating")]
 

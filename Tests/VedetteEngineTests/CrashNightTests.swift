@@ -8,7 +8,7 @@ import VedetteJournal
 
 /// The real journal and the real watcher, cut off without a word: what a kill -9 leaves are the journal's files as they
 /// are at that instant, its log not yet written back. The clock is the test's, so that a night passes at once.
-@Suite("kill -9 in the middle of a night", .timeLimit(.minutes(3)))
+@Suite("kill -9 in the middle of a night", .timeLimit(.minutes(10)))
 struct CrashNightTests {
     /// A state directory that goes with its owner.
     private final class Scratch: Sendable {

@@ -52,7 +52,7 @@ private final class Receiver: Sink {
     }
 }
 
-@Suite("Dispatcher: fallbacks, bounds, paused sinks", .timeLimit(.minutes(5)))
+@Suite("Dispatcher: fallbacks, bounds, paused sinks", .timeLimit(.minutes(10)))
 struct CourierMannersTests {
     @Test("what dies at a sink goes to its fallback, once, as a message of its own")
     func fallback() async throws {

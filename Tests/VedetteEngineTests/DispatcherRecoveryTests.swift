@@ -39,7 +39,7 @@ private final class Absent: Sink {
     }
 }
 
-@Suite("Dispatcher: a receiver that reports its return", .timeLimit(.minutes(5)))
+@Suite("Dispatcher: a receiver that reports its return", .timeLimit(.minutes(10)))
 struct CourierReturnTests {
     private func pending(_ title: String, source: String, in world: World) async -> Delivery {
         let now = world.clock.now().wall

@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("Dispatcher", .timeLimit(.minutes(5)))
+@Suite("Dispatcher", .timeLimit(.minutes(10)))
 struct CourierTests {
     private func pending(
         _ title: String, source: String = "s", sink: String = "k", at created: Timestamp? = nil, in world: World

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("A reload looks for what a new rule matches already", .timeLimit(.minutes(5)))
+@Suite("A reload looks for what a new rule matches already", .timeLimit(.minutes(10)))
 struct ExistingMatchTests {
     private let home = source("home")
 

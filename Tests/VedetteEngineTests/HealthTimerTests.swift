@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("Failing and stale are told by time", .timeLimit(.minutes(5)))
+@Suite("Failing and stale are told by time", .timeLimit(.minutes(10)))
 struct HealthTimerTests {
     private func told(_ world: World) async -> [String] { await world.journal.events.map(\.kind.word) }
 

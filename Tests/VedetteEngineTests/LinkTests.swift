@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("Linked resources", .timeLimit(.minutes(5)))
+@Suite("Linked resources", .timeLimit(.minutes(10)))
 struct LinkTests {
     private let ann = "https://a.example/users/6"
     private let bob = "https://a.example/users/7"
@@ -157,7 +157,7 @@ struct LinkTests {
     }
 }
 
-@Suite("Observing kinds", .timeLimit(.minutes(5)))
+@Suite("Observing kinds", .timeLimit(.minutes(10)))
 struct ObservingTests {
     private func states(_ world: World) async -> [String] {
         await world.journal.events.flatMap(\.changes).filter { $0.field == "state" }.compactMap { $0.to?.description }

@@ -37,7 +37,7 @@ private final class FakeMeter: Meter {
     func values(_ metric: Metric, _ labels: String...) -> [Double] { handle(metric, labels).values }
 }
 
-@Suite("What the engine measures", .timeLimit(.minutes(5)))
+@Suite("What the engine measures", .timeLimit(.minutes(10)))
 struct MeterTests {
     private let meter = FakeMeter()
 

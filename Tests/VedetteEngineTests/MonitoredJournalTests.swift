@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("A monitored journal", .timeLimit(.minutes(5)))
+@Suite("A monitored journal", .timeLimit(.minutes(10)))
 struct MonitoredJournalTests {
     @Test("a full disk is announced once and when it is over, and no poll is lost")
     func full() async throws {

@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("The machine: offline, suspend, clocks", .timeLimit(.minutes(5)))
+@Suite("The machine: offline, suspend, clocks", .timeLimit(.minutes(10)))
 struct NetworkTests {
     private let names = ["a", "b", "c", "d", "e"]
 

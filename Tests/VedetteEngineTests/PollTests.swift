@@ -5,7 +5,7 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("One poll", .timeLimit(.minutes(5)))
+@Suite("One poll", .timeLimit(.minutes(10)))
 struct PollTests {
     /// Polls once more: the world stands between two polls, so nothing runs beside it.
     private func poll(_ world: World) async -> OnceResult? { await world.watcher.runOnce(force: true).first }

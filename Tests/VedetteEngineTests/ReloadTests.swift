@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("Watcher: reload, stop, once", .timeLimit(.minutes(5)))
+@Suite("Watcher: reload, stop, once", .timeLimit(.minutes(10)))
 struct ReloadTests {
     @Test("a removed source's poll is cancelled and changes nothing; an unchanged one goes on undisturbed")
     func removed() async throws {

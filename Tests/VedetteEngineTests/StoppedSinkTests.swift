@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("Sinks that refuse messages, over restarts", .timeLimit(.minutes(5)))
+@Suite("Sinks that refuse messages, over restarts", .timeLimit(.minutes(10)))
 struct StoppedSinkTests {
     private func pending(_ title: String, in world: World) async -> Delivery {
         let now = world.clock.now().wall

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteEngine
 
-@Suite("Streams", .timeLimit(.minutes(5)))
+@Suite("Streams", .timeLimit(.minutes(10)))
 struct StreamTests {
     private static func streaming(
         _ name: String = "a", mode: ReadingMode = .window, identity: UInt64 = 1, host: String? = nil,

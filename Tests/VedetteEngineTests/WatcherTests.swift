@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 @testable import VedetteEngine
 
-@Suite("Watcher", .timeLimit(.minutes(5)))
+@Suite("Watcher", .timeLimit(.minutes(10)))
 struct WatcherTests {
     @Test("a poll that changed nothing is not committed; it is written in a batch at most five seconds later")
     func deferred() async throws {

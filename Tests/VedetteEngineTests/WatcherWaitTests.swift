@@ -14,7 +14,7 @@ extension Watcher {
     }
 }
 
-@Suite("What rules wait for, in the watcher", .timeLimit(.minutes(5)))
+@Suite("What rules wait for, in the watcher", .timeLimit(.minutes(10)))
 struct WatcherWaitTests {
     private func rules(
         _ when: Condition = .field("state", from: nil, to: .oneOf(["down"])), matchesExisting: Bool = false,

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("What a server may do to us", .timeLimit(.minutes(5)))
+@Suite("What a server may do to us", .timeLimit(.minutes(10)))
 struct AdversarialTests {
     private static func head(_ lines: String...) -> [UInt8] {
         Array((["HTTP/1.1 200 OK"] + lines).joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8)

@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("Cancellation", .timeLimit(.minutes(5)))
+@Suite("Cancellation", .timeLimit(.minutes(10)))
 struct CancellationTests {
     @Test("cancelling a live request closes its connection and ends it as cancelled")
     func live() async throws {

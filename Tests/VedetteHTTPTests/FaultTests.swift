@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("Broken servers", .timeLimit(.minutes(5)))
+@Suite("Broken servers", .timeLimit(.minutes(10)))
 struct FaultTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var path: String

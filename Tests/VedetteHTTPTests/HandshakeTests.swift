@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("Sessions that begin with a refusal", .timeLimit(.minutes(5)))
+@Suite("Sessions that begin with a refusal", .timeLimit(.minutes(10)))
 struct HandshakeTests {
     /// Accepts the session that it gave last; each session is good for two requests.
     private static func answer(_ request: WireServer.Request) -> WireServer.Answer {

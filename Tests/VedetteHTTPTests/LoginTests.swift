@@ -46,7 +46,7 @@ private struct Pages: LoginPageReader {
     }
 }
 
-@Suite("Sessions that begin with a login form", .timeLimit(.minutes(5)))
+@Suite("Sessions that begin with a login form", .timeLimit(.minutes(10)))
 struct LoginTests {
     private static let fields = [
         LoginForm.Field("user", .plain("ann")), LoginForm.Field("password", .secret(Secret("p&ss w=rd"))),

@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("Redirects and secrets", .timeLimit(.minutes(5)))
+@Suite("Redirects and secrets", .timeLimit(.minutes(10)))
 struct RedirectTests {
     private func secretRequest(_ url: String) -> Request {
         Request(

@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("Requests on the wire", .timeLimit(.minutes(5)))
+@Suite("Requests on the wire", .timeLimit(.minutes(10)))
 struct RequestTests {
     @Test("a plain request has User-Agent and Accept-Encoding, and nothing else")
     func plain() async throws {

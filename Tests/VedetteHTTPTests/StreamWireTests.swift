@@ -7,7 +7,7 @@ import VedetteCore
 
 @testable import VedetteHTTP
 
-@Suite("Streams on the wire", .timeLimit(.minutes(5)))
+@Suite("Streams on the wire", .timeLimit(.minutes(10)))
 struct StreamWireTests {
     private static func request(_ url: String, _ change: (inout StreamSettings) -> Void = { _ in }) -> Request {
         var request = Request(url: url, lane: .streams)

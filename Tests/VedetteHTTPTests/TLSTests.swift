@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 import VedetteHTTP
 
-@Suite("TLS", .timeLimit(.minutes(5)))
+@Suite("TLS", .timeLimit(.minutes(10)))
 struct TLSTests {
     private let lab = Lab.sound
     private static let wrongPin = "sha256//" + String(repeating: "A", count: 43) + "="

@@ -9,7 +9,7 @@ import VedettePostgres
 
 @testable import VedetteJournal
 
-@Suite("Copies of journals", .timeLimit(.minutes(5)))
+@Suite("Copies of journals", .timeLimit(.minutes(10)))
 struct CopyTests {
     /// Where a journal is in a test.
     private enum Place: Sendable {

@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import VedetteJournal
 
-@Suite("Following a journal", .timeLimit(.minutes(5)))
+@Suite("Following a journal", .timeLimit(.minutes(10)))
 struct FollowerTests {
     let scratch = Scratch()
 

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedettePostgres
 
-@Suite("Plans of PostgreSQL with 100,000 deliveries pending and 500,000 ended", .timeLimit(.minutes(5)))
+@Suite("Plans of PostgreSQL with 100,000 deliveries pending and 500,000 ended", .timeLimit(.minutes(10)))
 struct PostgresPlanTests {
     private let server: PostgresServer
 

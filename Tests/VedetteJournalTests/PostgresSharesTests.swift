@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedettePostgres
 
-@Suite("Several watchers on one PostgreSQL", .timeLimit(.minutes(5)))
+@Suite("Several watchers on one PostgreSQL", .timeLimit(.minutes(10)))
 struct PostgresSharesTests {
     private let server: PostgresServer
 

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedettePostgres
 
-@Suite("A journal on PostgreSQL", .timeLimit(.minutes(5)))
+@Suite("A journal on PostgreSQL", .timeLimit(.minutes(10)))
 struct PostgresTests {
     private let server: PostgresServer
 

@@ -155,7 +155,7 @@ struct ReaderTests {
     }
 }
 
-@Suite("Commands beside the watcher", .timeLimit(.minutes(5)))
+@Suite("Commands beside the watcher", .timeLimit(.minutes(10)))
 struct AccessTests {
     @Test(
         "a control request wakes the watcher and stays, over a restart, until it is finished",

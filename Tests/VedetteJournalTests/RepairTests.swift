@@ -7,7 +7,7 @@ import VedetteCore
 
 @testable import VedetteJournal
 
-@Suite("Repairing a damaged journal", .timeLimit(.minutes(5)))
+@Suite("Repairing a damaged journal", .timeLimit(.minutes(10)))
 struct RepairTests {
     let scratch = Scratch()
 

@@ -5,7 +5,7 @@ import VedetteCore
 
 @testable import VedettePage
 
-@Suite("The API", .timeLimit(.minutes(5)))
+@Suite("The API", .timeLimit(.minutes(10)))
 struct APIRoutesTests {
     private let journal = MemoryJournal()
     private let clock = TestClock()

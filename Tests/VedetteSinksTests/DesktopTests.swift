@@ -7,7 +7,7 @@ import VedetteCore
 import VedetteDesktop
 
 @Suite(
-    "desktop, on a real daemon", .serialized, .timeLimit(.minutes(3)),
+    "desktop, on a real daemon", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: DesktopSession.missing.isEmpty, "not installed: \(DesktopSession.missing.joined(separator: ", "))"))
 struct DesktopTests {
     let session: DesktopSession

@@ -9,7 +9,7 @@ import VedetteSystem
 @testable import VedetteSinks
 
 /// Checks every HTTP sink on the wire, with the real client and a receiver that misbehaves as receivers do.
-@Suite("The contract of HTTP sinks, on the wire", .timeLimit(.minutes(5)))
+@Suite("The contract of HTTP sinks, on the wire", .timeLimit(.minutes(10)))
 struct ReceiverContractTests {
     /// The chats, and the webhook with all that it can be given to keep secret.
     static let all =

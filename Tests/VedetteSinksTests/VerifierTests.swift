@@ -71,7 +71,7 @@ struct VerifierTests {
         ])
     }
 
-    @Test("1,000 random messages in every mode, with two keys while one replaces the other", .timeLimit(.minutes(5)))
+    @Test("1,000 random messages in every mode, with two keys while one replaces the other", .timeLimit(.minutes(10)))
     func random() async throws {
         var stranger = Stranger(seed: 20_261_121)
         var lines: [UInt8] = []

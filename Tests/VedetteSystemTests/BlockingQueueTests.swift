@@ -7,7 +7,7 @@ import Testing
 
 @testable import VedetteSystem
 
-@Suite("A queue of blocking calls", .timeLimit(.minutes(5)))
+@Suite("A queue of blocking calls", .timeLimit(.minutes(10)))
 struct BlockingQueueTests {
     /// A destination that hangs until it is opened.
     final class Gate: Sendable {

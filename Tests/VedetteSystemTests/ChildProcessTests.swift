@@ -5,7 +5,7 @@ import Testing
 
 @testable import VedetteSystem
 
-@Suite("A child process", .timeLimit(.minutes(5)))
+@Suite("A child process", .timeLimit(.minutes(10)))
 struct ChildProcessTests {
     private func command(_ arguments: [String], limit: Duration = .seconds(3600)) -> ChildCommand {
         ChildCommand(arguments, timeLimit: limit)

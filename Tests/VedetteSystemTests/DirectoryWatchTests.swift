@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VedetteSystem
 
-@Suite("Watching directories", .timeLimit(.minutes(5)))
+@Suite("Watching directories", .timeLimit(.minutes(10)))
 struct DirectoryWatchTests {
     /// A directory with room for others; gone at the end.
     final class Place: Sendable {
