@@ -116,3 +116,13 @@ public struct Attempt: Sendable, Hashable {
         (self.due, self.at, self.reason) = (due, at, reason)
     }
 }
+
+extension Delivery {
+    /// The reason of a delivery that `outbox drop` ended.
+    public static let droppedReason = "dropped by hand"
+
+    /// Bytes that it counts against the bound of its sink's queue: its texts and its event.
+    public var queueBytes: Int64 {
+        Int64(message.title.utf8.count + message.text.utf8.count + message.event.json.bytes.count)
+    }
+}
