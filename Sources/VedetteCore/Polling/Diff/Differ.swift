@@ -1,53 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a good poll read, whole: every page, repeats taken out.
-public struct Observation: Sendable {
-    /// In document order; each key once.
-    public var items: [Item]
-    public var mode: ReadingMode
-    public var validators: Validators
-    /// Of the only page's body as received; nil when there were several.
-    public var digest: UInt64?
-    /// Of a window: only what changed after this time was asked for. See `Page.since`.
-    public var since: Timestamp?
-    /// All that changed after that time was read.
-    public var isWholeSince = false
-    /// Of a window: the items of its first page, without repeats; nil when it had one page.
-    public var firstPageCount: Int?
-    /// Of the request that brought validators and digest.
-    public var asked: UInt64?
-
-    public init(
-        items: [Item], mode: ReadingMode, validators: Validators = .init(), digest: UInt64? = nil, asked: UInt64? = nil
-    ) {
-        (self.items, self.mode, self.validators, self.digest) = (items, mode, validators, digest)
-        self.asked = asked
-    }
-}
-
-/// What a good poll makes of a snapshot.
-public struct Difference: Sendable {
-    public var head: SnapshotHead
-    /// Oldest first.
-    public var events: [DraftEvent] = []
-    /// Only rows that changed.
-    public var writes: [StoredItem] = []
-    /// Rows of which only measures are others: they are no reason to write at once.
-    public var refreshes: [StoredItem] = []
-    public var deletions: [String] = []
-    /// Keys of rows that time alone brought into a list. They make no event.
-    public var entered: Set<String> = []
-    /// Entries of a window's first page that were never seen and lie before its old end. They make no event.
-    public var unannounced: [Item] = []
-    /// Replaces the whole snapshot: what was stored is dropped.
-    public var isNewBaseline = false
-    /// A list that turned empty: the snapshot is held and nothing else of this difference counts.
-    public var isSuspect = false
-
-    /// No item, no event: at most measures, the validators and the head's times are others.
-    public var changesNothing: Bool { events.isEmpty && writes.isEmpty && deletions.isEmpty && !isNewBaseline }
-}
-
 /// Compares what is seen with what was seen last: (old, new) → events and the rows to write.
 public struct Differ: Sendable {
     /// A list that turned empty is believed after so many polls that agree…
@@ -121,7 +73,7 @@ public struct Differ: Sendable {
             difference.head.oldest = min(difference.head.oldest ?? since, since)
         }
         let fresh = freshFields(old)
-        let reappeared = reappearedInWindow(new, old: old, stored: stored)
+        let reappeared = WindowReappearance(new, oldEnd: old.oldest, stored: stored).keys
         let entered = source.kind.entered(new.items, known: stored.keys, since: old.goodAt)
         let firstPage = new.firstPageCount ?? new.items.count
         var known = 0
@@ -318,43 +270,6 @@ public struct Differ: Sendable {
             let isLongAgo = stored.absentSince.map { $0.advanced(by: Differ.remembered) < now } ?? true
             guard i < surplus || isLongAgo else { break }
             difference.deletions.append(stored.key)
-        }
-    }
-
-    /// Unknown keys of a window that are not new: they slid back in because something newer was deleted, or a reading
-    /// went further back than the last one. An unknown item between the old end and the newest is news: it came late.
-    /// Without a time the place in the document decides, and on further pages also at the very time of the old end: whole
-    /// feeds have one date.
-    private func reappearedInWindow(_ new: Observation, old: SnapshotHead, stored: [String: StoredItem]) -> Set<String>
-    {
-        guard new.mode == .window else { return [] }
-        let lastKnown = new.items.lastIndex { stored[$0.key] != nil }
-        let firstPage = new.firstPageCount ?? new.items.count
-        var reappeared = Set<String>()
-        var backdated: [String] = []
-        for (i, item) in new.items.enumerated() where stored[item.key] == nil {
-            let isBehindKnown = lastKnown.map { i > $0 } ?? false
-            if let time = item.time, let end = old.oldest, time != end {
-                guard time < end else { continue }
-                reappeared.insert(item.key)
-                if !isBehindKnown, lastKnown != nil { backdated.append(item.key) }
-            } else if isBehindKnown, item.time == nil || (old.oldest != nil && i >= firstPage) {
-                reappeared.insert(item.key)
-            }
-        }
-        // An old date before a known entry, in a window from which nothing was deleted, is a new entry with an old date.
-        if !backdated.isEmpty, !hasDeletion(new, stored) { reappeared.subtract(backdated) }
-        return reappeared
-    }
-
-    /// Whether an entry left a window although an older one stayed: it did not leave at the old end.
-    private func hasDeletion(_ new: Observation, _ stored: [String: StoredItem]) -> Bool {
-        let present = Set(new.items.lazy.map(\.key))
-        let oldestKept = new.items.lazy.filter { stored[$0.key] != nil }.compactMap(\.time).min()
-        return stored.values.contains { before in
-            guard before.absentSince == nil, !present.contains(before.key) else { return false }
-            guard let time = before.item?.time, let oldestKept else { return true }
-            return time > oldestKept
         }
     }
 
