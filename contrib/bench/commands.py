@@ -2,53 +2,28 @@
 """Row 14: the commands that a person waits for, over journals that a watcher filled."""
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import sqlite3
-import threading
 import time
 
-from parts import Trouble, end, run, start_notified, wait_until
+from parts import JSONServer, Trouble, end, run, start_notified, wait_until
 
 EVENTS, EACH = 150_000, 1_500  # events of the last hour, by lists of so many rows
 FEEDS, ITEMS = 1_000, 10_000
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one segment
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        body = self.server.body(self.path)
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
-class Server(http.server.ThreadingHTTPServer):
+class Server(JSONServer):
     """Lists of one row each until they are told to grow, and one long list."""
 
-    daemon_threads = True
-    request_queue_size = 256
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.rows, self.asked = 1, set()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__()
 
     def body(self, path):
         self.asked.add(path)
         count = ITEMS if path == "/long" else self.rows
         return json.dumps([{"id": "%s-%d" % (path, n), "title": "row %d" % n, "state": "Ready"} for n in range(count)]).encode()
-
-    def handle_error(self, *_):
-        """A watcher that was ended lets go of its connections."""
 
 
 class Commands:

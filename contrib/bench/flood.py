@@ -2,51 +2,28 @@
 """Row 13: 11,000 changes a second for a sink that is down, against the bound of its queue."""
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import sqlite3
 import statistics
-import threading
 import time
 
-from parts import Trouble, end, resident, run, start_notified
+from parts import JSONServer, Trouble, end, resident, run, start_notified
 
 SOURCES, ROWS, BOUND = 110, 100, 250_000
 BODIES = [json.dumps([{"id": n, "title": "row %d" % n, "state": state} for n in range(ROWS)]).encode() for state in ("on", "off")]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Server(JSONServer):
     """A list of a hundred rows whose states are other ones at each request."""
 
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one segment
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        turns = self.server.turns
-        turns[self.path] = turns.get(self.path, 0) + 1
-        body = BODIES[turns[self.path] % 2]
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.turns = {}
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__()
 
-    def handle_error(self, *_):
-        """A watcher that was ended lets go of its connections."""
+    def body(self, path):
+        self.turns[path] = self.turns.get(path, 0) + 1
+        return BODIES[self.turns[path] % 2]
 
 
 class Flood:

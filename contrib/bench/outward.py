@@ -2,7 +2,6 @@
 """Rows 8 to 11: from a response's last byte to the sink, deliveries by the thousand, idling, and a full queue."""
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import sqlite3
@@ -10,37 +9,20 @@ import statistics
 import threading
 import time
 
-from parts import Trouble, cpu_clock, end, lateness, resident, run, start_notified, wait_until
+from parts import JSONHandler, JSONServer, Trouble, cpu_clock, end, lateness, resident, run, start_notified, wait_until
 
 LIST = "  l%03d: {kind: json, url: \"http://%s:%d/list/%d\", every: %s, title: title}\n"
 
 
-class Server(http.server.ThreadingHTTPServer):
+class Server(JSONServer):
     """Lists that grow when they are told to, and a webhook that notes when it was called."""
 
-    daemon_threads = True
-    request_queue_size = 256
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.rows, self.sent, self.heard, self.bodies, self.lock = {}, {}, {}, [], threading.Lock()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, *_):
-        """A watcher that was ended lets go of its connections."""
-
-    def close(self):
-        self.shutdown()
-        self.server_close()
+        super().__init__(Handler)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one segment
-
-    def log_message(self, *_):
-        pass
-
+class Handler(JSONHandler):
     def do_GET(self):
         rows = self.server.rows.get(self.path, 1)
         body = json.dumps([{"id": "%s-%d" % (self.path, n), "title": "row %d" % n} for n in range(rows)]).encode()
@@ -58,14 +40,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.heard[key] = now
             if len(self.server.bodies) < 100:
                 self.server.bodies.append(body)
-
-    def answer(self, body):
-        self.send_response(200 if body else 204)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
 
 
 class Drained:

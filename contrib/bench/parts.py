@@ -2,6 +2,7 @@
 """What is started for a measurement: nginx, the watcher, other clients. Each is ended by its id, and dies with this process."""
 from __future__ import annotations
 
+import http.server
 import os
 import shutil
 import signal
@@ -42,6 +43,45 @@ def end(process, seconds=15):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class JSONHandler(http.server.BaseHTTPRequestHandler):
+    """Answers a GET with what the server has at that path."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one segment
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.answer(self.server.body(self.path))
+
+    def answer(self, body):
+        self.send_response(200 if body else 204)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+
+class JSONServer(http.server.ThreadingHTTPServer):
+    """Serves JSON on loopback from a thread of its own. A subclass has `body(path)`, and its state before it calls this one's init."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, handler=JSONHandler):
+        super().__init__(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        """A watcher that was ended lets go of its connections."""
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
 
 
 class Nginx:
