@@ -18,16 +18,12 @@ final class Transfer {
     let message = CurlMessage()
     private var limits = FetchLimits()
     private var head = ResponseHead()
-    private var body: [UInt8] = []
+    private var body: ResponseBody
     private var requestHeaders = RequestHeaders()
     /// The options that the handle has; a hop with the same ones sets only the URL and headers.
-    private var options: Options?
+    private var options: TransferOptions?
     private let isPrivate: @Sendable (IPAddress) -> Bool
     private let budget: MemoryBudget
-    /// Nil until a byte of a body arrives.
-    private(set) var memory: MemoryShare?
-    /// Bytes that `memory` was asked for.
-    private var reserved = 0
     /// How often the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
     private var attempts = 0
     private var isFromPrivate = false
@@ -39,52 +35,17 @@ final class Transfer {
     /// What takes the body when it is a stream of records.
     private(set) var stream: StreamReceiver?
 
-    private struct Options: Hashable {
-        var tls: TLSPolicy
-        var connect: Duration
-        /// Nil for a request whose response may be a stream.
-        var total: Duration?
-        var isFresh: Bool
-        var proxy: ProxySelection?
-        var refusesPrivate: Bool
-        var inspects: Bool
-        var digest: DigestLogin?
-        var signature: Signature?
-    }
-
-    /// What libcurl signs requests with (CURLOPT_AWS_SIGV4(3)).
-    private struct Signature: Hashable {
-        var scope: String
-        var key: String
-        var secret: String
-
-        init(_ signature: AWSSignature) {
-            scope = "aws:amz:\(signature.region):\(signature.service)"
-            (key, secret) = (signature.key, signature.secret.value)
-        }
-    }
-
-    /// libcurl keeps a server's challenge in the handle, so a handle with a digest login serves one origin.
-    private struct DigestLogin: Hashable {
-        var user: String
-        var password: String
-        var origin: String
-    }
-
     /// One retry, after a connection that died or was refused before the first byte.
     private static let maximumAttempts = 2
     /// With digest authentication: the challenge, perhaps a stale one, and the answer.
     private static let maximumDigestAttempts = 4
-
-    /// Bytes of a buffer that is kept for the next hop: there may be hundreds of handles (I8).
-    private static let maximumKept = 64 << 10
 
     init?(
         share: UnsafeMutableRawPointer, budget: MemoryBudget, streams: StreamActivity,
         isPrivate: @escaping @Sendable (IPAddress) -> Bool
     ) {
         guard let easy = curl_easy_init() else { return nil }
-        self.streams = streams
+        (self.streams, body) = (streams, ResponseBody(budget))
         (self.easy, self.share, self.budget, self.isPrivate) = (easy, share, budget, isPrivate)
     }
 
@@ -92,6 +53,9 @@ final class Transfer {
         curl_easy_cleanup(easy)
         requestHeaders.free()
     }
+
+    /// What holds the memory of the body; nil until a byte of it arrives.
+    var memory: MemoryShare? { body.memory }
 
     /// Whether a status line has arrived.
     var hasAnswered: Bool { head.status != 0 }
@@ -123,17 +87,11 @@ final class Transfer {
         (problem, speedMark) = (nil, nil)
         (attempts, isFromPrivate, refusedPrivate) = (0, false, false)
         head.reset()
-        body.removeAll(keepingCapacity: true)
+        body.clear()
         message.clear()
         limits = hop.request.limits
         let isPlain = hop.body == nil && hop.method == "GET"
-        let inspects = hop.request.inspectsConnection
-        let options = Options(
-            tls: hop.tls, connect: limits.connect, total: hop.request.stream == nil ? limits.total : nil,
-            isFresh: isFresh || inspects, proxy: hop.proxy,
-            refusesPrivate: hop.refusesPrivate, inspects: inspects,
-            digest: hop.digest.map { DigestLogin(user: $0.user, password: $0.password, origin: hop.origin) },
-            signature: hop.signature.map(Signature.init))
+        let options = TransferOptions(hop, isFresh: isFresh)
         var isSet = true
         if !isPlain || self.options != options { isSet = configure(hop, options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
@@ -144,7 +102,7 @@ final class Transfer {
     }
 
     /// - Returns: false when libcurl refused an option that protects the request.
-    private func configure(_ hop: RedirectHop, _ options: Options) -> Bool {
+    private func configure(_ hop: RedirectHop, _ options: TransferOptions) -> Bool {
         curl_easy_reset(easy)
         cc_set_pointer(easy, CURLOPT_SHARE, share)
         let user = Unmanaged.passUnretained(self).toOpaque()
@@ -164,49 +122,15 @@ final class Transfer {
         cc_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         cc_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
-        cc_set_long(easy, CURLOPT_FRESH_CONNECT, options.isFresh ? 1 : 0)
-        cc_set_long(easy, CURLOPT_FORBID_REUSE, options.isFresh ? 1 : 0)
-        cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(options.connect.wholeMilliseconds)))
-        cc_set_long(easy, CURLOPT_TIMEOUT_MS, options.total.map { max(1, Int($0.wholeMilliseconds)) } ?? 0)
-        let isProtected = options.tls.apply(to: easy) && setReach(options) && setProxy(options.proxy) && hasRequestCheck
-        if options.inspects {
-            cc_set_long(easy, CURLOPT_CERTINFO, 1)
-            // A resumed session brings no certificate.
-            cc_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
-        }
-        if let digest = options.digest { setDigest(digest) }
-        if let signature = options.signature, !setSignature(signature) { return false }
+        let isProtected = options.apply(to: easy) && setReach(options) && hasRequestCheck
         return setMethod(hop) && isProtocolLimited && isProtected
     }
 
-    private func setDigest(_ digest: DigestLogin) {
-        cc_set_long(easy, CURLOPT_HTTPAUTH, CC_AUTH_DIGEST)
-        cc_set_string(easy, CURLOPT_USERNAME, digest.user)
-        cc_set_string(easy, CURLOPT_PASSWORD, digest.password)
-    }
-
-    private func setSignature(_ signature: Signature) -> Bool {
-        cc_set_string(easy, CURLOPT_USERNAME, signature.key)
-        cc_set_string(easy, CURLOPT_PASSWORD, signature.secret)
-        return cc_set_string(easy, CURLOPT_AWS_SIGV4, signature.scope) == CURLE_OK
-    }
-
     /// Without a proxy the address of the socket is checked. A proxy resolves names itself, and may have a private address.
-    private func setReach(_ options: Options) -> Bool {
+    private func setReach(_ options: TransferOptions) -> Bool {
         guard options.refusesPrivate, options.proxy == nil else { return true }
         cc_set_pointer(easy, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
         return cc_set_opensocket(easy, Transfer.onSocket) == CURLE_OK
-    }
-
-    /// The empty strings keep libcurl from reading the environment itself.
-    private func setProxy(_ proxy: ProxySelection?) -> Bool {
-        guard cc_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "") == CURLE_OK else { return false }
-        guard let proxy else { return true }
-        cc_set_string(easy, CURLOPT_NOPROXY, "")
-        if let user = proxy.user { cc_set_string(easy, CURLOPT_PROXYUSERNAME, user) }
-        if let password = proxy.password { cc_set_string(easy, CURLOPT_PROXYPASSWORD, password) }
-        // The headers are for the server: a proxy that opens a tunnel does not see them.
-        return cc_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) == CURLE_OK
     }
 
     private func setMethod(_ hop: RedirectHop) -> Bool {
@@ -271,9 +195,9 @@ final class Transfer {
         }
         // Nothing of the first response may stay in the second.
         stream = nil
-        (memory, reserved) = (nil, 0)
         head.reset()
-        body.removeAll(keepingCapacity: true)
+        body.clear()
+        body.release()
         return true
     }
 
@@ -295,40 +219,19 @@ final class Transfer {
     }
 
     private func received(_ chunk: UnsafeRawBufferPointer) -> Bool {
-        guard body.count + chunk.count <= limits.received else {
+        let isSlow = hop?.request.lane == .slowHosts
+        switch body.append(chunk, limit: limits.received, promised: head.length, isSlow: isSlow) {
+        case nil: return true
+        case .tooLong:
             if isBodyOptional {
-                body.append(contentsOf: chunk.prefix(limits.received - body.count))
+                body.fill(chunk, limit: limits.received)
             } else {
                 problem = FetchError(.tooLarge, "the answer is longer than \(limits.received) bytes")
             }
-            return false
+        // What arrived of an optional body is enough.
+        case .noMemory: if !isBodyOptional { problem = .memory(hop?.origin ?? "the server") }
         }
-        guard makeRoom(for: body.count + chunk.count) else {
-            // What arrived of an optional body is enough.
-            if !isBodyOptional { problem = .memory(hop?.origin ?? "the server") }
-            return false
-        }
-        body.append(contentsOf: chunk)
-        return true
-    }
-
-    /// Grows the buffer, and its share of the memory, to the smallest half, quarter … of the limit that suffices. An array
-    /// that grows by itself would be copied into one twice as long as the limit, and for a moment there would be both.
-    ///
-    /// - Returns: false when there is no memory.
-    private func makeRoom(for count: Int) -> Bool {
-        guard count > reserved else { return true }
-        var room = limits.received
-        while room / 2 >= count { room /= 2 }
-        let memory = memory ?? budget.share(isSlow: hop?.request.lane == .slowHosts)
-        self.memory = memory
-        // A JSON reader wants 64 bytes behind the body.
-        guard memory.resize(to: room + 64) else { return false }
-        reserved = room
-        // The length that the server promises is reserved up to 1 MB, but not counted before it arrives.
-        let promised = body.isEmpty ? min(head.length ?? 0, 1 << 20) : 0
-        body.reserveCapacity(max(promised, count > body.capacity ? room : count) + 64)
-        return true
+        return false
     }
 
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -418,30 +321,26 @@ final class Transfer {
 
     /// Returns the response, and leaves the handle free for another hop.
     func takeResponse() -> RawResponse {
-        let digest = Digest.of(body)
-        // A JSON reader wants 64 bytes behind the body; an array in one chunk may have fewer.
-        if body.capacity - body.count < 64, !body.isEmpty { body.reserveCapacity(body.count + 64) }
+        let digest = Digest.of(body.bytes)
+        body.complete()
+        let count = body.count
         let isKnown = head.status == 200 && hop?.request.knownDigest == digest
         var time: curl_off_t = 0
         cc_get_offset(easy, CURLINFO_TOTAL_TIME_T, &time)
         let lines = head.takeLines()
         let clean = QueryRedactor(hop?.request.credentials)?.removed(fromLines: lines) ?? lines
-        let response = RawResponse(
+        return RawResponse(
             status: head.status, headers: ResponseHeaders(lines: clean), encoding: head.encoding,
-            setsCookies: head.setsCookies, body: isKnown ? [] : body, digest: digest, isKnown: isKnown,
-            isBodyOptional: isBodyOptional, received: body.count, microseconds: Int64(time),
+            setsCookies: head.setsCookies, body: isKnown ? [] : body.take(), digest: digest, isKnown: isKnown,
+            isBodyOptional: isBodyOptional, received: count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,
             certificateExpires: hop?.request.inspectsConnection == true ? CertificateExpiry.expiry(easy) : nil,
             memory: isKnown ? nil : memory)
-        // The response takes the buffer: the body is not copied.
-        if !isKnown { body = [] }
-        return response
     }
 
     /// Releases the memory of the last hop.
     func reset() {
         (hop, stream) = (nil, nil)
-        (memory, reserved) = (nil, 0)
-        if body.capacity > Transfer.maximumKept { body = [] }
+        body.release()
     }
 }
