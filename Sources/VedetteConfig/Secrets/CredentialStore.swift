@@ -119,22 +119,10 @@ public struct CredentialStore: Sendable {
         } catch {
             throw Problem(description: "failed to make \(folder): \(error.localizedDescription)")
         }
-        var template = Array("\(path).XXXXXX".utf8CString)
-        // mkstemp(3) creates the file with mode 0600.
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw failure(path) }
-        let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let bytes = Array("\(secret)\n".utf8)
-        let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-        close(descriptor)
-        guard isWritten, rename(temporary, path) == 0 else {
-            let problem = failure(path)
-            unlink(temporary)
-            throw problem
+        do throws(AtomicFile.Failure) {
+            try AtomicFile.write(Array("\(secret)\n".utf8), to: path, mode: 0o600)
+        } catch {
+            throw Problem(description: "failed to write \(path): \(error.reason)")
         }
-    }
-
-    private static func failure(_ path: String) -> Problem {
-        Problem(description: "failed to write \(path): \(String(cString: strerror(errno)))")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import VedetteSystem
 import Yams
 
 /// Writes a pin into a server of a configuration file, and changes nothing else in the text.
@@ -52,29 +53,14 @@ public enum PinEdit {
         return Tree(after) == expected
     }
 
-    /// Writes a temporary file in the same directory and renames it (rename(2)). A symbolic link is kept.
+    /// Replaces the file. A symbolic link is kept.
     private static func replace(_ path: String, by text: String, mode: UInt32) throws(Problem) {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        var template = Array((target + ".XXXXXX").utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw problem(path) }
-        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var status = stat()
-        if stat(target, &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
-        let bytes = Array(text.utf8)
-        let isWritten =
-            fchmod(descriptor, mode) == 0 && Glibc.write(descriptor, bytes, bytes.count) == bytes.count
-            && fsync(descriptor) == 0
-        close(descriptor)
-        guard isWritten, rename(name, target) == 0 else {
-            let trouble = problem(path)
-            unlink(name)
-            throw trouble
+        do throws(AtomicFile.Failure) {
+            try AtomicFile.write(Array(text.utf8), to: target, mode: mode, keepsOwner: true)
+        } catch {
+            throw Problem(detail: "\(path) cannot be written: \(error.reason)")
         }
-    }
-
-    private static func problem(_ path: String) -> Problem {
-        Problem(detail: "\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
 }
 

@@ -50,10 +50,7 @@ final class BlockingWriter: Sendable {
                 rest = rest.dropFirst(count)
                 isTorn.store(!rest.isEmpty, ordering: .relaxed)
             case (_, EINTR): continue
-            case (_, EAGAIN):
-                // Another process that shares the terminal or pipe may have made it non-blocking.
-                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&wait, 1, -1)
+            case (_, EAGAIN): FileDescriptor.waitUntilWritable(descriptor)
             case (_, EPIPE): return .closed
             default: return .failed(String(cString: strerror(code)))
             }

@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import Synchronization
 import VedetteCore
+import VedetteSystem
 
 /// Writes lines to a descriptor from a thread of its own. Where nobody reads them, at most `limit` bytes wait; further
 /// lines are dropped and counted, so that a full pipe never holds up a poll (I7).
@@ -42,7 +43,7 @@ final class LineWriter: Sendable {
         }
         guard isAccepted else { return }
         queue.async { [self] in
-            put(bytes)
+            FileDescriptor.writeAll(bytes, to: descriptor)
             let report = state.withLock { state -> String? in
                 state.waiting -= bytes.count
                 // Once for many lines: not before there is room for new ones.
@@ -50,7 +51,7 @@ final class LineWriter: Sendable {
                 defer { state.dropped = 0 }
                 return state.report?(state.dropped)
             }
-            if let report { put(Array(report.utf8)) }
+            if let report { FileDescriptor.writeAll(Array(report.utf8), to: descriptor) }
         }
     }
 
@@ -59,21 +60,5 @@ final class LineWriter: Sendable {
         let isDone = DispatchSemaphore(value: 0)
         queue.async { isDone.signal() }
         _ = isDone.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
-    }
-
-    private func put(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                // Another process that shares the terminal or pipe may have made it non-blocking.
-                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&wait, 1, -1)
-            } else if errno != EINTR {
-                return
-            }
-        }
     }
 }

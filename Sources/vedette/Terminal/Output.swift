@@ -3,6 +3,7 @@
 import Glibc
 import VedetteCore
 import VedetteSinks
+import VedetteSystem
 
 /// Results on stdout, diagnostics on stderr. A line given as text is escaped here, so that no command can pass control
 /// characters of strangers to a terminal.
@@ -23,15 +24,15 @@ enum Output {
             bytes.append(contentsOf: line.text.utf8)
             bytes.append(10)
         }
-        try check(write(bytes, to: STDOUT_FILENO))
+        try check(FileDescriptor.writeAll(bytes, to: STDOUT_FILENO))
     }
 
     /// - Parameter bytes: a line that is escaped already, such as a JSON object.
-    static func print(_ bytes: [UInt8]) throws { try check(write(bytes + [10], to: STDOUT_FILENO)) }
+    static func print(_ bytes: [UInt8]) throws { try check(FileDescriptor.writeAll(bytes + [10], to: STDOUT_FILENO)) }
 
     static func diagnose(_ line: String) { diagnose(StyledText(line)) }
 
-    static func diagnose(_ line: StyledText) { write(Array((line.text + "\n").utf8), to: STDERR_FILENO) }
+    static func diagnose(_ line: StyledText) { FileDescriptor.writeAll(Array((line.text + "\n").utf8), to: STDERR_FILENO) }
 
     /// Replaces what the terminal shows. The new lines are written over the old ones in one piece, so that nothing flickers.
     /// - Parameter size: lines that it has no room for are only counted.
@@ -43,13 +44,13 @@ enum Output {
         }
         // Home; each line up to its end; the rest of the screen.
         let text = "\u{1B}[H" + shown.map { "\($0.text)\u{1B}[K\n" }.joined() + "\u{1B}[J"
-        try check(write(Array(text.utf8), to: STDOUT_FILENO))
+        try check(FileDescriptor.writeAll(Array(text.utf8), to: STDOUT_FILENO))
     }
 
     /// A word on the terminal's current line that is removed again.
     enum Progress {
-        static func show(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
-        static func clear() { write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+        static func show(_ text: String) { FileDescriptor.writeAll(Array(text.utf8), to: STDERR_FILENO) }
+        static func clear() { FileDescriptor.writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
     }
 
     /// Ends the program with 0 when the reader of stdout goes away, also while there is nothing to print.
@@ -72,22 +73,5 @@ enum Output {
         guard !ok else { return }
         if errno == EPIPE { throw Closed() }
         throw Exit(.inputOutput, "failed to write to standard output: \(String(cString: strerror(errno)))")
-    }
-
-    @discardableResult
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&wait, 1, -1)
-            } else if errno != EINTR {
-                return false
-            }
-        }
-        return true
     }
 }
