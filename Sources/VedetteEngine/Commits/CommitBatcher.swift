@@ -61,7 +61,7 @@ final class CommitBatcher: Sendable {
         do throws(JournalError) {
             _ = try await submit(PollRecord(record: nil)).committed()
         } catch {
-            log.log(.debug, "failed to write behind earlier commits: \(error.detail)")
+            log.log(.debug, "failed to wait for earlier commits: \(error.detail)")
         }
     }
 

@@ -2,8 +2,8 @@
 
 import VedetteCore
 
-/// Holds a poll's request settings, its previous snapshot and its ports, and has the stages that change nothing: `fetch`
-/// and `read`, one file each, and `diff`. `PollPipeline` has the whole order.
+/// Holds a poll's request settings, its previous snapshot and its ports, and has the stages that change nothing:
+/// `fetch`, `read` and `diff`. `PollPipeline` has the whole order.
 struct PollStages: Sendable {
     /// In logs, `status` and events.
     var id = ""
@@ -50,9 +50,300 @@ struct PollStages: Sendable {
     func result() async throws(JournalError) -> PollResult {
         await diff(try await read(await fetch()))
     }
-}
 
-extension PollStages {
+    // MARK: Fetch
+
+    /// Sends the first request, with the validators and the digest of the last good response.
+    func fetch() async -> FetchedSource {
+        let snapshot = comparableSnapshot
+        let context = PollContext(newest: snapshot?.newest, now: clock.now().wall)
+        let template = source.kind.request(base: source.url, context: context)
+        if source.kind is any ObservingKind { return await observe(template) }
+        let digest = RequestBuilder.digest(of: template)
+        var request = source.stream.map { self.request(streaming: template, $0) } ?? requests.first(template)
+        // Validators of another address are not valid for this one.
+        if let snapshot, snapshot.asked == digest, let known = snapshot.digest {
+            request.knownDigest = known
+            // Other methods have no such conditions (RFC 9110 §13.2.1).
+            if template.method == "GET" || template.method == "HEAD" { request.validators = snapshot.validators }
+        }
+        let startedAt = clock.now().boot
+        var result = await fetch(conditional: request)
+        // The page is as before, but another one follows it now: only the whole response tells its kind which.
+        if case .success(let response) = result, response.isUnchanged, hasUnknownNextPage(response) {
+            request = requests.first(template)
+            result = await fetch(conditional: request)
+        }
+        switch result {
+        case .failure(let error): return .ended(PollResult(error))
+        case .success(let response):
+            if let records = response.records {
+                let redactor = source.server.redactor(for: response)
+                return .stream(OpenStream(records, response, isResumed: resume != nil, redactor))
+            }
+            if response.status == 410, source.stream != nil, resume != nil { return .ended(PollResult(.expired)) }
+            if let end = end(of: response, to: request) { return .ended(end) }
+            return .response(
+                FirstResponse(response: response, template: template, requestDigest: digest, startedAt: startedAt))
+        }
+    }
+
+    /// Whether a list's first page names a next page in a header. Then neither validators nor digest are kept, so what
+    /// they stand for is a page without it.
+    func hasUnknownNextPage(_ response: Response) -> Bool {
+        source.kind.mode == .list && response.headers.nextLink != nil
+    }
+
+    func fetch(_ request: Request) async -> Result<Response, FetchError> {
+        do throws(FetchError) {
+            return .success(try await fetcher.fetch(request))
+        } catch {
+            return .failure(source.server.redactor?.redacted(error) ?? error)
+        }
+    }
+
+    /// A 304 to a request without conditions comes from a confused cache: one more request asks past all caches.
+    private func fetch(conditional request: Request) async -> Result<Response, FetchError> {
+        let result = await fetch(request)
+        guard case .success(let response) = result, response.status == 304, request.validators.isEmpty else {
+            return result
+        }
+        var again = request
+        again.knownDigest = nil
+        again.headers.removeAll { $0.name.lowercased() == "cache-control" }
+        again.headers.append(Header("Cache-Control", "no-cache"))
+        return await fetch(again)
+    }
+
+    /// The validators that may be stored.
+    func validators(of response: Response) -> Validators {
+        let validators = response.headers.validators(at: clock.now().wall)
+        return source.server.redactor(for: response)?.redacted(validators) ?? validators
+    }
+
+    /// The result for which no body needs to be read; nil for a body.
+    private func end(of response: Response, to request: Request) -> PollResult? {
+        let isExpected = response.status == 304 ? !request.validators.isEmpty : request.knownDigest != nil
+        if response.isUnchanged, isExpected {
+            return PollResult(.unchanged(validators(of: response)), freshFor: response.headers.freshFor)
+        }
+        return failure(of: response, method: request.method)
+    }
+
+    /// The failure that a response stands for; nil for a body.
+    func failure(of response: Response, method: String) -> PollResult? {
+        let retryAfter = response.headers.retryAfter(at: clock.now().wall)
+        if response.status == 304 {
+            let detail = "the server answered 'not modified' to a request that set no condition"
+            return PollResult(.failed(.protocol, detail: detail), retryAfter: retryAfter)
+        }
+        if let failure = Failure(status: response.status, method: method) {
+            let detail = PollStages.sentence(status: response.status, failure)
+            return PollResult(.failed(failure, detail: detail), retryAfter: retryAfter)
+        }
+        // A command that prints nothing has succeeded; whether that is a document its kind decides.
+        guard response.body.isEmpty, CommandURL.arguments(source.url) == nil else { return nil }
+        let detail =
+            "the answer was \(response.status) with an empty body; a server may do so for a User-Agent that it does "
+            + "not know"
+        return PollResult(.failed(.empty, detail: detail), retryAfter: retryAfter)
+    }
+
+    static func sentence(status: Int, _ failure: Failure) -> String {
+        let remedy =
+            switch failure {
+            case .incomplete: incompleteness(of: status)
+            case .unauthorized: "; check user and password"
+            case .forbidden: "; these credentials may not read it"
+            case .notFound: "; check the path"
+            case .redirect: "; write the new address as the source's url"
+            default: ""
+            }
+        return "the server answered \(status)\(remedy)"
+    }
+
+    /// Names what a success without a complete representation is (RFC 9110 §15.3, RFC 4918 §11.1, RFC 3229 §10.4.1).
+    private static func incompleteness(of status: Int) -> String {
+        let name =
+            switch status {
+            case 202: "accepted: the answer is not ready yet"
+            case 204: "no content"
+            case 205: "reset content"
+            case 206: "partial content, though no range was asked for"
+            case 207: "multi-status, which is complete for PROPFIND and REPORT alone"
+            case 226: "IM used: the difference to an earlier answer"
+            default: "neither 200 nor 203"
+            }
+        return " (\(name)); it is not read as a complete list"
+    }
+
+    // MARK: Read
+
+    /// Reads the first body and every page that the paginator asks for, then what the items link to.
+    func read(_ fetched: consuming FetchedSource) async throws(JournalError) -> ReadSource {
+        switch consume fetched {
+        case .ended(let result): return .ended(result)
+        case .observed(let result): return try await readObserved(result)
+        case .stream(let stream): return await readBriefly(stream)
+        case .response(var first): return try await readPages(from: &first)
+        }
+    }
+
+    /// The pages read so far.
+    private struct PageReading: Sendable {
+        var paginator: Paginator
+        var step = Paginator.Step.done
+        var warnings: [String] = []
+        var freshFor: Duration?
+        /// A response came from the internet: what it names must not lead into our own network.
+        var isPublic = false
+        var limits: PollLimits
+        /// After this no further page is fetched.
+        var deadline: BootTime
+        /// Bytes of all pages, decoded.
+        var bytes = 0
+
+        mutating func take(_ page: Page) {
+            warnings += page.warnings
+            if paginator.pages == 0 { freshFor = [freshFor, page.freshFor].compactMap { $0 }.max() }
+            step = paginator.pageRead(page)
+        }
+
+        /// Each page may be within every limit of a document, and all of them together too much.
+        mutating func limit(at now: BootTime) {
+            guard case .fetch = step else { return }
+            if let pages = limits.pages, paginator.pages >= pages {
+                step = .done
+            } else if bytes >= limits.bytes {
+                step = .gap("after page \(paginator.pages) there are \(bytes) bytes and no more are read")
+            } else if now >= deadline {
+                step = .gap("page \(paginator.pages) came after \(limits.time) and no more are read")
+            }
+        }
+    }
+
+    private func readPages(from first: inout FirstResponse) async throws(JournalError) -> ReadSource {
+        let isBaseline = snapshot?.identity != source.identity
+        guard await reserve(body: first.response.body.count, items: 0) else {
+            return .ended(PollResult(.cancelled))
+        }
+        let stored = isBaseline ? [:] : try await storedItems()
+        let paginator = Paginator(
+            mode: source.kind.mode, url: first.response.url, known: isBaseline ? nil : stored,
+            newest: isBaseline ? nil : snapshot?.newest, oldest: isBaseline ? nil : snapshot?.oldest,
+            comparesDigests: snapshot?.fingerprints == source.kind.fingerprints)
+        var reading = PageReading(
+            paginator: paginator, freshFor: first.response.headers.freshFor, limits: limits,
+            deadline: first.startedAt.advanced(by: limits.time))
+        if let failed = await readAll(&reading, from: &first) { return .ended(failed) }
+        let gap = PollStages.problem(of: reading.step)
+        // In an incomplete list, items on unread pages would count as absent.
+        if let gap, source.kind.mode == .list { return .ended(PollResult(.failed(.pageGap, detail: gap.detail))) }
+        var observation = reading.paginator.observation
+        let linked = await readLinks(of: &observation.items, first.template, isPublic: reading.isPublic)
+        // What was read is known by now: many short rows take more than their bytes tell.
+        guard await reserve(body: reading.bytes, items: observation.items.count) else {
+            return .ended(PollResult(.cancelled))
+        }
+        // A window's first page stands for the window; a list of several pages has no body of its own.
+        if source.kind.mode == .window || (reading.paginator.pages == 1 && !hasUnknownNextPage(first.response)) {
+            observation.validators = validators(of: first.response)
+            (observation.digest, observation.asked) = (first.response.digest, first.requestDigest)
+        }
+        var items = ReadItems(observation: observation, stored: stored, gap: gap, freshFor: reading.freshFor)
+        (items.warnings, items.links) = (reading.warnings + linked.warnings, linked.cache)
+        // Over several pages items come twice because entries move while they are read.
+        if reading.paginator.pages == 1, reading.paginator.repeats > 0 {
+            let times = counted(reading.paginator.repeats, "item")
+            items.warnings.append("\(times) with a key that was there already; the first of each counts")
+        }
+        return .items(items)
+    }
+
+    /// Reads pages until the paginator wants no more.
+    /// - Returns: why the poll failed; nil when every page was read.
+    private func readAll(_ reading: inout PageReading, from first: inout FirstResponse) async -> PollResult? {
+        if let failed = await readPage(&first.response, &reading) { return failed }
+        // The next page has a share of the memory of its own.
+        first.response.memory = nil
+        var last = first.response
+        while case .fetch(let page) = reading.step {
+            guard memory?.park() ?? true else {
+                let pages = counted(reading.paginator.pages, "page")
+                let detail = "the memory for what polls read is used up, after \(pages) of several"
+                return PollResult(.failed(.memory, detail: detail))
+            }
+            switch await fetchNext(page, first.template, after: last) {
+            case .failure(let error):
+                var result = PollResult(error)
+                result.wasAnswered = true
+                return result
+            case .success(var response):
+                if let failed = failure(of: response, method: first.template.method) { return failed }
+                if let failed = await readPage(&response, &reading) { return failed }
+                last = response
+            }
+        }
+        return nil
+    }
+
+    /// Reads a page and frees its body; the rest of the response stays.
+    private func readPage(_ response: inout Response, _ reading: inout PageReading) async -> PollResult? {
+        if !response.isFromPrivate { reading.isPublic = true }
+        reading.bytes += response.body.count
+        guard await reserve(body: reading.bytes, items: reading.paginator.items.count) else {
+            return PollResult(.cancelled)
+        }
+        let body = PageBody(
+            bytes: response.takeBody(), headers: response.headers, url: response.url,
+            number: reading.paginator.pages + 1, receivedAt: clock.now().wall)
+        let redactor = source.server.redactor(for: response)
+        switch await PollStages.read(consume body, with: source, transformer, redactor) {
+        case .failure(let error): return PollResult(error)
+        case .success(let page): reading.take(page)
+        }
+        reading.limit(at: clock.now().boot)
+        return nil
+    }
+
+    private func fetchNext(
+        _ page: NextPage, _ template: RequestTemplate, after response: Response
+    ) async -> Result<Response, FetchError> {
+        do throws(FetchError) {
+            return await fetch(try requests.next(page, template, after: response))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func problem(of step: Paginator.Step) -> Event.Problem? {
+        guard case .gap(let detail) = step else { return nil }
+        return Event.Problem(failure: Failure.pageGap.rawValue, detail: "the reading has a gap: \(detail)")
+    }
+
+    /// Runs beside the network thread: a document may be large, and a program runs for seconds.
+    @concurrent
+    static func read(
+        _ body: consuming PageBody, with source: Source, _ transformer: (any BodyTransformer)?,
+        _ redactor: SecretRedactor?
+    ) async -> Result<Page, ReadError> {
+        do throws(ReadError) {
+            if let program = source.kind.jqProgram {
+                guard let transformer else { throw ReadError(.configuration, "no program shapes documents here") }
+                body.bytes = try await transformer.transform(body.bytes, with: program)
+            }
+            var page = try source.kind.read(&body)
+            redactor?.redact(&page)
+            // An item that is the whole document.
+            if page.items.count == 1, page.items[0].key.isEmpty { page.items[0].key = source.name }
+            return .success(page)
+        } catch {
+            return .failure(ReadError(error.failure, redactor?.redacted(error.detail) ?? error.detail))
+        }
+    }
+
+    // MARK: Diff
+
     /// Compares what was read with the snapshot.
     func diff(_ read: ReadSource) async -> PollResult {
         switch read {
@@ -81,125 +372,5 @@ extension PollStages {
         _ snapshot: SnapshotHead, _ stored: [String: StoredItem], _ changes: RecordChanges
     ) async -> Difference {
         differ.merge(snapshot, stored: stored, with: changes)
-    }
-}
-
-/// Limits over all pages of one poll; beyond them the poll has a gap.
-struct PollLimits: Sendable {
-    /// Bytes of bodies, decoded.
-    var bytes = 256 << 20
-    var time = Duration.seconds(600)
-    /// The number of pages that exist, for `replay`; reading stops there without a gap. Nil when the server decides.
-    var pages: Int?
-}
-
-/// What the fetch stage hands on.
-enum FetchedSource: Sendable {
-    /// A body to read.
-    case response(FirstResponse)
-    /// What an `ObservingKind` reads: any response, or the reason why there is none.
-    case observed(Result<Response, FetchError>)
-    /// Records that go on arriving.
-    case stream(OpenStream)
-    /// The poll ends here: unchanged, failed or cancelled.
-    case ended(PollResult)
-
-    /// The records that go on arriving; nil for what ends.
-    var stream: OpenStream? { if case .stream(let stream) = self { stream } else { nil } }
-}
-
-/// The response to the first request of a poll.
-struct FirstResponse: Sendable {
-    var response: Response
-    var template: RequestTemplate
-    /// Identifies the request, so that its validators are sent with no other.
-    var requestDigest: UInt64
-    var startedAt: BootTime
-}
-
-/// What the read stage hands on.
-enum ReadSource: Sendable {
-    case items(ReadItems)
-    case ended(PollResult)
-}
-
-/// Every item of a poll's pages, and what is to be compared with them.
-struct ReadItems: Sendable {
-    var observation: Observation
-    var stored: [String: StoredItem]
-    /// Why the reading of a window stopped before it reached known entries; nil when it did reach them.
-    var gap: Event.Problem?
-    var warnings: [String] = []
-    var freshFor: Duration?
-    var retryAfter: Duration?
-    var silence: FetchError?
-    var links: LinkCache?
-}
-
-/// The result of the stages of one poll.
-struct PollResult: Sendable {
-    enum Outcome: Sendable {
-        /// The same body as last time: the items stand, absences are confirmed.
-        case unchanged(Validators)
-        case read(Difference)
-        /// A bad state that too few polls in a row have shown yet.
-        case unconfirmed(String)
-        case failed(Failure, detail: String)
-        case cancelled
-        /// A stream was opened: its server answers, and has shown nothing yet.
-        case opened
-        /// The server no longer has what followed the resume id of a stream.
-        case expired
-    }
-
-    /// A result that ends the reading of records.
-    struct Stop: Error {
-        let result: PollResult
-
-        init(_ result: PollResult) { self.result = result }
-    }
-
-    var outcome: Outcome
-    var warnings: [String] = []
-    var freshFor: Duration?
-    var retryAfter: Duration?
-    /// Why no response came; nil when one did.
-    var silence: FetchError?
-    /// An earlier page was answered.
-    var wasAnswered = false
-    /// The answers of its items' links, for the next poll; nil when no link was followed.
-    var links: LinkCache?
-    /// Further records have arrived that are not part of it, so it confirms nothing about other items.
-    var isPartial = false
-
-    init(_ outcome: Outcome, freshFor: Duration? = nil, retryAfter: Duration? = nil) {
-        (self.outcome, self.freshFor, self.retryAfter) = (outcome, freshFor, retryAfter)
-    }
-
-    init(_ error: FetchError) {
-        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
-        silence = error
-    }
-
-    init(_ error: ReadError) {
-        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
-    }
-
-    /// The source was seen as it is: what waits for that is confirmed.
-    var isGood: Bool {
-        switch outcome {
-        case .unchanged: true
-        case .read(let difference): !difference.isSuspect && !isPartial
-        case .unconfirmed, .failed, .cancelled, .opened, .expired: false
-        }
-    }
-
-    /// Whether the host answered anything at all; nil when the poll does not tell.
-    var isAnswered: Bool? {
-        guard let silence, !wasAnswered else { return true }
-        switch silence.failure {
-        case .cancelled, .configuration, .memory: return nil
-        default: return !OfflineDetector.isSilence(silence.failure)
-        }
     }
 }

@@ -23,7 +23,7 @@ extension SinkKindEntry {
 extension OptionSpec {
     /// The same keys as a server's `tls:`.
     static let tls = OptionSpec(
-        "tls", .tls, "How the receiver's certificate is judged, and which one it is shown.")
+        "tls", .tls, "How the receiver's certificate is verified, and which certificate is sent to it.")
 }
 
 extension Options {

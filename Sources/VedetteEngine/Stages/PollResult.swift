@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// The result of the stages of one poll.
+struct PollResult: Sendable {
+    enum Outcome: Sendable {
+        /// The same body as last time: the items stand, absences are confirmed.
+        case unchanged(Validators)
+        case read(Difference)
+        /// A bad state that too few polls in a row have shown yet.
+        case unconfirmed(String)
+        case failed(Failure, detail: String)
+        case cancelled
+        /// A stream was opened: its server answers, and has shown nothing yet.
+        case opened
+        /// The server no longer has what followed the resume id of a stream.
+        case expired
+    }
+
+    /// A result that ends the reading of records.
+    struct Stop: Error {
+        let result: PollResult
+
+        init(_ result: PollResult) { self.result = result }
+    }
+
+    var outcome: Outcome
+    var warnings: [String] = []
+    var freshFor: Duration?
+    var retryAfter: Duration?
+    /// Why no response came; nil when one did.
+    var silence: FetchError?
+    /// An earlier page was answered.
+    var wasAnswered = false
+    /// The answers of its items' links, for the next poll; nil when no link was followed.
+    var links: LinkCache?
+    /// Further records have arrived that are not part of it, so it confirms nothing about other items.
+    var isPartial = false
+
+    init(_ outcome: Outcome, freshFor: Duration? = nil, retryAfter: Duration? = nil) {
+        (self.outcome, self.freshFor, self.retryAfter) = (outcome, freshFor, retryAfter)
+    }
+
+    init(_ error: FetchError) {
+        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
+        silence = error
+    }
+
+    init(_ error: ReadError) {
+        self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
+    }
+
+    /// The source was seen as it is: what waits for that is confirmed.
+    var isGood: Bool {
+        switch outcome {
+        case .unchanged: true
+        case .read(let difference): !difference.isSuspect && !isPartial
+        case .unconfirmed, .failed, .cancelled, .opened, .expired: false
+        }
+    }
+
+    /// Whether the host answered anything at all; nil when the poll does not tell.
+    var isAnswered: Bool? {
+        guard let silence, !wasAnswered else { return true }
+        switch silence.failure {
+        case .cancelled, .configuration, .memory: return nil
+        default: return !OfflineDetector.isSilence(silence.failure)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What the read stage hands on.
+enum ReadSource: Sendable {
+    case items(ReadItems)
+    case ended(PollResult)
+}
+
+/// Every item of a poll's pages, and what is to be compared with them.
+struct ReadItems: Sendable {
+    var observation: Observation
+    var stored: [String: StoredItem]
+    /// Why the reading of a window stopped before it reached known entries; nil when it did reach them.
+    var gap: Event.Problem?
+    var warnings: [String] = []
+    var freshFor: Duration?
+    var retryAfter: Duration?
+    var silence: FetchError?
+    var links: LinkCache?
+}
