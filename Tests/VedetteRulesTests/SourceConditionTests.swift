@@ -78,6 +78,23 @@ struct SourceConditionTests {
         #expect(harness.sent == ["out: heating: off → on"])
     }
 
+    @Test("unless is asked again when what a silence or a limit held is due")
+    func whenTold() {
+        var rule = rule(isExcluded: true)
+        rule.gates.limit = Limit(count: 1, per: .seconds(600))
+        var harness = RuleHarness(rule)
+        harness.item("door", "closed", source: "home")
+        harness.item("heating", "on", was: "off")
+        harness.item("heating", "on", was: "off")
+        let end = harness.now.wall.advanced(by: .seconds(600))
+        harness.silence(Silence(id: 1, item: "stove", until: end, created: harness.now.wall))
+        harness.item("stove", "on", was: "off")
+        harness.item("door", "open", was: "closed", source: "home")
+        harness.pass(.seconds(1200))
+        #expect(harness.sent == ["out: heating: off → on"])
+        #expect(harness.suppressed.suffix(2).allSatisfy { $0.hasSuffix("has state 'open'") })
+    }
+
     @Test("a poll whose evaluation a reload interrupts counts for the new rules, not the older items of the journal")
     func interrupted() {
         var harness = RuleHarness(rule())

@@ -212,10 +212,17 @@ extension RuleEngine {
     }
 
     /// Sends one message about everything in the rows that is still so, and counts what was withheld. Returns whether it
-    /// did; a message that is withheld again does not count.
+    /// did; a message that is withheld again, or that `if` or `unless` suppresses now, does not count.
     mutating func tell(
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
+        if let reason = unmetCondition(of: rule) {
+            for event in rows.compactMap(\.event) {
+                forgetReminders(of: rule, event)
+                suppress(rule, event, reason, at: now, identifier)
+            }
+            return false
+        }
         var told: [RuleMemory] = []
         var count = 0
         for memory in rows {
