@@ -24,6 +24,12 @@ final class PostgresServer: Sendable {
     /// Starts it again.
     func start() throws { try order("start", "ready") }
 
+    /// Lets it answer nothing; connections stay open.
+    func freeze() throws { try order("freeze", "frozen") }
+
+    /// Lets it go on.
+    func thaw() throws { try order("thaw", "thawed") }
+
     private func order(_ line: String, _ answer: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
         try expect(answer)

@@ -169,6 +169,21 @@ struct PostgresTests {
         #expect(await watcher.stop() == 0)
     }
 
+    @Test("I10: SIGTERM ends the program within 10 s while the database answers nothing, and nothing is lost")
+    func frozen() async throws {
+        let first = try watcher()
+        try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        try server.freeze()
+        try set("ready")
+        first.kill(SIGTERM)
+        #expect([0, 143].contains(await first.end(within: 10)))
+        try server.thaw()
+        let second = try watcher()
+        try await second.wait { $0.count == 1 }
+        #expect(states(second) == ["ready"])
+        #expect(await second.stop() == 0)
+    }
+
     @Test("a password in --state is refused, and is repeated nowhere")
     func password() async throws {
         let result = try await Program.run([

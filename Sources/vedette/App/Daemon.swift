@@ -126,6 +126,8 @@ struct Daemon {
         }
         notifier.stopping()
         app.log.log(.notice, "stopping")
+        let lateEnd = endLate()
+        defer { lateEnd.cancel() }
         for task in [requests, check, sharing].compactMap({ $0 }) { task.cancel() }
         heartbeats?.cancel()
         beating?.cancel()
@@ -143,6 +145,22 @@ struct Daemon {
         await app.close(after: sharing)
         for forwarder in forwarders { forwarder.cancel() }
         if let damage { throw damage }
+    }
+
+    /// How long stopping may take: I10 promises ten seconds.
+    private static let longestStop = Duration.seconds(9)
+
+    /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
+    /// what is committed stays, and what is pending is delivered next time.
+    private func endLate() -> Task<Void, Never> {
+        Task { [app] in
+            let end = app.clock.now().boot.advanced(by: Daemon.longestStop)
+            guard (try? await app.clock.sleep(until: end)) != nil else { return }
+            let limit = MessageFormatter.duration(seconds: Daemon.longestStop.inSeconds)
+            app.log.log(.warning, "failed to stop in order within \(limit): ended at once; nothing committed is lost")
+            LineWriter.standardError.flush(within: .milliseconds(500))
+            Glibc._exit(128 + SIGTERM)
+        }
     }
 
     /// Starts a task that waits for the previous one. Cancelling it cancels both.
