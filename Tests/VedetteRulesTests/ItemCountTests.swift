@@ -52,6 +52,30 @@ struct ItemCountTests {
         #expect(harness.sent.count == 2 && harness.last?.kind == .resolved)
     }
 
+    @Test("a message, a reminder and the end tell the latest count")
+    func latest() {
+        let ready = SourceCondition(source: "lab", matcher: .oneOf(["ready"]))
+        var harness = RuleHarness(
+            Rule.when(.howMany(ItemCount(ready, bound: .below(3)))) {
+                $0.pendingFor = .seconds(60)
+                $0.remind = Reminder(every: .seconds(3600))
+                $0.resolved = true
+            })
+        harness.poll(baseline: ["a", "b", "c"].map { (key: $0, state: "ready") })
+        for key in ["a", "b"] { harness.poll(events: [harness.event(.changed, key: key, "stopped", was: "ready")]) }
+        harness.pass(.seconds(60))
+        harness.poll(events: [harness.event(.changed, key: "c", "stopped", was: "ready")])
+        harness.pass(.seconds(3600))
+        let back = ["a", "b", "c"].map { harness.event(.changed, key: $0, "ready", was: "stopped") }
+        harness.poll(events: back)
+        #expect(
+            harness.sent == [
+                "out: 1 item of lab with state 'ready', below 3",
+                "out: Still so: 0 items of lab with state 'ready', below 3",
+                "out: 3 items of lab with state 'ready', no longer below 3",
+            ])
+    }
+
     private let old = Rule.when(.older("finished", .seconds(26 * 3600)))
 
     private func backup(_ harness: inout RuleHarness, _ time: String, was: String) {

@@ -63,6 +63,22 @@ struct EventLineTests {
         let still = Event.Summary(stood: 7200, cause: .changed)
         #expect(
             words { ($0.event.kind, $0.event.summary) = (.reminder, still) } == "prod-1  still Ready for use (for 2 h)")
+        #expect(
+            words { $0.event.kind = .resolved } == "prod-1  resolved: Starting → Ready for use (after 4 min 12 s)")
+    }
+
+    @Test("what a count or an absence tells is in the line, also in its reminder and its end")
+    func counts() {
+        func words(_ kind: Event.Kind, _ title: String) -> String {
+            var event = Event.about(kind)
+            event.summary = Event.Summary(count: 2, stood: 60)
+            event.summary?.title = title
+            return happening(event)
+        }
+        #expect(words(.elapsed, "2 items of lab, below 3") == "2 items of lab, below 3")
+        #expect(words(.reminder, "Still so: 2 items of lab, below 3") == "Still so: 2 items of lab, below 3")
+        #expect(words(.resolved, "3 items of lab, no longer below 3") == "resolved: 3 items of lab, no longer below 3")
+        #expect(words(.elapsed, "No match of 'backup' for 26 h") == "No match of 'backup' for 26 h")
     }
 
     @Test("no colour comes from the event, and colours can be left out")

@@ -25,7 +25,16 @@ public struct ItemCount: Sendable {
             case .below(let bound): "below \(JSON.number(rounded: bound).text)"
             }
         return "\(counted(count, "item")) of \(condition.source) with \(condition.field) "
-            + "\(condition.matcher.description), \(side)"
+            + "\(condition.matcher.description), \(isTrue(count) ? "" : "no longer ")\(side)"
+    }
+
+    /// Returns the event of a message about a count.
+    func event(_ count: Int, id: Identifier, at now: Timestamp) -> Event {
+        var event = Event(
+            id: id, kind: .elapsed, time: now, source: condition.source, sourceKind: Event.watcher, poll: "")
+        event.summary = Event.Summary(count: count)
+        event.summary?.title = title(count)
+        return event
     }
 }
 
@@ -53,29 +62,39 @@ extension RuleEngine {
                 let count = facts.count(rule.name)
             else { continue }
             let key = RuleMemory.Key(rule: rule.name, slot: .counted, name: source)
-            if wanted.isTrue(count), memories[key] == nil {
+            switch (wanted.isTrue(count), memories[key] != nil) {
+            case (true, false):
                 put(RuleMemory(key: key, identity: rule.identity, since: now.steady))
-                var event = Event(
-                    id: identifier(), kind: .elapsed, time: now.wall, source: source, sourceKind: Event.watcher,
-                    poll: "")
-                event.summary = Event.Summary(count: count)
-                event.summary?.title = wanted.title(count)
-                hold(rule, event, at: now, identifier)
-            } else if !wanted.isTrue(count), memories[key] != nil {
+                hold(rule, wanted.event(count, id: identifier(), at: now.wall), at: now, identifier)
+            case (true, true): updateCount(rule, wanted, count)
+            case (false, true):
                 forget(key)
-                endCount(rule, source, wanted.title(count), at: now, identifier)
+                endCount(rule, wanted.event(count, id: identifier(), at: now.wall), at: now, identifier)
+            case (false, false): break
             }
         }
     }
 
+    /// The count is another one beyond the bound: what waits to tell it, and its reminders, have the latest one.
+    private mutating func updateCount(_ rule: Rule, _ wanted: ItemCount, _ count: Int) {
+        for key in bySubject[Subject(source: wanted.condition.source, key: nil)] ?? [] where key.rule == rule.name {
+            guard var memory = memories[key], memory.event?.kind == .elapsed, memory.event?.summary?.count != count
+            else { continue }
+            memory.event?.summary?.count = count
+            memory.event?.summary?.title = wanted.title(count)
+            put(memory)
+        }
+    }
+
     /// The count is back within the bound.
+    /// - Parameter event: tells the count.
     private mutating func endCount(
-        _ rule: Rule, _ source: String, _ title: String, at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        for key in RuleEngine.ordered(bySubject[Subject(source: source, key: nil)] ?? []) where key.rule == rule.name {
+        for key in RuleEngine.ordered(bySubject[Subject(event)] ?? []) where key.rule == rule.name {
             guard let memory = memories[key] else { continue }
             let reason = "no longer so after \(memory.age(at: now))"
-            resolve(memory, rule, reason, at: now, identifier)
+            resolve(memory, rule, reason, by: event, at: now, identifier)
         }
     }
 }

@@ -57,13 +57,18 @@ public struct EventLine: Sendable {
     /// - Parameter field: the field that the rule is about; nil for the state, else all that changed.
     public static func happening(of event: Event, field: String? = nil) -> [Piece] {
         let word = { (text: String) in Piece(text, .happening(event.kind)) }
+        // What is about several items, or about none, is in the title alone.
+        let title = event.item == nil && MessageFormatter.lines(of: event).isEmpty ? event.summary?.title : nil
         let happening =
             switch event.kind {
+            case .elapsed, .reminder:
+                title.map { [word($0)] } ?? still(event, field) + problem(of: event, as: ": ")
+            case .resolved where title != nil && event.error == nil: [word("resolved"), Piece(": \(title ?? "")")]
+            case .resolved where !event.changes.isEmpty: [word("resolved"), Piece(": ")] + changes(of: event, field)
             case .changed where !event.changes.isEmpty: changes(of: event, field)
             case .appeared: [word("appeared")] + (event.item?.state.map { [Piece(", "), Piece($0, .state($0))] } ?? [])
             case .disappeared: [word("disappeared")] + (event.item?.state.map { [Piece(", was \($0)")] } ?? [])
             case .recovered: [word("recovered")] + down(event) + problem(of: event, as: "; before: ")
-            case .elapsed, .reminder: still(event, field) + problem(of: event, as: ": ")
             case .digest, .burst, .ruleFailed:
                 [word("\(event.kind.word), \(counted(event.summary?.count ?? 0, "event"))")]
                     + problem(of: event, as: ": ")
