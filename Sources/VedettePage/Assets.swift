@@ -29,7 +29,8 @@ enum Assets {
         font-variant-numeric:tabular-nums;overflow-wrap:break-word}
         body{margin:0}
         a{color:var(--link);text-decoration:none}
-        a:hover{text-decoration:underline}
+        main :is(td,li,p) a{text-decoration:underline 1px var(--gone);text-underline-offset:.2em}
+        a:hover,main :is(td,li,p) a:hover{text-decoration:underline}
         :focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
         .skip{position:absolute;left:-999px}
         .skip:focus{left:.5rem;top:.5rem;background:var(--panel);padding:.3rem .6rem;z-index:1}

@@ -70,6 +70,14 @@ if (document.documentElement.scrollWidth > innerWidth) {
 return [...new Set(problems)];
 """
 
+# Returns what axe-core finds, a sentence each.
+AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ['violations']}).then(
+  (results) => done(results.violations.map((rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.html.slice(0, 120)).slice(0, 3).join(' ')}`)),
+  (error) => done([String(error)]));
+"""
+
 
 class Failure(Exception):
     pass
@@ -195,7 +203,7 @@ def safety(driver: webdriver.Chrome, world: World) -> None:
     expect(hosts == {urlsplit(world.address).netloc}, f"no request leaves the origin: {hosts}")
 
 
-def looks(driver: webdriver.Chrome, world: World, pictures: Path | None) -> None:
+def looks(driver: webdriver.Chrome, world: World, axe: str, pictures: Path | None) -> None:
     pages = {"overview": "/", "source": "/sources/systems", "item": "/sources/systems/item?key=1", "events": "/events",
              "event": "/events/1", "rules": "/rules", "silences": "/silences", "outbox": "/outbox", "missing": "/sources/none"}
     problems = []
@@ -208,6 +216,8 @@ def looks(driver: webdriver.Chrome, world: World, pictures: Path | None) -> None
                                        {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
                 driver.get(world.address + path)
                 problems += [f"{name}, {width}, {scheme}: {problem}" for problem in driver.execute_script(AUDIT)]
+                driver.execute_script(axe)
+                problems += [f"{name}, {width}, {scheme}: axe-core: {problem}" for problem in driver.execute_async_script(AXE)]
                 if pictures:
                     driver.save_screenshot(str(pictures / f"{name}-{width}-{scheme}.png"))
     # A page that is not there is an error for the browser's log, and for nobody else.
@@ -216,7 +226,7 @@ def looks(driver: webdriver.Chrome, world: World, pictures: Path | None) -> None
 
 
 def main() -> None:
-    program, *rest = sys.argv[1:]
+    program, axe, *rest = sys.argv[1:]
     pictures = Path(rest[1]) if rest[:1] == ["--screenshots"] and len(rest) == 2 else None
     if pictures:
         pictures.mkdir(parents=True, exist_ok=True)
@@ -230,7 +240,7 @@ def main() -> None:
             live(driver, world)
             buttons(driver, world)
             safety(driver, world)
-            looks(driver, world, pictures)
+            looks(driver, world, Path(axe).read_text(), pictures)
             plain = browser(folder, script=False)
             drivers.append(plain)
             plain.get(world.address + "/")
