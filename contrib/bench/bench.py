@@ -18,8 +18,10 @@ import flood
 import hostile
 import readers
 import stores
+import streams
 import summary
 from commands import Commands
+from pages import Pages
 from parts import FLIGHT, Nginx, Trouble, Watcher, end, find_nginx, lateness, resident, run, start_notified
 
 LAB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab")
@@ -377,6 +379,35 @@ def commands(options, bench):
         measured.close()
 
 
+def page(options):
+    """Each page after a pause that is longer than what the page keeps."""
+    measured = Pages(options)
+    try:
+        for path, get in measured.all():
+            figures = Figures("Row 16  page %s over %d events" % (path, measured.events), "ms", 1000)
+            figures.series["(target)"] = [100.0]
+            for _ in range(max(5, options.cycles)):
+                time.sleep(1.1)
+                figures.add("vedette", get())
+            figures.print("vedette", "(target)", 1.0)
+    finally:
+        measured.close()
+
+
+def streams_of_events(options, bench):
+    seen = streams.measure(options, bench.nginx)
+    p99 = [values[int(len(values) * 0.99)] * 1000 for values in (seen.calm, seen.late, seen.crowded)]
+    print("\nRow 17  the page beside %.0f events per second\n  %d readers: %d complete, %d cut off, %d with a gap or behind; the last was complete after "
+          "%.1f s\n  %d connections: %d open, %d refused in words, %d closed without an answer\n  lateness of polls, p99: %.0f ms without readers, "
+          "%.0f ms with them, %.0f ms with the connections\n  memory: %.1f MB without readers, %.1f MB with them, %.1f MB with the connections" % (
+              seen.events, streams.READERS, seen.complete, seen.cut, seen.wrong, seen.behind, streams.CONNECTIONS, seen.open, seen.refused,
+              seen.unanswered, *p99, *(bytes / 1e6 for bytes in seen.memory)))
+    summary.add("Row 17  readers with a gap or behind", "readers", seen.wrong, None, None, "0", seen.wrong == 0)
+    summary.add("Row 17  connections without an answer", "connections", seen.unanswered, None, None, "0", seen.unanswered == 0)
+    for what, value in (("readers", p99[1]), ("connections", p99[2])):
+        summary.add("Row 17  lateness with %s, p99" % what, "ms", value, p99[0], None, "< 1000", value < 1000)
+
+
 def both_stores(options, bench):
     """The same load with the journal in SQLite and on PostgreSQL, in turn."""
     urls = bench.nginx.urls("still", options.feeds, True, max(1, stores.SOURCES // options.feeds))
@@ -445,7 +476,7 @@ def main():
         for row, measure in (("4", inside.reading), ("6", inside.comparing), ("7", inside.routing)):
             if row in rows:
                 measure()
-        if set(rows) - set("467"):
+        if set(rows) - {"4", "6", "7", "16"}:
             bench = Bench(options)
         if "1" in rows or "2" in rows:
             bench.cycles_of(rows)
@@ -463,6 +494,10 @@ def main():
             commands(options, bench)
         if "15" in rows:
             both_stores(options, bench)
+        if "16" in rows:
+            page(options)
+        if "17" in rows:
+            streams_of_events(options, bench)
         summary.print_table(earlier)
         if options.json:
             summary.write(options.json)
