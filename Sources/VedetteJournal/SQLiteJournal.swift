@@ -75,7 +75,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
 
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
         let files = store.files
-        return try await store.read { try SourceRows.records($0, files) }
+        return try await store.read { try SourceRows.records($0, files, SourceRecordCache()) }
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {

@@ -9,6 +9,7 @@ import VedetteSystem
 /// own: it may wait for another program's lock.
 public struct SQLiteJournalAccess: EditableJournal {
     private let files: JournalFiles
+    private let records = SourceRecordCache()
 
     public init(directory: String) { files = JournalFiles(directory: directory) }
 
@@ -16,7 +17,7 @@ public struct SQLiteJournalAccess: EditableJournal {
 
     public func watcher() -> WatcherProcess? { StateLock.holder(files).map { WatcherProcess(pid: $0) } }
 
-    public func reader() throws(JournalError) -> any JournalReader { try SQLiteJournalReader(files) }
+    public func reader() throws(JournalError) -> any JournalReader { try SQLiteJournalReader(files, records) }
 
     public func changes() throws(JournalError) -> AsyncStream<Void> { try files.wakes(for: .all) }
 

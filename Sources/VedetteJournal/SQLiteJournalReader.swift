@@ -8,12 +8,17 @@ import VedetteCore
 final class SQLiteJournalReader: JournalReader {
     let store: JournalStore
     private let identity: FileIdentity?
+    private let records: SourceRecordCache
 
     /// Reads through a connection that is open already.
-    init(store: JournalStore) { (self.store, identity) = (store, store.files.identity) }
+    init(store: JournalStore) {
+        (self.store, identity, records) = (store, store.files.identity, SourceRecordCache())
+    }
 
+    /// - Parameter records: shared by the readers of one process.
     /// - Throws: `.missing` when no watcher ever ran here; `.older`, `.newer` or `.corrupt`.
-    init(_ files: JournalFiles) throws(JournalError) {
+    init(_ files: JournalFiles, _ records: SourceRecordCache = SourceRecordCache()) throws(JournalError) {
+        self.records = records
         guard let identity = files.identity else { throw JournalError.absent(files) }
         guard identity.size > 0 else { throw JournalError.missing(files) }
         try files.requireReplaced()
@@ -66,8 +71,8 @@ final class SQLiteJournalReader: JournalReader {
     }
 
     func sourceRecords() async throws(JournalError) -> [SourceRecord] {
-        let files = store.files
-        return try await store.read { try SourceRows.records($0, files) }
+        let (files, cache) = (store.files, records)
+        return try await store.read { try SourceRows.records($0, files, cache) }
     }
 
     func sourceRecord(of source: String) async throws(JournalError) -> SourceRecord? {

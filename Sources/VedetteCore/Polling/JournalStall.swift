@@ -12,7 +12,6 @@ public enum JournalStall {
     ) -> Timestamp? {
         guard let watcherAge, watcherAge > patience else { return nil }
         let limit = now.advanced(by: .zero - patience)
-        let records = Array(records)
         let isOverdue = records.contains { record in
             guard let due = record.due else { return false }
             return max(due, record.notBefore ?? due) < limit

@@ -45,7 +45,8 @@ public struct StatusFacts: Sendable {
 
     /// How many sources have each health; those that none has are left out.
     public var healthCounts: [(health: SourceStatus.Health, count: Int)] {
-        let counts = Dictionary(grouping: sources, by: \.health).mapValues(\.count)
+        var counts: [SourceStatus.Health: Int] = [:]
+        for source in sources { counts[source.health, default: 0] += 1 }
         return SourceStatus.Health.allCases.compactMap { health in counts[health].map { (health, $0) } }
     }
 
@@ -87,10 +88,10 @@ extension StatusFacts {
     ) async throws(JournalError) {
         hasJournal = true
         let all = try await reader.sourceRecords()
-        let records = Dictionary(all.map { ($0.name, $0) }) { _, last in last }
+        let records = Dictionary(all.lazy.map { ($0.name, $0) }) { _, last in last }
         sources = configuration.sources.map { SourceStatus($0, records[$0.name]) }
         stalledSince = JournalStall.since(
-            sources.compactMap(\.record),
+            sources.lazy.compactMap(\.record),
             watcherAge: watcher?.since.map { .milliseconds(now.milliseconds - $0.milliseconds) },
             now: now)
         lateness = all.lazy.compactMap(PollLateness.Report.init).first.flatMap { isOfThisRun($0) ? $0 : nil }

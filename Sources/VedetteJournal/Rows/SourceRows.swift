@@ -27,11 +27,18 @@ enum SourceRows {
         return id
     }
 
-    static func records(_ db: Database, _ files: JournalFiles) throws -> [SourceRecord] {
+    static func records(
+        _ db: Database, _ files: JournalFiles, _ cache: SourceRecordCache
+    ) throws -> [SourceRecord] {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: "select name, record from source order by name"))
-        var records: [SourceRecord] = []
-        while let row = try rows.next() { records.append(try decode(row[0], row[1], files)) }
-        return records
+        return try cache.records {
+            try rows.next().map { row in
+                let record: UTF8Column = row[1]
+                return (row[0], record.bytes)
+            }
+        } decode: { name, row in
+            try decode(name, UTF8Column(row), files)
+        }
     }
 
     static func record(_ db: Database, _ files: JournalFiles, of source: String) throws -> SourceRecord? {
