@@ -73,7 +73,7 @@ extension APIRoutes {
         let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
         let stream = try await Self.read { () async throws(JournalError) in
             let last: Int64 = if let known { known } else { try await journal.reader().lastSeq() }
-            return EventStream(journal, after: last, filter(request), hub, clock: clock)
+            return EventStream(journal, after: last, filter(request), hub, shared: shared, clock: clock)
         }
         return PageResponse(
             contentType: EventStream.contentType, headers: [HeaderField("Cache-Control", "no-store")],

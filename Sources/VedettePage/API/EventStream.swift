@@ -13,9 +13,18 @@ actor EventStream: PageStream {
     /// read the journal.
     private static let pause = Duration.milliseconds(250)
 
+    private let journal: any JournalAccess
+    private let filter: EventFilter
     private let hub: ChangeHub
+    /// Nil for a stream of some events only.
+    private let shared: SharedEvents?
     private let clock: any Clock
-    private var cursor: JournalCursor
+    /// The seq of the last event that was sent.
+    private var last: Int64
+    /// Nil while the events are those of `shared`.
+    private var cursor: JournalCursor?
+    /// Whether all events that the journal had were sent.
+    private var isCaughtUp = false
     private var versions: AsyncStream<Int>.Iterator?
     /// The version that was read last.
     private var version = 0
@@ -24,12 +33,15 @@ actor EventStream: PageStream {
 
     /// - Parameters:
     ///   - hub: tells when the journal may have changed, and when a comment is due.
+    ///   - shared: what a stream of all events reads once it has caught up.
     ///   - last: the seq after which it begins.
     init(
-        _ journal: any JournalAccess, after last: Int64, _ filter: EventFilter, _ hub: ChangeHub, clock: any Clock
+        _ journal: any JournalAccess, after last: Int64, _ filter: EventFilter, _ hub: ChangeHub,
+        shared: SharedEvents, clock: any Clock
     ) {
+        (self.journal, self.last, self.filter) = (journal, last, filter)
         (self.hub, self.clock) = (hub, clock)
-        cursor = JournalCursor(journal, after: last, filter, limit: EventStream.batch)
+        self.shared = filter == EventFilter() ? shared : nil
     }
 
     func next() async -> [UInt8]? {
@@ -45,14 +57,13 @@ actor EventStream: PageStream {
         while !Task.isCancelled {
             if let nextRead { try? await clock.sleep(until: nextRead) }
             nextRead = nil
-            // Neither can be used in place across the suspension of an actor.
+            // It cannot be used in place across the suspension of an actor.
             guard var versions else { return nil }
-            var cursor = cursor
-            guard let events = try? await cursor.next() else { return nil }
-            self.cursor = cursor
-            if !events.isEmpty {
-                if events.count < EventStream.batch { nextRead = clock.now().boot.advanced(by: EventStream.pause) }
-                return events.flatMap(EventStream.bytes)
+            guard let part = await read() else { return nil }
+            last = part.last
+            if !part.bytes.isEmpty {
+                if part.isAll { nextRead = clock.now().boot.advanced(by: EventStream.pause) }
+                return part.bytes
             }
             // Proxies close a connection that is silent for long, and a client that is gone is noticed.
             if mustShowLife { return Array(":\n\n".utf8) }
@@ -65,7 +76,21 @@ actor EventStream: PageStream {
         return nil
     }
 
-    private static func bytes(of event: Event) -> [UInt8] {
+    /// Returns the events after the last one; nil when the journal cannot be read.
+    private func read() async -> SharedEvents.Part? {
+        if isCaughtUp, let part = await shared?.events(after: last, version: version) {
+            cursor = nil
+            return part
+        }
+        var cursor = cursor ?? JournalCursor(journal, after: last, filter, limit: EventStream.batch)
+        guard let events = try? await cursor.next() else { return nil }
+        self.cursor = cursor
+        isCaughtUp = events.count < EventStream.batch
+        return SharedEvents.Part(
+            bytes: events.flatMap(EventStream.bytes), last: events.last?.seq ?? last, isAll: isCaughtUp)
+    }
+
+    static func bytes(of event: Event) -> [UInt8] {
         Array("id: \(event.seq)\ndata: ".utf8) + event.json.bytes + Array("\n\n".utf8)
     }
 }
