@@ -8,23 +8,20 @@
 
 struct cm_limits {
     unsigned int connections;
-    unsigned int per_address;
     // Of one connection: its headers, and the part of the response that is being written.
     size_t memory;
 };
 
-// Starts a daemon that has no thread: its owner polls the descriptor of `cm_epoll` and calls MHD_run. `socket` listens, and is
-// closed with the daemon. All callbacks get `context`.
+// Starts a daemon that neither listens nor has a thread: its owner accepts connections, polls the descriptor of `cm_epoll` and
+// calls MHD_run. All callbacks get `context`.
 static inline struct MHD_Daemon *cm_start(
-    int socket, void *context, struct cm_limits limits, MHD_AccessHandlerCallback handle,
+    void *context, struct cm_limits limits, MHD_AccessHandlerCallback handle,
     void *(*begin)(void *context, const char *target, struct MHD_Connection *connection),
     MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection,
     size_t (*unescape)(void *context, struct MHD_Connection *connection, char *text)) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, context,
-        MHD_OPTION_LISTEN_SOCKET, socket,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, handle, context,
         MHD_OPTION_CONNECTION_LIMIT, limits.connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits.per_address,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory,
         MHD_OPTION_CONNECTION_TIMEOUT, 0U,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,

@@ -81,6 +81,31 @@ struct PageServerTests {
         }
     }
 
+    @Test("a connection beyond a limit is refused at once and in words, and those before it are served")
+    func tooManyConnections() async throws {
+        for (inAll, ofAddress, reason) in [
+            (100, 200, "100 connections are open"), (200, 100, "100 connections of this address are open"),
+        ] {
+            var limits = PageLimits()
+            (limits.connections, limits.connectionsPerAddress) = (inAll, ofAddress)
+            try await serving([Route(.get, "/") { _ in .text("reached") }], limits: limits) { port in
+                let request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                var clients = try (0..<100).map { _ in try RawClient(port) }
+                for _ in 0..<1000 {
+                    let text = try await RawClient(port).readAll()
+                    #expect(text.hasPrefix("HTTP/1.1 503 "))
+                    #expect(text.contains(reason))
+                }
+                for client in clients {
+                    try client.send(request)
+                    #expect(try await client.readAll().contains("reached"))
+                }
+                clients = []
+                #expect(try await RawClient.exchange(port, request).contains("reached"))
+            }
+        }
+    }
+
     @Test("a client that sends its request too slowly is cut off, and so is one that sends nothing")
     func slowSender() async throws {
         var limits = PageLimits()
@@ -183,7 +208,9 @@ struct PageServerTests {
 
     @Test("a Unix socket is private, replaces a stale one, and never another file or a living one")
     func unixSocket() async throws {
-        var template = Array("/tmp/vedette-page-XXXXXX\0".utf8CString)
+        // The path of a socket has at most 107 bytes (unix(7)).
+        let place = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.utf8.count <= 70 ? $0 : nil } ?? "/tmp"
+        var template = Array("\(place)/vedette-page-XXXXXX\0".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { rmdir(folder) }
         let path = "\(folder)/page.sock"

@@ -39,11 +39,6 @@ struct ListenSocket: Sendable {
     /// Closes the socket, and removes the file of a Unix socket.
     func close() {
         Glibc.close(descriptor)
-        remove()
-    }
-
-    /// Removes the file of a Unix socket.
-    func remove() {
         if case .unix(let path) = address { unlink(path) }
     }
 
@@ -137,7 +132,7 @@ struct ListenSocket: Sendable {
     private static func bind<Name>(
         _ descriptor: Int32, _ name: inout Name, _ address: ListenAddress
     ) throws(ListenError) {
-        guard withAddress(&name, { Glibc.bind(descriptor, $0, $1) }) == 0, listen(descriptor, 128) == 0 else {
+        guard withAddress(&name, { Glibc.bind(descriptor, $0, $1) }) == 0, listen(descriptor, SOMAXCONN) == 0 else {
             throw ListenError(address, action: "listen")
         }
     }

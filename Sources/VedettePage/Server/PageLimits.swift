@@ -2,9 +2,9 @@
 
 /// The limits of the server. At these defaults it needs at most 25 MB, with every connection in use.
 public struct PageLimits: Sendable {
-    /// Connections at once; others wait in the system's queue.
+    /// Connections at once; others are refused.
     public var connections = 512
-    /// Connections of one address; others are closed. Browsers behind one proxy share an address.
+    /// Connections of one address; others are refused. Browsers behind one proxy share an address.
     public var connectionsPerAddress = 384
     /// Responses at once that are streams.
     public var streams = 256

@@ -11,6 +11,7 @@ import Glibc
 final class ServerLoop {
     private struct Connection {
         let socket: Int32
+        let peer: PageRequest.Peer
         /// Nil while its handler or stream is waited for without limit.
         var deadline: ContinuousClock.Instant?
         var exchange: Exchange?
@@ -18,12 +19,14 @@ final class ServerLoop {
 
     typealias Respond = @Sendable (PageRequest) async -> PageResponse
 
-    private let socket: ListenSocket
+    private let acceptor: Acceptor
     private let mailbox: Mailbox
     private let limits: PageLimits
     private let respond: Respond
     private var daemon: OpaquePointer?
     private var connections: [OpaquePointer: Connection] = [:]
+    /// How many connections each address has; those that have none are left out.
+    private var connectionsOf: [PageRequest.Peer: Int] = [:]
     private var exchanges: [Int: Exchange] = [:]
     private var lastID = 0
     /// Requests that wait for a handler.
@@ -37,13 +40,14 @@ final class ServerLoop {
 
     /// - Returns: nil when the system lacks memory or descriptors.
     init?(_ socket: ListenSocket, _ mailbox: Mailbox, _ limits: PageLimits, _ respond: @escaping Respond) {
-        (self.socket, self.mailbox, self.limits, self.respond) = (socket, mailbox, limits, respond)
+        (self.mailbox, self.limits, self.respond) = (mailbox, limits, respond)
+        acceptor = Acceptor(socket)
         rate = RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)
+        // The limit is kept before a connection is added; should libmicrohttpd add it later, as many more fit.
         let bounds = cm_limits(
-            connections: UInt32(limits.connections), per_address: UInt32(limits.connectionsPerAddress),
-            memory: limits.head)
+            connections: UInt32(limits.connections + ServerLoop.mostAccepted), memory: limits.head)
         daemon = cm_start(
-            socket.descriptor, Unmanaged.passUnretained(self).toOpaque(), bounds, handleCallback, beginCallback,
+            Unmanaged.passUnretained(self).toOpaque(), bounds, handleCallback, beginCallback,
             completedCallback, connectionCallback, unescapeCallback)
         guard daemon != nil else { return nil }
     }
@@ -61,6 +65,7 @@ final class ServerLoop {
                 case .stop(let call): stopped = call
                 }
             }
+            acceptConnections()
             MHD_run(daemon)
             startHandlers()
             cutOffLate()
@@ -78,11 +83,15 @@ final class ServerLoop {
             let wait = max(0, (nextDeadline - .now) / .milliseconds(1) + 1)
             limit = limit < 0 ? Int64(wait) : min(limit, Int64(wait))
         }
-        var polled = [
-            pollfd(fd: cm_epoll(daemon), events: Int16(POLLIN), revents: 0),
-            pollfd(fd: mailbox.readable, events: Int16(POLLIN), revents: 0),
-        ]
-        _ = poll(&polled, 2, Int32(clamping: limit))
+        let (listening, pause) = acceptor.polled(at: .now)
+        if let pause {
+            let wait = Int64(pause / .milliseconds(1) + 1)
+            limit = limit < 0 ? wait : min(limit, wait)
+        }
+        var polled = [cm_epoll(daemon), mailbox.readable, listening].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        _ = poll(&polled, nfds_t(polled.count), Int32(clamping: limit))
     }
 
     private func end() {
@@ -93,7 +102,7 @@ final class ServerLoop {
             resume(exchange)
         }
         MHD_stop_daemon(daemon)
-        socket.remove()
+        acceptor.stop()
     }
 
     // MARK: Requests
@@ -125,7 +134,7 @@ final class ServerLoop {
         case .body:
             let request = PageRequest(
                 exchange.method, exchange.target, headers: exchange.headers, body: exchange.body,
-                peer: peer(of: exchange.connection))
+                peer: connections[exchange.connection]?.peer ?? .local)
             guard let request else {
                 return queue(.text("The address of the request is malformed.\n", status: 400), exchange, closes: true)
             }
@@ -235,12 +244,46 @@ final class ServerLoop {
 
     // MARK: Connections
 
+    /// Connections that are accepted before others are served.
+    private static let mostAccepted = 64
+
+    private func acceptConnections() {
+        for _ in 0..<ServerLoop.mostAccepted {
+            guard let client = acceptor.accept() else { return }
+            if let reason = refusal(of: client.peer) {
+                client.refuse(reason)
+                continue
+            }
+            _ = withUnsafePointer(to: client.name) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    // It closes the connection when it has no memory for it.
+                    MHD_add_connection(daemon, client.descriptor, $0, client.length)
+                }
+            }
+        }
+    }
+
+    /// Why a new connection does not fit; nil when it does.
+    private func refusal(of peer: PageRequest.Peer) -> String? {
+        if connections.count >= limits.connections {
+            return "\(limits.connections) connections are open, the most that this page takes."
+        }
+        guard peer != .local, connectionsOf[peer, default: 0] >= limits.connectionsPerAddress else { return nil }
+        return "\(limits.connectionsPerAddress) connections of this address are open, the most that it may have."
+    }
+
     fileprivate func opened(_ connection: OpaquePointer) {
-        connections[connection] = Connection(socket: cm_socket(connection))
+        let peer = PageRequest.Peer(cm_peer(connection))
+        connections[connection] = Connection(socket: cm_socket(connection), peer: peer)
+        connectionsOf[peer, default: 0] += 1
         setDeadline(of: connection, in: limits.receive)
     }
 
-    fileprivate func closed(_ connection: OpaquePointer) { connections[connection] = nil }
+    fileprivate func closed(_ connection: OpaquePointer) {
+        guard let peer = connections.removeValue(forKey: connection)?.peer else { return }
+        let count = connectionsOf[peer, default: 1] - 1
+        connectionsOf[peer] = count > 0 ? count : nil
+    }
 
     private func suspend(_ exchange: Exchange, within limit: Duration?) {
         exchange.isSuspended = true
@@ -297,21 +340,6 @@ final class ServerLoop {
                 }, pointer)
         }
         return headers
-    }
-
-    private func peer(of connection: OpaquePointer) -> PageRequest.Peer {
-        guard let name = cm_peer(connection) else { return .local }
-        let length: Int
-        switch Int32(name.pointee.sa_family) {
-        case AF_INET: length = MemoryLayout<sockaddr_in>.size
-        case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
-        default: return .local
-        }
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        guard getnameinfo(name, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
-            return .local
-        }
-        return .address(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 }
 
