@@ -19,11 +19,10 @@ extension StatusPage {
         let filter = EventFilter(source: source)
         let size = EventsView.perPage
         let start = try await reader.seq(before: page * size, filter)
-        let newer = page == 1 ? [] : try await reader.lastEvents((page - 1) * size, filter)
+        let end = page == 1 ? .max : try await reader.seq(before: (page - 1) * size, filter)
         let events = try await reader.events(after: start, filter, limit: size)
-        let end = newer.first?.seq ?? .max
         let view = EventsView(
-            render: render, events: events.filter { $0.seq < end }.reversed(), source: source, page: page,
+            render: render, events: events.filter { $0.seq <= end }.reversed(), source: source, page: page,
             hasNext: start > 0)
         return (source.map { "Events of \($0)" } ?? "Events", view.content)
     }

@@ -127,6 +127,48 @@ struct PageTests {
         #expect(shown.response.status == 200)
     }
 
+    @Test("the events of a page follow those of the page before, and the last page has the rest")
+    func pagesOfEvents() async throws {
+        let events = (1...250).map { number in
+            let id = Identifier("00000000-0000-7000-8000-\(String(1_000_000_000_000 + number).dropFirst())")
+            return Event(
+                id: id, kind: .changed, time: FixedClock().now().wall, source: "lab", sourceKind: "json", poll: "p")
+        }
+        _ = try journal.commit([PollRecord(record: nil, events: events)], within: .none)
+        for (number, expected) in [(1, 151...250), (2, 51...150), (3, 1...50)] {
+            let text = try await get(page(), "/events?page=\(number)").text
+            let shown = (1...250).filter { text.contains("href=\"/events/\($0)\"") }
+            #expect(shown == Array(expected))
+        }
+        #expect(try await get(page(), "/events?page=4").text.contains("href=\"/events/1\"") == false)
+    }
+
+    @Test("the overview shows the watchers that share a journal, with what each holds")
+    func watchers() throws {
+        let now = FixedClock().now().wall
+        var facts = StatusFacts(now: now)
+        facts.watchers = [
+            RegisteredWatcher(
+                number: 1, name: "north", process: WatcherProcess(pid: 7, host: "db1"), started: now,
+                configuration: "c",
+                configured: 1, left: .seconds(10), sources: 120, sinks: 2),
+            RegisteredWatcher(
+                number: 2, name: "<south>", process: WatcherProcess(pid: 8, host: "db2"), started: now,
+                configuration: "c", configured: 1, left: .seconds(2), sources: 119, sinks: 1),
+        ]
+        let text = PageText(
+            clock: { time, _ in time.rfc3339 }, localized: { text, _ in text }, happening: { _ in [] },
+            meaning: { _, _ in nil })
+        let render = Render(now: now, text: text, formToken: "f", back: "/")
+        let html = OverviewView(render: render, facts: facts, events: [], page: 1).content.text
+        #expect(
+            html.contains("<td>north <span class=\"faint wide\">process 7 on db1</span></td><td>120</td><td>2</td>"))
+        #expect(html.contains("&lt;south&gt; "))
+        #expect(html.contains("process 8 on db2</span> <span class=\"busy\">late</span></td><td>119</td><td>1</td>"))
+        facts.watchers = []
+        #expect(!OverviewView(render: render, facts: facts, events: [], page: 1).content.text.contains("Watchers"))
+    }
+
     @Test("a button changes the journal as its command does, and tells the outcome")
     func buttons() async throws {
         let page = page()

@@ -25,7 +25,7 @@ struct OverviewView: Sendable {
             + "</section><section aria-labelledby=\"h-events\"><h2 id=\"h-events\">Latest events</h2>"
             + Render.live("events", EventsView.table(events, render))
             + "<p><a href=\"/events\">All events</a></p><h2>Sinks</h2>" + Render.live("sinks", sinks)
-            + Render.live("waiting", waiting) + "</section></div>"
+            + Render.live("watchers", watchers) + Render.live("waiting", waiting) + "</section></div>"
     }
 
     private var summary: HTML {
@@ -151,6 +151,20 @@ struct OverviewView: Sendable {
                 "<th>Sink</th>", "<th>Sent today</th>", "<th>Pending</th>", "<th>Dead</th>",
                 "<th class=\"wide\">Last sent</th>",
             ], rows, empty: "No sink is configured.")
+    }
+
+    private var watchers: HTML {
+        guard !facts.watchers.isEmpty else { return "" }
+        let rows = facts.watchers.map { watcher -> HTML in
+            let late: HTML = watcher.isLate ? " <span class=\"busy\">late</span>" : ""
+            return """
+                <tr><td>\(watcher.name) <span class="faint wide">\(watcher.process.text)</span>\(late)</td>\
+                <td>\(watcher.sources)</td><td>\(watcher.sinks)</td><td>\(render.age(watcher.started))</td></tr>
+                """
+        }
+        return "<h2>Watchers</h2>"
+            + Render.table(
+                ["<th>Watcher</th>", "<th>Sources</th>", "<th>Sinks</th>", "<th>Started</th>"], rows, empty: "")
     }
 
     private var waiting: HTML {
