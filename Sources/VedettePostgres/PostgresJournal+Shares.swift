@@ -4,7 +4,9 @@ public import VedetteCore
 
 extension PostgresJournal {
     public var shares: (any JournalShares)? {
-        writer.registration.isShared ? PostgresShares(journal: self, writer: writer.registration.number) : nil
+        let registration = writer.registration
+        return registration.isShared
+            ? PostgresShares(journal: self, writer: registration.number, name: registration.name) : nil
     }
 }
 
@@ -12,6 +14,7 @@ extension PostgresJournal {
 struct PostgresShares: JournalShares {
     let journal: PostgresJournal
     let writer: Int64
+    let name: String
 
     func watchers() async throws(JournalError) -> [RegisteredWatcher] { try await journal.read(Registration.all) }
 

@@ -23,6 +23,9 @@ struct Registration: Sendable, Hashable {
 
     /// Grows with each registration: the epoch of everything that the watcher writes.
     var number: Int64
+    /// See `Identity`.
+    var name: String
+    /// See `Identity`.
     var isShared: Bool
 
     static let count = "update watcher set commits = commits + 1 where number = $1 returning commits"
@@ -68,7 +71,7 @@ struct Registration: Sendable, Hashable {
                 ]
             ).first?.int64(0)
             guard let number else { throw PostgresError(.statement(state: "XX001"), "a registration has no number") }
-            return Registration(number: number, isShared: identity.isShared)
+            return Registration(number: number, name: identity.name, isShared: identity.isShared)
         }
     }
 

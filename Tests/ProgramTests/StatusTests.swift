@@ -234,13 +234,13 @@ struct StatusTests {
     @Test("how late polls start is a line of the header, and a warning from one second on; JSON has it in seconds")
     func lateness() throws {
         var facts = facts
-        facts.lateness = PollLateness.Report(p99: 0.025, polls: 1200, at: Self.ago(30))
+        facts.lateness = ["": PollLateness.Report(p99: 0.025, polls: 1200, at: Self.ago(30))]
         let calm = screen(facts, 80, isOn: true).lines[2]
         #expect(
             calm
                 == Palette(isOn: true).paint("99 % of the last 1200 polls started within 25 ms of the due time", .faint)
         )
-        facts.lateness?.p99 = 2.5
+        facts.lateness[""]?.p99 = 2.5
         let late = screen(facts, 80, isOn: true).lines[2]
         #expect(
             late
@@ -275,6 +275,28 @@ struct StatusTests {
         #expect(rows[1...3].map { $0["newestConfiguration"] } == [.bool(false), .bool(false), .bool(true)])
         #expect(rows[1...3].map { $0["late"] } == [nil, nil, .bool(true)])
         #expect(ConfigurationDrift([]).cause == nil)
+    }
+
+    @Test(
+        "the table of watchers shows how late the polls of each one start, and '-' for one that has not stored it yet")
+    func latenessOfMembers() throws {
+        var facts = facts
+        facts.watchers = [member("db1", "a", configured: 1), member("db2", "a", configured: 2)]
+        facts.watchers.append(member("db3", "a", configured: 3))
+        facts.lateness = [
+            "db1": PollLateness.Report(p99: 0.025, polls: 1200, at: Self.ago(30)),
+            "db2": PollLateness.Report(p99: 2.5, polls: 70, at: Self.ago(10)),
+        ]
+        let lines = screen(facts, nil).lines.map(\.text)
+        #expect(lines.contains { $0.hasPrefix("WATCHER") && $0.hasSuffix("P99 LATENESS") })
+        #expect(lines.contains { $0.hasPrefix("db1") && $0.hasSuffix("25 ms") })
+        #expect(lines.contains { $0.hasPrefix("db2") && $0.hasSuffix("3 s") })
+        #expect(lines.contains { $0.hasPrefix("db3") && $0.hasSuffix("-") })
+        let painted = screen(facts, nil, isOn: true).lines
+        #expect(painted.contains { $0.text.contains(Palette(isOn: true).paint("3 s", .doubtful).text) })
+        let rows = try facts.json(only: nil).map { try JSON(parsing: Array($0.utf8)) }
+        #expect(rows[0]["lateness"] == nil)
+        #expect(rows[1...3].map { $0["lateness"]?["p99"] } == [.number("0.025"), .number("2.5"), nil])
     }
 
     @Test("--json holds the watcher, each source, sink and silence, one object a line")

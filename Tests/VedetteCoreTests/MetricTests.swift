@@ -45,14 +45,18 @@ struct MetricTests {
         #expect(lateness.report(at: moment(9000)) == nil)
     }
 
-    @Test("the journal keeps the lateness of polls as a record of its own, also as JSON")
+    @Test("the journal keeps the lateness of polls as a record of its own for each watcher, also as JSON")
     func record() {
         let report = PollLateness.Report(p99: 0.025, polls: 1234, at: Timestamp(milliseconds: 99_000))
-        #expect(PollLateness.Report(report.record) == report)
-        let stored = SourceRecord(name: report.record.name, json: report.record.json)
-        #expect(PollLateness.Report(stored) == report)
-        #expect(StoppedSink(stored) == nil)
-        var source = report.record
+        for watcher in ["", "db1", "a/b"] {
+            let record = report.record(of: watcher)
+            #expect(PollLateness.Report(record) == report)
+            #expect(PollLateness.Report.watcher(ofRecord: record.name) == watcher)
+            let stored = SourceRecord(name: record.name, json: record.json)
+            #expect(PollLateness.Report(stored) == report)
+            #expect(StoppedSink(stored) == nil)
+        }
+        var source = report.record(of: "")
         source.name = "lateness"
         #expect(PollLateness.Report(source) == nil)
     }

@@ -37,7 +37,7 @@ final class SharedMemory: Sendable {
                     configuration: configuration, configured: number, left: .seconds(15)))
             return number
         }
-        return SharedPart(journal: self, writer: number)
+        return SharedPart(journal: self, writer: number, name: name)
     }
 
     /// Ends a registration with its leases.
@@ -53,6 +53,7 @@ final class SharedMemory: Sendable {
 struct SharedPart: Journal, JournalShares {
     let journal: SharedMemory
     let writer: Int64
+    var name = ""
 
     var shares: (any JournalShares)? { self }
 

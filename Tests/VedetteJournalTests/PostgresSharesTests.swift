@@ -109,6 +109,29 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("each watcher stores how late its own polls start, and status reads all of them")
+    func lateness() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let now = try await shares(first).watchers()[1].started.advanced(by: .seconds(60))
+        for (journal, p99) in [(first, 0.025), (second, 2.5)] {
+            let report = PollLateness.Report(p99: p99, polls: 7, at: now)
+            try await journal.write(deferred: [DeferredWrite(report.record(of: try shares(journal).name))])
+        }
+        let access = PostgresJournalAccess(server)
+        let none = ConfigurationFacts(sources: [], sinks: [], rules: [], editedAt: now)
+        var facts = try await StatusFacts.read(access, none, now: now, today: now, age: { _ in nil })
+        #expect(facts.lateness.mapValues(\.p99) == ["a": 0.025, "b": 2.5])
+        try await first.close()
+        facts = try await StatusFacts.read(access, none, now: now, today: now, age: { _ in nil })
+        #expect(facts.lateness.mapValues(\.p99) == ["b": 2.5])
+        let again = try await join("b2")
+        let later = now.advanced(by: .seconds(1300))
+        facts = try await StatusFacts.read(access, none, now: later, today: now, age: { _ in nil })
+        #expect(facts.watchers.map(\.name) == ["b", "b2"] && facts.lateness.isEmpty, "too long ago")
+        try await second.close()
+        try await again.close()
+    }
+
     private func memory(_ slot: RuleMemory.Slot, _ name: String, count: Int = 1) -> [RuleMemory.Key: RuleMemory?] {
         let key = RuleMemory.Key(rule: "r", slot: slot, name: name)
         var memory = RuleMemory(key: key, identity: 7, since: stamp(0))

@@ -140,7 +140,7 @@ struct PostgresTests {
         }
         #expect(numbers == [1, 2, 3])
         #expect(try numbers.map { try registration.hasCommitted($0, connection) } == [true, true, false])
-        let gone = Registration(number: 99, isShared: false)
+        let gone = Registration(number: 99, name: "", isShared: false)
         #expect(throws: JournalError.self) { try gone.hasCommitted(1, connection) }
     }
 

@@ -57,24 +57,32 @@ public struct PollLateness: Sendable, Hashable {
 }
 
 extension PollLateness.Report {
-    /// The name of its record in the journal. No source has such a name.
-    public static let recordName = "/lateness"
+    private static let namePrefix = "/lateness/"
 
     private static let p99Name = "p99"
 
+    /// Returns the name of a watcher's record in the journal. No source has such a name.
+    /// - Parameter watcher: its name; empty where it has the journal for itself.
+    public static func recordName(of watcher: String) -> String { namePrefix + watcher }
+
+    /// Returns the name of the watcher that a record is of; nil for the record of a source or sink.
+    public static func watcher(ofRecord name: String) -> String? {
+        name.hasPrefix(namePrefix) ? String(name.dropFirst(namePrefix.count)) : nil
+    }
+
     /// Reads a record; nil for that of a source.
     public init?(_ record: SourceRecord) {
-        guard record.name == Self.recordName, let head = record.snapshot, let p99 = head.states[Self.p99Name] else {
-            return nil
-        }
+        guard Self.watcher(ofRecord: record.name) != nil, let head = record.snapshot,
+            let p99 = head.states[Self.p99Name]
+        else { return nil }
         self.init(p99: Double(p99) / 1000, polls: head.count, at: head.goodAt)
     }
 
-    /// The record to store.
-    public var record: SourceRecord {
+    /// Returns the record to store.
+    public func record(of watcher: String) -> SourceRecord {
         var head = SnapshotHead(identity: 0, fingerprints: [:], goodAt: at)
         (head.count, head.states) = (polls, [Self.p99Name: Int(p99 * 1000)])
-        var record = SourceRecord(name: Self.recordName)
+        var record = SourceRecord(name: Self.recordName(of: watcher))
         (record.snapshot, record.health.lastPollAt) = (head, at)
         return record
     }

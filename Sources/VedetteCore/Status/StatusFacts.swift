@@ -31,8 +31,9 @@ public struct StatusFacts: Sendable {
     public var rules: [Rule] = []
     /// Since when the watcher has stored nothing although polls were due; nil when all is well.
     public var stalledSince: Timestamp?
-    /// How late polls started lately; nil where no watcher runs, and in its first minute.
-    public var lateness: PollLateness.Report?
+    /// How late polls started lately, by the watcher's name, which is empty where the journal is one watcher's. A watcher
+    /// has none in its first minute.
+    public var lateness: [String: PollLateness.Report] = [:]
     /// Those in force.
     public var silences: [Silence] = []
     /// Rule memories that wait for something.
@@ -72,9 +73,10 @@ extension StatusFacts {
             facts.watcher = Watcher(process: process, since: age.map { now.advanced(by: .zero - $0) })
         }
         do throws(JournalError) {
-            try await facts.read(try await journal.reader(), configuration, today: today)
+            let reader = try await journal.reader()
             // One that watches alone has no name.
             facts.watchers = try await journal.watchers().filter { !$0.name.isEmpty }
+            try await facts.read(reader, configuration, today: today)
         } catch {
             guard error.reason == .missing else { throw error }
             facts.sources = configuration.sources.map { SourceStatus($0, nil) }
@@ -94,7 +96,7 @@ extension StatusFacts {
             sources.lazy.compactMap(\.record),
             watcherAge: watcher?.since.map { .milliseconds(now.milliseconds - $0.milliseconds) },
             now: now)
-        lateness = all.lazy.compactMap(PollLateness.Report.init).first.flatMap { isOfThisRun($0) ? $0 : nil }
+        lateness = currentLateness(all)
         let stops = all.compactMap(StoppedSink.init)
         let counts = try await reader.sinkCounts()
         let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
@@ -115,9 +117,19 @@ extension StatusFacts {
         ).find(records: records, memories: memories)
     }
 
-    private func isOfThisRun(_ report: PollLateness.Report) -> Bool {
-        guard let watcher, report.at >= now.advanced(by: .zero - PollLateness.longestAge) else { return false }
-        return watcher.since.map { report.at >= $0 } ?? true
+    /// Returns the reports that watchers made since they started, and not too long ago.
+    private func currentLateness(_ records: [SourceRecord]) -> [String: PollLateness.Report] {
+        let named = Dictionary(watchers.map { ($0.name, Optional($0.started)) }) { _, last in last }
+        let starts = named.isEmpty ? watcher.map { ["": $0.since] } ?? [:] : named
+        let oldest = now.advanced(by: .zero - PollLateness.longestAge)
+        var current: [String: PollLateness.Report] = [:]
+        for record in records {
+            guard let name = PollLateness.Report.watcher(ofRecord: record.name), let start = starts[name],
+                let report = PollLateness.Report(record), report.at >= max(start ?? oldest, oldest)
+            else { continue }
+            current[name] = report
+        }
+        return current
     }
 
     private static func waiting(

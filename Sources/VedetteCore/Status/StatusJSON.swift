@@ -30,11 +30,13 @@ extension StatusFacts {
             "state": .string(location), "sources": .number(sources.count),
             "health": .object(
                 healthCounts.map { JSON.Member(name: $0.health.rawValue, value: .number($0.count)) }),
-            "lateness": lateness.map {
-                .members([
-                    "p99": .number(rounded: $0.p99), "polls": .number($0.polls), "at": .string($0.at.rfc3339),
-                ])
-            },
+            "lateness": lateness[""].map(json),
+        ])
+    }
+
+    private func json(_ report: PollLateness.Report) -> JSON {
+        .members([
+            "p99": .number(rounded: report.p99), "polls": .number(report.polls), "at": .string(report.at.rfc3339),
         ])
     }
 
@@ -44,7 +46,8 @@ extension StatusFacts {
             "member": .string(watcher.name), "pid": .number(watcher.process.pid),
             "host": watcher.process.host.map(JSON.string), "since": .string(watcher.started.rfc3339),
             "sources": .number(watcher.sources), "sinks": .number(watcher.sinks),
-            "late": watcher.isLate ? .bool(true) : nil, "configuration": .string(watcher.configuration),
+            "lateness": lateness[watcher.name].map(json), "late": watcher.isLate ? .bool(true) : nil,
+            "configuration": .string(watcher.configuration),
             "newestConfiguration": .bool(watcher.configuration == newest?.configuration),
         ])
     }

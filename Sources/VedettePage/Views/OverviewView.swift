@@ -48,7 +48,7 @@ struct OverviewView: Sendable {
             let since: HTML? = watcher.since.map { "<li>watching since \(render.time($0))</li>" }
             return "\(since)<li class=\"faint\">\(watcher.process.text)</li>"
         }
-        let lateness: HTML? = facts.lateness.map { report in
+        let lateness: HTML? = facts.lateness.values.max { $0.p99 < $1.p99 }.map { report in
             "<li class=\"faint\">99 % of polls start within \(Render.duration(report.p99))</li>"
         }
         return "<h1 class=\"verdict\">\(verdict)</h1><ul class=\"facts\">\(counts)\(watcher)\(lateness)</ul>"

@@ -26,14 +26,19 @@ enum LeaseRows {
     /// Returns the records of sources and sinks among these that the writer of the transaction does not hold.
     static func foreign(_ records: [String], _ transaction: Transaction) throws -> Set<String> {
         guard let writer = transaction.sharedWriter, !records.isEmpty else { return [] }
-        let leases = Dictionary(records.map { (lease(of: $0).text, $0) }) { first, _ in first }
+        let leases = Dictionary(records.compactMap { record in lease(of: record).map { ($0.text, record) } }) {
+            first, _ in first
+        }
+        guard !leases.isEmpty else { return [] }
         let rows = try transaction.run(
             "select name from lease where watcher = $1 and name = any($2::text[])", [writer, TextArray(leases.keys)])
         let held = Set(try rows.map { try $0.text(0) })
         return Set(leases.filter { !held.contains($0.key) }.values)
     }
 
-    private static func lease(of record: String) -> Lease {
-        StoppedSink.sink(ofRecord: record).map(Lease.sink) ?? .source(record)
+    /// Returns what a watcher must hold to write a record; nil for a record of the watcher itself.
+    private static func lease(of record: String) -> Lease? {
+        if PollLateness.Report.watcher(ofRecord: record) != nil { return nil }
+        return StoppedSink.sink(ofRecord: record).map(Lease.sink) ?? .source(record)
     }
 }

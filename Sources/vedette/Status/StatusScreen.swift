@@ -62,7 +62,7 @@ struct StatusScreen: Sendable {
         if !healths.isEmpty { counts = counts + StyledText(": ") + joined(healths, ", ") }
         let rest = ", \(counted(facts.sinks.count, "sink")), \(counted(facts.rules.count, "rule"))"
         lines.append(fitted(counts + StyledText(rest)))
-        if let lateness = facts.lateness { lines.append(fitted(text(of: lateness))) }
+        if let lateness = facts.lateness[""] { lines.append(fitted(text(of: lateness))) }
         return lines
     }
 
@@ -70,11 +70,14 @@ struct StatusScreen: Sendable {
     private static let lateAfter = 1.0
 
     private func text(of lateness: PollLateness.Report) -> StyledText {
-        let time =
-            lateness.p99 < StatusScreen.lateAfter
-            ? "\(Int(lateness.p99 * 1000)) ms" : MessageFormatter.duration(seconds: lateness.p99)
-        let text = "99 % of the last \(counted(lateness.polls, "poll")) started within \(time) of the due time"
+        let polls = counted(lateness.polls, "poll")
+        let text = "99 % of the last \(polls) started within \(duration(of: lateness)) of the due time"
         return palette.paint(text, lateness.p99 > StatusScreen.lateAfter ? .doubtful : .faint)
+    }
+
+    private func duration(of lateness: PollLateness.Report) -> String {
+        lateness.p99 < StatusScreen.lateAfter
+            ? "\(Int(lateness.p99 * 1000)) ms" : MessageFormatter.duration(seconds: lateness.p99)
     }
 
     private var problems: [StyledText] {
@@ -108,14 +111,20 @@ struct StatusScreen: Sendable {
 
     private var watchers: [StyledText] {
         guard !facts.watchers.isEmpty else { return [] }
-        var table = TextTable(["WATCHER", "PROCESS", "SINCE", "SOURCES", "SINKS"], palette)
+        let heading = ["WATCHER", "PROCESS", "SINCE", "SOURCES", "SINKS"]
+        var table = TextTable(heading + (facts.lateness.isEmpty ? [] : ["P99 LATENESS"]), palette)
         for watcher in facts.watchers {
             let host = watcher.process.host.map { " on \($0)" } ?? ""
-            table.add([
-                StyledText(watcher.name), StyledText("\(watcher.process.pid)\(host)"),
-                StyledText(watcher.started.relative(to: now)),
-                StyledText("\(watcher.sources)"), StyledText("\(watcher.sinks)"),
-            ])
+            let lateness = facts.lateness[watcher.name].map { report in
+                report.p99 > StatusScreen.lateAfter
+                    ? palette.paint(duration(of: report), .doubtful) : StyledText(duration(of: report))
+            }
+            table.add(
+                [
+                    StyledText(watcher.name), StyledText("\(watcher.process.pid)\(host)"),
+                    StyledText(watcher.started.relative(to: now)),
+                    StyledText("\(watcher.sources)"), StyledText("\(watcher.sinks)"),
+                ] + (facts.lateness.isEmpty ? [] : [lateness ?? StyledText("-")]))
         }
         return table.lines(within: width, shrinking: [0, 1])
     }

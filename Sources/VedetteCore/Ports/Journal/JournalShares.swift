@@ -98,6 +98,9 @@ public protocol JournalShares: Sendable {
     /// The number of this watcher's registration.
     var writer: Int64 { get }
 
+    /// The name of this watcher; see `RegisteredWatcher.name`.
+    var name: String { get }
+
     /// Reads the registered watchers, this one included.
     func watchers() async throws(JournalError) -> [RegisteredWatcher]
 
