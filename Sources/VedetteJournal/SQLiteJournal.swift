@@ -74,8 +74,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func sourceRecords() async throws(JournalError) -> [SourceRecord] {
-        let files = store.files
-        return try await store.read { try SourceRows.records($0, files, SourceRecordCache()) }
+        try await store.read { try SourceRows.records($0, SourceRecordCache()) }
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {

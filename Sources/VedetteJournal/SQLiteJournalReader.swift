@@ -71,13 +71,12 @@ final class SQLiteJournalReader: JournalReader {
     }
 
     func sourceRecords() async throws(JournalError) -> [SourceRecord] {
-        let (files, cache) = (store.files, records)
-        return try await store.read { try SourceRows.records($0, files, cache) }
+        let records = records
+        return try await store.read { try SourceRows.records($0, records) }
     }
 
     func sourceRecord(of source: String) async throws(JournalError) -> SourceRecord? {
-        let files = store.files
-        return try await store.read { try SourceRows.record($0, files, of: source) }
+        try await store.read { try SourceRows.record($0, of: source) }
     }
 
     func items(of source: String) async throws(JournalError) -> [String: StoredItem] {

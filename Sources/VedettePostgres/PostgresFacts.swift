@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import VedetteCore
 
 /// What `doctor` checks of a server.
 public struct PostgresFacts: Sendable, Hashable {

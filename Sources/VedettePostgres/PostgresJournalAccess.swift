@@ -8,7 +8,9 @@ public struct PostgresJournalAccess: EditableJournal {
 
     public init(_ server: PostgresServer) { worker = ConnectionWorker(server) }
 
-    public var location: String { worker.server.connection.location }
+    var server: PostgresServer { worker.server }
+
+    public var location: String { server.connection.location }
 
     public func watcher() async -> WatcherProcess? {
         do throws(JournalError) {
@@ -28,7 +30,7 @@ public struct PostgresJournalAccess: EditableJournal {
     }
 
     public func changes() throws(JournalError) -> AsyncStream<Void> {
-        try NotificationWatch.start(worker.server, for: .all)
+        try NotificationWatch.start(server, for: .all)
     }
 
     /// Reads what `doctor` checks of the server.

@@ -70,7 +70,9 @@ struct Registration: Sendable, Hashable {
                     Int(term.wholeMilliseconds),
                 ]
             ).first?.int64(0)
-            guard let number else { throw PostgresError(.statement(state: "XX001"), "a registration has no number") }
+            guard let number else {
+                throw PostgresError(.statement(state: PostgresError.dataCorrupted), "a registration has no number")
+            }
             return Registration(number: number, name: identity.name, isShared: identity.isShared)
         }
     }

@@ -48,7 +48,7 @@ final class Transaction {
             [SQLCommand("begin"), SQLCommand("select last_seq, last_delivery, changes from journal for update")] + fence
                 + (others ?? []))
         guard let numbers = rows[1].first else {
-            throw PostgresError(.statement(state: "XX001"), "the row of 'journal' is missing")
+            throw PostgresError(.statement(state: PostgresError.dataCorrupted), "the row of 'journal' is missing")
         }
         (lastSeq, lastDelivery) = (try numbers.int64(0), try numbers.int64(1))
         lastChange = try numbers.int64(2)

@@ -38,14 +38,14 @@ struct CopyTests {
             switch self {
             case .sqlite(let scratch):
                 try await SQLiteSnapshot.open(directory: scratch.path, isExclusive: isExclusive)
-            case .postgres(let server): try await PostgresSnapshot.open(server, isExclusive: isExclusive)
+            case .postgres(let server): try await PostgresJournalAccess(server).snapshot(isExclusive: isExclusive)
             }
         }
 
         func target() async throws(JournalError) -> any JournalTarget {
             switch self {
             case .sqlite(let scratch): try SQLiteCopy.open(directory: scratch.path)
-            case .postgres(let server): try await PostgresCopy.open(server)
+            case .postgres(let server): try await PostgresJournalAccess(server).beginCopy()
             }
         }
 
@@ -292,7 +292,7 @@ struct CopyTests {
         let server = try PostgresLab.shared.get().schema()
         let journal = try await PostgresJournal.open(server)
         _ = try await journal.commit(polls(1...5))
-        let source = try await PostgresSnapshot.open(server, isExclusive: false)
+        let source = try await PostgresJournalAccess(server).snapshot(isExclusive: false)
         _ = try await journal.commit(polls(6...9))
         let scratch = Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)

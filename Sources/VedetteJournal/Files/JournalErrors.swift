@@ -55,6 +55,7 @@ extension JournalError {
     /// Translates an error of SQLite into a sentence with a remedy.
     static func from(_ error: any Error, _ files: JournalFiles) -> JournalError {
         if let error = error as? JournalError { return error }
+        if let error = error as? UnreadableRow { return corrupt(files, error.text) }
         guard let error = error as? DatabaseError else {
             return JournalError(.inputOutput, "the journal \(files.database) failed: \(error)")
         }

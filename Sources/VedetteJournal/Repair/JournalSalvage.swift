@@ -21,7 +21,7 @@ struct JournalSalvage {
         try copyItems(of: names)
         try copyNumbered("event", index: "event_time") { columns in
             guard let body = columns.text("body") else { return false }
-            return (try? EventRows.decode(UTF8Column(body))) != nil
+            return (try? EventRow.decode(body)) != nil
         }
         try copyDeliveries()
         try copyNumbered("request")
@@ -86,7 +86,7 @@ struct JournalSalvage {
                 return try Int.fetchOne(hasEvent, arguments: [event]) != nil
             }
             guard let body = columns.text("event_body") else { return false }
-            return (try? EventRows.decode(UTF8Column(body))) != nil
+            return (try? EventRow.decode(body)) != nil
         }
         // No number that a delivery knows is given to another event.
         let last = try Int64.fetchOne(copy, sql: "select max(event) from delivery") ?? 0

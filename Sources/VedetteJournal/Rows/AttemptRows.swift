@@ -46,18 +46,8 @@ enum AttemptRows {
 
     /// Reads the failed attempts of a delivery that are still kept, in order.
     static func of(_ delivery: Int64, _ db: Database) throws -> [Attempt] {
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: "select state, number, due, at, reason from attempt where delivery = ? order by number"),
-            arguments: [delivery])
-        var attempts: [Attempt] = []
-        while let row = try rows.next() {
-            guard let state = DeliveryState(rawValue: row[0]) else { continue }
-            attempts.append(
-                Attempt(
-                    delivery: delivery, state: state, attempts: row[1], due: Timestamp(milliseconds: row[2]),
-                    at: Timestamp(milliseconds: row[3]), reason: row[4]))
-        }
-        return attempts
+        let select = "select \(AttemptRow.columns) from attempt where delivery = ? order by number"
+        return try Row.fetchCursor(db.cachedStatement(sql: select), arguments: [delivery])
+            .decode { try AttemptRow.decode($0, of: delivery) }
     }
 }

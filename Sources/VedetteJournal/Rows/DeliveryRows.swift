@@ -5,12 +5,6 @@ import VedetteCore
 
 /// The rows of `delivery`.
 enum DeliveryRows {
-    static let columns = """
-        select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
-          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
-        from delivery d left join event e on e.seq = d.event
-        """
-
     /// Moves the time at which pending deliveries were created, from which their age counts.
     static func excludeFromAge(_ pause: Duration, _ db: Database) throws {
         let update = "update delivery indexed by delivery_owed set created = created + ? where ended_at is null"
@@ -48,7 +42,8 @@ enum DeliveryRows {
         "select event, state from delivery where event in (select value from json_each(?))"
 
     static let pendingInLane =
-        columns + " where d.source = ? and d.sink = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
+        DeliveryRow.select
+        + " where d.source = ? and d.sink = ? and d.id > ? and d.ended_at is null order by d.id limit ?"
 
     static func pending(_ db: Database, in lane: DeliveryLane, after: Int64, limit: Int) throws -> [Delivery] {
         try select(db, sql: pendingInLane, [lane.source, lane.sink, after, limit]).map(\.delivery)
@@ -103,16 +98,13 @@ enum DeliveryRows {
         if filter.rule != nil { conditions.append("+d.rule = ?") }
         if filter.event != nil { conditions.append("d.event = ?") }
         if filter.before != nil { conditions.append("d.created < ?") }
-        return "\(columns) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
+        return "\(DeliveryRow.select) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
     }
 
     static func select(
         _ db: Database, sql: String, _ arguments: StatementArguments
     ) throws -> [DeliveryStatus] {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
-        var deliveries: [DeliveryStatus] = []
-        while let row = try rows.next() { deliveries.append(try decode(row)) }
-        return deliveries
+        try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments).decode(DeliveryRow.decode)
     }
 
     static let lastSent = "select max(ended_at) from delivery where sink = ? and state = 'sent'"
@@ -160,28 +152,5 @@ enum DeliveryRows {
         ])
         delivery.id = db.lastInsertedRowID
         return delivery
-    }
-
-    private static func decode(_ row: Row) throws -> DeliveryStatus {
-        let (cause, priority, state): (UTF8Column?, String, String) = (row[4], row[7], row[12])
-        guard let cause, let priority = Priority(rawValue: priority), let state = DeliveryState(rawValue: state)
-        else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a delivery's row is unreadable")
-        }
-        var message = Message(
-            id: row[1], rule: row[2], sink: row[3], event: try EventRows.decode(cause), title: row[5], text: row[6],
-            priority: priority)
-        let tags: String = row[14]
-        message.tags = tags.split(separator: "\n").map(String.init)
-        message.suppressed = row[15]
-        message.field = row[17]
-        var delivery = Delivery(
-            id: row[0], message: message, created: Timestamp(milliseconds: row[8]), attempts: row[9],
-            due: Timestamp(milliseconds: row[10]), reason: row[11])
-        let chain: String? = row[16]
-        delivery.chain = chain?.split(separator: "\n").map(String.init)
-        let endedAt: Int64? = row[13]
-        return DeliveryStatus(
-            delivery: delivery, state: state, endedAt: endedAt.map(Timestamp.init(milliseconds:)))
     }
 }

@@ -128,17 +128,10 @@ enum EventRows {
             db, sql: "select body from event where id >= ? and id < ? order by id limit ?", [text, text + "~", limit])
     }
 
-    static func decode(_ body: UTF8Column) throws -> Event {
-        guard let json = try? JSON(parsing: body.bytes), let event = Event(json: json) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an event's row is unreadable")
-        }
-        return event
-    }
-
     private static func events(_ db: Database, sql: String, _ arguments: StatementArguments) throws -> [Event] {
         let bodies = try UTF8Column.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var events: [Event] = []
-        while let body = try bodies.next() { events.append(try decode(body)) }
+        while let body = try bodies.next() { events.append(try EventRow.decode(body.bytes)) }
         return events
     }
 }

@@ -24,16 +24,7 @@ enum RuleMemoryRows {
 
     /// Reads all in the order of their keys, without rows that this program did not write.
     static func all(_ db: Database) throws -> [RuleMemory] {
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: "select rule, slot, name, body from memory order by rule, slot, name"))
-        var memories: [RuleMemory] = []
-        while let row = try rows.next() {
-            guard let slot = RuleMemory.Slot(rawValue: row[1]), let body: UTF8Column = row[3],
-                let json = try? JSON(parsing: body.bytes),
-                let memory = RuleMemory(key: RuleMemory.Key(rule: row[0], slot: slot, name: row[2]), json: json)
-            else { continue }
-            memories.append(memory)
-        }
-        return memories
+        let select = "select \(RuleMemoryRow.columns) from memory order by rule, slot, name"
+        return try Row.fetchCursor(db.cachedStatement(sql: select)).decode(RuleMemoryRow.decode)
     }
 }

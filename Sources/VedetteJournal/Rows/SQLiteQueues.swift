@@ -30,7 +30,7 @@ struct SQLiteQueues: EvictableQueues {
     }
 
     func deliveries(_ ids: [Int64]) throws -> [Delivery] {
-        let select = DeliveryRows.columns + " where d.id = ?"
+        let select = DeliveryRow.select + " where d.id = ?"
         return try ids.compactMap { try DeliveryRows.select(db, sql: select, [$0]).first?.delivery }
     }
 

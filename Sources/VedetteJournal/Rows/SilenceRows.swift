@@ -6,21 +6,8 @@ import VedetteCore
 /// The rows of `silence`.
 enum SilenceRows {
     static func all(_ db: Database) throws -> [Silence] {
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: """
-                    select id, rule, source, item, until, until_state, created, sink, drops from silence order by id
-                    """))
-        var silences: [Silence] = []
-        while let row = try rows.next() {
-            let until: Int64? = row[4]
-            silences.append(
-                Silence(
-                    id: row[0], rule: row[1], source: row[2], item: row[3],
-                    until: until.map(Timestamp.init(milliseconds:)), untilState: row[5], sink: row[7], drops: row[8],
-                    created: Timestamp(milliseconds: row[6])))
-        }
-        return silences
+        try Row.fetchCursor(db.cachedStatement(sql: "select \(SilenceRow.columns) from silence order by id"))
+            .decode(SilenceRow.decode)
     }
 
     static func add(_ silence: Silence, _ db: Database) throws -> Int64 {

@@ -27,34 +27,24 @@ enum SourceRows {
         return id
     }
 
-    static func records(
-        _ db: Database, _ files: JournalFiles, _ cache: SourceRecordCache
-    ) throws -> [SourceRecord] {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: "select name, record from source order by name"))
+    static func records(_ db: Database, _ cache: SourceRecordCache) throws -> [SourceRecord] {
+        let select = "select \(SourceRow.columns) from source order by name"
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: select))
         return try cache.records {
-            try rows.next().map { row in
-                let record: UTF8Column = row[1]
-                return (row[0], record.bytes)
-            }
-        } decode: { name, row in
-            try decode(name, UTF8Column(row), files)
+            guard let row = try rows.next().map(SQLiteRow.init) else { return nil }
+            return try (row.text(0), row.bytes(1))
+        } decode: { name, body in
+            try SourceRow.record(name, body)
         }
     }
 
-    static func record(_ db: Database, _ files: JournalFiles, of source: String) throws -> SourceRecord? {
-        let body = try UTF8Column.fetchOne(
-            db.cachedStatement(sql: "select record from source where name = ?"), arguments: [source])
-        return try body.map { try decode(source, $0, files) }
+    static func record(_ db: Database, of source: String) throws -> SourceRecord? {
+        let select = "select \(SourceRow.columns) from source where name = ?"
+        return try Row.fetchOne(db.cachedStatement(sql: select), arguments: [source])
+            .map { try SourceRow.decode(SQLiteRow($0)) }
     }
 
-    private static func decode(_ name: String, _ record: UTF8Column, _ files: JournalFiles) throws -> SourceRecord {
-        guard let json = try? JSON(parsing: record.bytes) else {
-            throw JournalError.corrupt(files, "the row of source '\(name)' is unreadable")
-        }
-        return SourceRecord(name: name, json: json)
-    }
-
-    static let selectItems = "select key, digest, shown, absent_since, state_since, body from item where source = ?"
+    static let selectItems = "select \(ItemRow.columns) from item where source = ?"
 
     static func items(_ db: Database, of source: String) throws -> [String: StoredItem] {
         let head = try Row.fetchOne(
@@ -65,7 +55,7 @@ enum SourceRows {
         items.reserveCapacity(count)
         let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [id])
         while let row = try rows.next() {
-            let item = item(row)
+            let item = try ItemRow.decode(SQLiteRow(row))
             items[item.key] = item
         }
         return items
@@ -80,7 +70,7 @@ enum SourceRows {
         let select = try db.cachedStatement(sql: selectItems + " and key = ?")
         var items: [String: StoredItem] = [:]
         for key in keys {
-            if let row = try Row.fetchOne(select, arguments: [id, key]) { items[key] = item(row) }
+            items[key] = try Row.fetchOne(select, arguments: [id, key]).map { try ItemRow.decode(SQLiteRow($0)) }
         }
         return items
     }
@@ -90,15 +80,7 @@ enum SourceRows {
             db.cachedStatement(sql: "select id from source where name = ?"), arguments: [source])
         guard let id else { return [] }
         let select = selectItems + " and absent_since is null order by key limit ? offset ?"
-        return try Row.fetchAll(db.cachedStatement(sql: select), arguments: [id, limit, offset]).map(item)
-    }
-
-    private static func item(_ row: Row) -> StoredItem {
-        let (digest, shown, absent, since): (Int64, Int64, Int64?, Int64) = (row[1], row[2], row[3], row[4])
-        let (key, body): (String, UTF8Column) = (row[0], row[5])
-        return StoredItem(
-            key: key, digest: UInt64(bitPattern: digest), shown: UInt64(bitPattern: shown),
-            absentSince: absent.map(Timestamp.init(milliseconds:)), stateSince: Timestamp(milliseconds: since),
-            body: body.bytes)
+        return try Row.fetchCursor(db.cachedStatement(sql: select), arguments: [id, limit, offset])
+            .decode(ItemRow.decode)
     }
 }

@@ -59,6 +59,9 @@ final class ConnectionWorker: Sendable {
             } catch let error as PostgresError {
                 if error.endsConnection { state.connection = nil }
                 return .failure(error.journalError(server.connection.location))
+            } catch let error as UnreadableRow {
+                let damage = PostgresError(.statement(state: PostgresError.dataCorrupted), error.text)
+                return .failure(damage.journalError(server.connection.location))
             } catch let error as JournalError {
                 return .failure(error)
             } catch {

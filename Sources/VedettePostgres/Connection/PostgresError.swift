@@ -13,6 +13,9 @@ struct PostgresError: Error, Hashable {
         case statement(state: String)
     }
 
+    /// The SQLSTATE of damaged data.
+    static let dataCorrupted = "XX001"
+
     var cause: Cause
     var message: String
 

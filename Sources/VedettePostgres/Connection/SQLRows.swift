@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPQ
+import VedetteCore
 
 /// The rows that a statement returned.
 final class SQLRows: Sequence {
@@ -38,38 +39,21 @@ final class SQLRows: Sequence {
 }
 
 /// One row of a result. Only another program can have stored a value of another type than asked for.
-struct SQLRow {
+struct SQLRow: StoredRow {
     fileprivate let rows: SQLRows
     fileprivate let index: Int32
 
-    func optionalBytes(_ column: Int32) -> [UInt8]? { rows.bytes(index, column).map { SQLText.decode(Array($0)) } }
-
-    func optionalText(_ column: Int32) -> String? {
-        optionalBytes(column).map { String(decoding: $0, as: UTF8.self) }
+    func optionalBytes(_ column: Int) -> [UInt8]? {
+        rows.bytes(index, Int32(column)).map { SQLText.decode(Array($0)) }
     }
 
-    func optionalInt64(_ column: Int32) throws(PostgresError) -> Int64? {
+    func optionalText(_ column: Int) -> String? { optionalBytes(column).map { String(decoding: $0, as: UTF8.self) } }
+
+    func optionalInt64(_ column: Int) throws(UnreadableRow) -> Int64? {
         guard let text = optionalText(column) else { return nil }
-        guard let number = Int64(text) else { throw unreadable(column) }
+        guard let number = Int64(text) else { throw UnreadableRow(column: column) }
         return number
     }
 
-    func bytes(_ column: Int32) throws(PostgresError) -> [UInt8] { try required(optionalBytes(column), column) }
-
-    func text(_ column: Int32) throws(PostgresError) -> String { try required(optionalText(column), column) }
-
-    func int64(_ column: Int32) throws(PostgresError) -> Int64 { try required(optionalInt64(column), column) }
-
-    func int(_ column: Int32) throws(PostgresError) -> Int { Int(try int64(column)) }
-
-    func bool(_ column: Int32) throws(PostgresError) -> Bool { try text(column) == "t" }
-
-    private func required<Value>(_ value: Value?, _ column: Int32) throws(PostgresError) -> Value {
-        guard let value else { throw unreadable(column) }
-        return value
-    }
-
-    private func unreadable(_ column: Int32) -> PostgresError {
-        PostgresError(.statement(state: "XX001"), "column \(column + 1) of a row is unreadable")
-    }
+    func bool(_ column: Int) throws(UnreadableRow) -> Bool { try text(column) == "t" }
 }

@@ -13,10 +13,9 @@ enum CopyRows {
         let key = last.map { $0.prefix(table.keyCount).map(\.sqlValue) } ?? []
         return try connection.run(select(table, isFirst: last == nil), key + [limit]).map { row in
             try table.columns.enumerated().map { index, column in
-                let at = Int32(index)
-                return switch column.kind {
-                case .integer, .flag: try row.optionalInt64(at).map(JournalValue.integer) ?? .null
-                case .text: row.optionalBytes(at).map(JournalValue.text) ?? .null
+                switch column.kind {
+                case .integer, .flag: try row.optionalInt64(index).map(JournalValue.integer) ?? .null
+                case .text: row.optionalBytes(index).map(JournalValue.text) ?? .null
                 }
             }
         }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import VedetteCore
+import VedetteCore
 
 /// A journal on PostgreSQL that is being written by a copy. Its version is negative until it is finished, so that no watcher
 /// and no command takes it for a journal.
-public struct PostgresCopy: JournalTarget {
-    private let session: PostgresSession
+struct PostgresCopy: JournalTarget, SessionRows {
+    let session: PostgresSession
 
     /// Begins a copy into a schema without a journal, or goes on with one.
     /// - Throws: `.readOnly` where there is a journal; `.busy` where another copy into it runs.
-    public static func open(_ server: PostgresServer) async throws(JournalError) -> PostgresCopy {
+    static func open(_ server: PostgresServer) async throws(JournalError) -> PostgresCopy {
         let location = server.connection.location
         let session = try await PostgresSession.open(server)
         do throws(JournalError) {
@@ -21,24 +21,14 @@ public struct PostgresCopy: JournalTarget {
         return PostgresCopy(session: session)
     }
 
-    public var location: String { session.location }
-
-    public func numbers() async throws(JournalError) -> JournalNumbers { try await session.run(CopyRows.numbers) }
-
-    public func rows(
-        of table: JournalTable, after last: JournalRow?, limit: Int
-    ) async throws(JournalError) -> [JournalRow] {
-        try await session.run { try CopyRows.read(table, after: last, limit: limit, $0) }
-    }
-
-    public func insert(_ rows: [JournalRow], into table: JournalTable) async throws(JournalError) {
+    func insert(_ rows: [JournalRow], into table: JournalTable) async throws(JournalError) {
         try await session.run { connection in
             let inserts = try CopyRows.inserts(rows, into: table)
             try connection.transaction { _ = try connection.run(inserts) }
         }
     }
 
-    public func finish(_ numbers: JournalNumbers) async throws(JournalError) {
+    func finish(_ numbers: JournalNumbers) async throws(JournalError) {
         try await session.run { connection in
             // Else the first statements would be planned for empty tables.
             for table in JournalTable.all {
@@ -52,7 +42,7 @@ public struct PostgresCopy: JournalTarget {
         }
     }
 
-    public func close() async {
+    func close() async {
         // Else the lock would end a moment after the connection, and the next copy could find it.
         _ = try? await session.run { try $0.run("select pg_advisory_unlock_all()").count }
         await session.close()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import VedetteCore
+import VedetteCore
 
 /// The rows of a journal on PostgreSQL, as they are when it is opened.
-public struct PostgresSnapshot: JournalRows {
-    private let session: PostgresSession
+struct PostgresSnapshot: SessionRows {
+    let session: PostgresSession
 
     /// - Parameter isExclusive: nothing can be changed before it is closed.
     /// - Throws: `.locked` when it is exclusive and a watcher runs; `.missing`, `.older` or `.newer`.
-    public static func open(
+    static func open(
         _ server: PostgresServer, isExclusive: Bool
     ) async throws(JournalError) -> PostgresSnapshot {
         let location = server.connection.location
@@ -32,17 +32,7 @@ public struct PostgresSnapshot: JournalRows {
         return PostgresSnapshot(session: session)
     }
 
-    public var location: String { session.location }
-
-    public func numbers() async throws(JournalError) -> JournalNumbers { try await session.run(CopyRows.numbers) }
-
-    public func rows(
-        of table: JournalTable, after last: JournalRow?, limit: Int
-    ) async throws(JournalError) -> [JournalRow] {
-        try await session.run { try CopyRows.read(table, after: last, limit: limit, $0) }
-    }
-
-    public func close() async {
+    func close() async {
         _ = try? await session.run { try $0.run("rollback").count }
         await session.close()
     }

@@ -55,13 +55,7 @@ enum AttemptRows {
     /// Reads the failed attempts of a delivery that are still kept, in order.
     static func of(_ delivery: Int64, _ connection: Connection) throws -> [Attempt] {
         try connection.run(
-            "select state, number, due, at, reason from attempt where delivery = $1 order by number", [delivery]
-        ).compactMap { row in
-            guard let state = DeliveryState(rawValue: try row.text(0)) else { return nil }
-            return Attempt(
-                delivery: delivery, state: state, attempts: try row.int(1),
-                due: Timestamp(milliseconds: try row.int64(2)), at: Timestamp(milliseconds: try row.int64(3)),
-                reason: row.optionalText(4))
-        }
+            "select \(AttemptRow.columns) from attempt where delivery = $1 order by number", [delivery]
+        ).compactMap { try AttemptRow.decode($0, of: delivery) }
     }
 }

@@ -60,9 +60,9 @@ enum ChangeRows {
                     select c.rule, c.slot, c.name, m.body from memory_change c left join memory m using (rule, slot, name)
                     where c.changed > $1 and c.writer <> $2
                     """, [version, writer])
-            } ?? SQLCommand("select rule, slot, name, body from memory")
+            } ?? SQLCommand("select \(RuleMemoryRow.columns) from memory")
         let sources = SQLCommand(
-            "select name, record from source where changed > $1 and writer <> $2", [version ?? .max, writer])
+            "select \(SourceRow.columns) from source where changed > $1 and writer <> $2", [version ?? .max, writer])
         // Rows of different commits would look like a state that never was.
         let rows: [SQLRows]
         do {
@@ -76,13 +76,11 @@ enum ChangeRows {
             throw error
         }
         var changes = RuleChanges(
-            version: try rows[1].first?.int64(0) ?? 0, memories: [:], records: try rows[3].map(SourceRows.decode),
-            silences: try rows[4].map(SilenceRows.decode))
+            version: try rows[1].first?.int64(0) ?? 0, memories: [:], records: try rows[3].map(SourceRow.decode),
+            silences: try rows[4].map(SilenceRow.decode))
         for row in rows[2] {
-            guard let slot = RuleMemory.Slot(rawValue: try row.text(1)) else { continue }
-            let key = RuleMemory.Key(rule: try row.text(0), slot: slot, name: try row.text(2))
-            let json = row.optionalBytes(3).flatMap { try? JSON(parsing: $0) }
-            changes.memories[key] = .some(json.flatMap { RuleMemory(key: key, json: $0) })
+            guard let key = try RuleMemoryRow.key(row) else { continue }
+            changes.memories[key] = .some(try RuleMemoryRow.decode(row))
         }
         return changes
     }

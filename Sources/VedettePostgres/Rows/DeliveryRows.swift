@@ -4,12 +4,6 @@ import VedetteCore
 
 /// The rows of `delivery`.
 enum DeliveryRows {
-    static let columns = """
-        select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
-          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
-        from delivery d left join event e on e.seq = d.event
-        """
-
     /// The texts of a row that `journal.bytes` counts, beside the event.
     static let bytes = "octet_length(title) + octet_length(text) + coalesce(octet_length(event_body), 0)"
 
@@ -39,10 +33,10 @@ enum DeliveryRows {
         _ connection: Connection, in lane: DeliveryLane, after: Int64, limit: Int
     ) throws -> [Delivery] {
         try connection.run(
-            columns
+            DeliveryRow.select
                 + " where d.source = $1 and d.sink = $2 and d.id > $3 and d.ended_at is null order by d.id limit $4",
             [lane.source, lane.sink, after, limit]
-        ).map { try decode($0).delivery }
+        ).map { try DeliveryRow.decode($0).delivery }
     }
 
     /// Reads what a sink delivered since a time, and its last dead message.
@@ -79,7 +73,7 @@ enum DeliveryRows {
         if let event = filter.event { conditions.append("d.event = \(number(event))") }
         if let before = filter.before { conditions.append("d.created < \(number(before.milliseconds))") }
         func part(_ state: String?) -> String {
-            "\(columns) where \((conditions + (state.map { [$0] } ?? [])).joined(separator: " and ")) order by d.id limit $2"
+            "\(DeliveryRow.select) where \((conditions + (state.map { [$0] } ?? [])).joined(separator: " and ")) order by d.id limit $2"
         }
         // An index has the dead rows of each sink in the order of release; none has those of all sinks.
         func dead() -> String {
@@ -99,7 +93,7 @@ enum DeliveryRows {
             sql = part("d.state = \(number(state.rawValue))\(isPending)")
         case nil: sql = part(nil)
         }
-        return try connection.run(sql, values).map(decode)
+        return try connection.run(sql, values).map(DeliveryRow.decode)
     }
 
     /// Reads the states of the deliveries of events, by seq.
@@ -114,8 +108,8 @@ enum DeliveryRows {
     }
 
     static func select(_ ids: [Int64], _ transaction: Transaction) throws -> [Delivery] {
-        let rows = try transaction.run(ids.map { SQLCommand(columns + " where d.id = $1", [$0]) })
-        return try rows.compactMap { try $0.first.map { try decode($0).delivery } }
+        let rows = try transaction.run(ids.map { SQLCommand(DeliveryRow.select + " where d.id = $1", [$0]) })
+        return try rows.compactMap { try $0.first.map { try DeliveryRow.decode($0).delivery } }
     }
 
     /// Writes a new delivery.
@@ -143,24 +137,5 @@ enum DeliveryRows {
             ])
         transaction.count(bytes: texts + Int64(body?.count ?? 0))
         return delivery
-    }
-
-    private static func decode(_ row: SQLRow) throws -> DeliveryStatus {
-        guard let cause = row.optionalBytes(4), let priority = Priority(rawValue: try row.text(7)),
-            let state = DeliveryState(rawValue: try row.text(12))
-        else { throw PostgresError(.statement(state: "XX001"), "a delivery's row is unreadable") }
-        var message = Message(
-            id: try row.text(1), rule: try row.text(2), sink: try row.text(3), event: try EventRows.decode(cause),
-            title: try row.text(5), text: try row.text(6), priority: priority)
-        message.tags = try row.text(14).split(separator: "\n").map(String.init)
-        message.suppressed = try row.int(15)
-        message.field = row.optionalText(17)
-        var delivery = Delivery(
-            id: try row.int64(0), message: message, created: Timestamp(milliseconds: try row.int64(8)),
-            attempts: try row.int(9), due: Timestamp(milliseconds: try row.int64(10)), reason: row.optionalText(11))
-        delivery.chain = row.optionalText(16)?.split(separator: "\n").map(String.init)
-        return DeliveryStatus(
-            delivery: delivery, state: state,
-            endedAt: try row.optionalInt64(13).map(Timestamp.init(milliseconds:)))
     }
 }

@@ -121,12 +121,5 @@ enum EventRows {
         ).map(decode)
     }
 
-    private static func decode(_ row: SQLRow) throws -> Event { try decode(try row.bytes(0)) }
-
-    static func decode(_ body: [UInt8]) throws(PostgresError) -> Event {
-        guard let json = try? JSON(parsing: body), let event = Event(json: json) else {
-            throw PostgresError(.statement(state: "XX001"), "an event's row is unreadable")
-        }
-        return event
-    }
+    private static func decode(_ row: SQLRow) throws -> Event { try EventRow.decode(try row.bytes(0)) }
 }

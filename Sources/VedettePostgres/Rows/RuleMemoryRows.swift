@@ -22,11 +22,7 @@ enum RuleMemoryRows {
 
     /// Reads all in the order of their keys, without rows that this program did not write.
     static func all(_ connection: Connection) throws -> [RuleMemory] {
-        try connection.run("select rule, slot, name, body from memory order by rule, slot, name").compactMap { row in
-            guard let slot = RuleMemory.Slot(rawValue: try row.text(1)),
-                let json = try? JSON(parsing: try row.bytes(3))
-            else { return nil }
-            return RuleMemory(key: RuleMemory.Key(rule: try row.text(0), slot: slot, name: try row.text(2)), json: json)
-        }
+        try connection.run("select \(RuleMemoryRow.columns) from memory order by rule, slot, name")
+            .compactMap(RuleMemoryRow.decode)
     }
 }

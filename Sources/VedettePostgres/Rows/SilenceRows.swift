@@ -5,18 +5,10 @@ import VedetteCore
 /// The rows of `silence`.
 enum SilenceRows {
     static func all(_ connection: Connection) throws -> [Silence] {
-        try connection.run(select).map(decode)
+        try connection.run(select).map(SilenceRow.decode)
     }
 
-    static let select =
-        "select id, rule, source, item, until, until_state, created, sink, drops from silence order by id"
-
-    static func decode(_ row: SQLRow) throws -> Silence {
-        Silence(
-            id: try row.int64(0), rule: row.optionalText(1), source: row.optionalText(2), item: row.optionalText(3),
-            until: try row.optionalInt64(4).map(Timestamp.init(milliseconds:)), untilState: row.optionalText(5),
-            sink: row.optionalText(7), drops: try row.bool(8), created: Timestamp(milliseconds: try row.int64(6)))
-    }
+    static let select = "select \(SilenceRow.columns) from silence order by id"
 
     static func add(_ silence: Silence, _ transaction: Transaction) throws -> Int64 {
         try transaction.run(

@@ -35,19 +35,12 @@ enum SourceRows {
     }
 
     static func records(_ connection: Connection) throws -> [SourceRecord] {
-        try connection.run("select name, record from source order by name").map(decode)
+        try connection.run("select \(SourceRow.columns) from source order by name").map(SourceRow.decode)
     }
 
     static func record(_ connection: Connection, of source: String) throws -> SourceRecord? {
-        try connection.run("select name, record from source where name = $1", [source]).first.map(decode)
-    }
-
-    static func decode(_ row: SQLRow) throws -> SourceRecord {
-        let name = try row.text(0)
-        guard let json = try? JSON(parsing: try row.bytes(1)) else {
-            throw PostgresError(.statement(state: "XX001"), "the row of source '\(name)' is unreadable")
-        }
-        return SourceRecord(name: name, json: json)
+        try connection.run("select \(SourceRow.columns) from source where name = $1", [source]).first
+            .map(SourceRow.decode)
     }
 
     static func items(_ connection: Connection, of source: String) throws -> [String: StoredItem] {
@@ -70,18 +63,14 @@ enum SourceRows {
         return rows.values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 
-    private static let selectItems =
-        "select key, digest, shown, absent_since, state_since, body from item where source = $1"
+    private static let selectItems = "select \(ItemRow.columns) from item where source = $1"
 
     private static func items(_ rows: SQLRows) throws -> [String: StoredItem] {
         var items: [String: StoredItem] = [:]
         items.reserveCapacity(rows.count)
         for row in rows {
-            let key = try row.text(0)
-            items[key] = StoredItem(
-                key: key, digest: UInt64(bitPattern: try row.int64(1)), shown: UInt64(bitPattern: try row.int64(2)),
-                absentSince: try row.optionalInt64(3).map(Timestamp.init(milliseconds:)),
-                stateSince: Timestamp(milliseconds: try row.int64(4)), body: try row.bytes(5))
+            let item = try ItemRow.decode(row)
+            items[item.key] = item
         }
         return items
     }

@@ -78,7 +78,7 @@ enum JournalPlace: Sendable {
     func snapshot(isExclusive: Bool) async throws(JournalError) -> any JournalRows {
         switch self {
         case .directory(let path): try await SQLiteSnapshot.open(directory: path, isExclusive: isExclusive)
-        case .postgres(let server): try await PostgresSnapshot.open(server, isExclusive: isExclusive)
+        case .postgres(let server): try await PostgresJournalAccess(server).snapshot(isExclusive: isExclusive)
         }
     }
 
@@ -86,7 +86,7 @@ enum JournalPlace: Sendable {
     func beginCopy() async throws(JournalError) -> any JournalTarget {
         switch self {
         case .directory(let path): try SQLiteCopy.open(directory: path)
-        case .postgres(let server): try await PostgresCopy.open(server)
+        case .postgres(let server): try await PostgresJournalAccess(server).beginCopy()
         }
     }
 
@@ -96,7 +96,7 @@ enum JournalPlace: Sendable {
         switch self {
         case .directory(let directory): try await SQLiteJournalAccess(directory: directory).backup(to: path)
         case .postgres(let server):
-            let source = try await PostgresSnapshot.open(server, isExclusive: false)
+            let source = try await PostgresJournalAccess(server).snapshot(isExclusive: false)
             try await JournalPlace.copy(from: source, to: try SQLiteCopy.open(file: path))
         }
     }

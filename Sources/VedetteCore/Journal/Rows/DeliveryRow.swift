@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How both stores keep a delivery.
+public enum DeliveryRow {
+    /// The beginning of a statement that reads deliveries as `d`, each with the body of its event.
+    public static let select = """
+        select d.id, d.message, d.rule, d.sink, coalesce(e.body, d.event_body), d.title, d.text, d.priority,
+          d.created, d.attempts, d.due, d.reason, d.state, d.ended_at, d.tags, d.suppressed, d.chain, d.field
+        from delivery d left join event e on e.seq = d.event
+        """
+
+    /// Reads a row of that statement.
+    public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> DeliveryStatus {
+        guard let body = try row.optionalBytes(4), let priority = Priority(rawValue: try row.text(7)),
+            let state = DeliveryState(rawValue: try row.text(12))
+        else { throw UnreadableRow("a delivery's row is unreadable") }
+        var message = Message(
+            id: try row.text(1), rule: try row.text(2), sink: try row.text(3), event: try EventRow.decode(body),
+            title: try row.text(5), text: try row.text(6), priority: priority)
+        message.tags = lines(try row.text(14))
+        message.suppressed = try row.int(15)
+        message.field = try row.optionalText(17)
+        var delivery = Delivery(
+            id: try row.int64(0), message: message, created: try row.time(8), attempts: try row.int(9),
+            due: try row.time(10), reason: try row.optionalText(11))
+        delivery.chain = try row.optionalText(16).map(lines)
+        return DeliveryStatus(delivery: delivery, state: state, endedAt: try row.optionalTime(13))
+    }
+
+    private static func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+}

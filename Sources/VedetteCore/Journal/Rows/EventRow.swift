@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How both stores keep an event.
+public enum EventRow {
+    /// Reads the body of an event.
+    public static func decode(_ body: [UInt8]) throws(UnreadableRow) -> Event {
+        guard let json = try? JSON(parsing: body), let event = Event(json: json) else {
+            throw UnreadableRow("an event's row is unreadable")
+        }
+        return event
+    }
+}
