@@ -50,6 +50,54 @@ struct FairShareTests {
         #expect(alone.names(of: "b") == all.subtracting(pins.keys))
     }
 
+    /// Groups of some sizes, and single names.
+    private func groups(_ sizes: [Int], singles: Int, _ seed: Int) -> (names: Set<String>, groups: [String: String]) {
+        var groups: [String: String] = [:]
+        for (number, size) in sizes.enumerated() {
+            for member in 0..<size { groups["member\(seed)-\(number)-\(member)"] = "group\(seed)-\(number)" }
+        }
+        return (names(singles, seed).union(groups.keys), groups)
+    }
+
+    @Test("one watcher has all names of a group, and single names fill the gaps between groups, over many seeds")
+    func together() {
+        for seed in 0..<100 {
+            for (sizes, singles, hosts) in [
+                ([5], 0, 3), ([3, 4], 20, 3), ([30, 2, 2], 10, 3), ([1, 1, 1, 9], 50, 4),
+            ] {
+                let (all, groups) = groups(sizes, singles: singles, seed)
+                let watchers = watchers(hosts, seed)
+                let share = FairShare(of: all, among: watchers, groups: groups)
+                let parts = watchers.map { share.names(of: $0) }
+                #expect(parts.reduce(into: Set()) { $0.formUnion($1) } == all)
+                #expect(parts.reduce(0) { $0 + $1.count } == all.count)
+                for group in Set(groups.values) {
+                    let members = Set(groups.filter { $0.value == group }.keys)
+                    #expect(parts.count { !$0.isDisjoint(with: members) } == 1)
+                }
+                let counts = parts.map(\.count).sorted()
+                let largest = sizes.max() ?? 0
+                let isEven = counts[counts.count - 1] - counts[0] <= 1
+                // A group may be more than a part of all: then the others share the rest.
+                let restIsEven = counts[counts.count - 1] == largest && counts[counts.count - 2] - counts[0] <= 1
+                #expect(isEven || restIsEven || singles == 0, "\(counts)")
+            }
+        }
+    }
+
+    @Test("a group goes with a name of it that is pinned, where the watcher of that is present")
+    func pinnedGroups() {
+        let (all, groups) = groups([4], singles: 8, 1)
+        let members = Set(groups.keys)
+        let pinned = members.sorted()[0]
+        let share = FairShare(of: all, among: ["a", "b", "c"], pins: [pinned: "b"], groups: groups)
+        #expect(members.isSubset(of: share.names(of: "b")))
+        let without = FairShare(of: all, among: ["a", "c"], pins: [pinned: "b"], groups: groups)
+        let rest = members.subtracting([pinned])
+        #expect(["a", "c"].contains { rest.isSubset(of: without.names(of: $0)) })
+        #expect(["a", "c"].allSatisfy { !without.names(of: $0).contains(pinned) })
+    }
+
     @Test("without watchers nobody has anything")
     func nobody() {
         #expect(FairShare(of: ["a"], among: []).names(of: "a").isEmpty)

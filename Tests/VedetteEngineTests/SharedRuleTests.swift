@@ -151,6 +151,24 @@ struct SharedRuleTests {
         #expect(pair.sent.count == 1)
     }
 
+    @Test("sources whose origin is limited are polled by one watcher, whichever of their servers states the limits")
+    func limitedOrigins() {
+        let limited = Server(name: "slow", originLimits: OriginLimits(concurrency: 1))
+        let paced = Server(name: "paced", originLimits: OriginLimits(interval: .seconds(2)))
+        let sources = [
+            source("a", host: "one", server: limited), source("b", host: "one"),
+            source("c", host: "two", server: paced),
+            source("d", host: "three"), source("e", host: "three"), source("f", host: "four"),
+        ]
+        let origins = SharedNames.limitedOrigins(of: sources)
+        #expect(Set(origins.keys) == ["a", "b", "c"] && origins["a"] == origins["b"] && origins["a"] != origins["c"])
+        let names = SharedNames(
+            sources: Set(sources.map(\.name)), sinks: [], rules: [], limitedOrigins: origins, configuration: "c")
+        let parts = ["x", "y", "z"].map { names.leases(of: $0, among: ["x", "y", "z"]) }
+        #expect(parts.map(\.count) == [2, 2, 2])
+        #expect(parts.contains { $0.isSuperset(of: [.source("a"), .source("b")]) })
+    }
+
     @Test("a source that moves keeps its snapshot, and its new watcher makes no event again")
     func moves() async throws {
         let pair = try await Pair { _ in }

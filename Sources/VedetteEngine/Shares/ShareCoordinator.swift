@@ -11,21 +11,39 @@ public struct SharedNames: Sendable, Hashable {
     public var pinnedSources: [String: String]
     /// The watcher that alone may deliver to a sink, by the sink's name.
     public var pinnedSinks: [String: String]
+    /// See `limitedOrigins(of:)`.
+    public var limitedOrigins: [String: String]
     /// A digest of the configuration. Watchers with another one take no part.
     public var configuration: String
 
     public init(
         sources: Set<String>, sinks: Set<String>, rules: Set<String>, pinnedSources: [String: String] = [:],
-        pinnedSinks: [String: String] = [:], configuration: String
+        pinnedSinks: [String: String] = [:], limitedOrigins: [String: String] = [:], configuration: String
     ) {
         (self.sources, self.sinks, self.rules) = (sources, sinks, rules)
         (self.pinnedSources, self.pinnedSinks) = (pinnedSources, pinnedSinks)
-        self.configuration = configuration
+        (self.limitedOrigins, self.configuration) = (limitedOrigins, configuration)
+    }
+
+    /// Returns the origin of each source, by its name, whose requests a server limits by `rate` or `concurrency`. One watcher
+    /// polls all of them, since the limits are those of one queue of requests.
+    public static func limitedOrigins(of sources: [Source]) -> [String: String] {
+        func hasLimits(_ source: Source) -> Bool {
+            source.server.originLimits.concurrency != nil || source.server.originLimits.interval != nil
+        }
+        let origins = sources.compactMap { source in
+            WebURL(source.url).map { (name: source.name, origin: $0.origin, isLimited: hasLimits(source)) }
+        }
+        // The limits hold for all servers of the origin.
+        let limited = Set(origins.filter(\.isLimited).map(\.origin))
+        return Dictionary(
+            origins.filter { limited.contains($0.origin) }.map { ($0.name, $0.origin) }, uniquingKeysWith: { $1 })
     }
 
     /// Returns the part of one watcher.
     func leases(of watcher: String, among watchers: Set<String>) -> Set<Lease> {
-        let sources = FairShare(of: sources, among: watchers, pins: pinnedSources).names(of: watcher)
+        let sources = FairShare(of: sources, among: watchers, pins: pinnedSources, groups: limitedOrigins)
+            .names(of: watcher)
         let sinks = FairShare(of: sinks, among: watchers, pins: pinnedSinks).names(of: watcher)
         let rules = FairShare(of: rules, among: watchers).names(of: watcher)
         return Set(sources.map(Lease.source) + sinks.map(Lease.sink) + rules.map(Lease.rule))

@@ -22,12 +22,15 @@ extension SharedNames {
             digest.add("rule \(rule.name)")
             digest.add(rule.identity)
         }
+        let origins = SharedNames.limitedOrigins(of: configuration.sources)
+        for (source, origin) in origins.sorted(by: { $0.key < $1.key }) { digest.add("limits \(source) \(origin)") }
         let sources = configuration.sources.compactMap { source in source.watcher.map { (source.name, $0) } }
         let sinks = configuration.sinks.compactMap { sink in sink.watcher.map { (sink.name, $0) } }
         self.init(
             sources: Set(configuration.sources.map(\.name)), sinks: Set(configuration.sinks.map(\.name)),
             rules: Set(configuration.rules.map(\.name)), pinnedSources: Dictionary(uniqueKeysWithValues: sources),
-            pinnedSinks: Dictionary(uniqueKeysWithValues: sinks), configuration: Identifier.hex(digest.value))
+            pinnedSinks: Dictionary(uniqueKeysWithValues: sinks), limitedOrigins: origins,
+            configuration: Identifier.hex(digest.value))
     }
 
     /// The name of this watcher.
