@@ -88,7 +88,8 @@ struct SharedPart: Journal, JournalShares {
             let change = SharedMemory.Change(version: state.version, writer: writer)
             for poll in polls {
                 for key in poll.memories.keys { state.memories[key] = change }
-                if let name = poll.record?.name, !(poll.events.isEmpty && poll.writes.isEmpty) {
+                let hasChanges = poll.isNewBaseline || !(poll.events.isEmpty && poll.writes.isEmpty)
+                if let name = poll.record?.name, hasChanges {
                     state.sources[name] = change
                 }
             }

@@ -16,11 +16,16 @@ struct SharedRuleTests {
         let watchers: [Watcher]
         static let names = [["a0", "a1", "a2", "a3"], ["b0", "b1", "b2", "b3"]]
 
-        init(_ change: (inout Rule) -> Void) async throws {
+        /// - Parameters:
+        ///   - server: that of all sources; nil for one of each.
+        ///   - bodies: what sources serve at first, other than `x=1`.
+        init(
+            server: Server? = nil, bodies: [String: String] = [:], _ change: (inout Rule) -> Void
+        ) async throws {
             var rule = Rule(
                 name: "r", when: .changes(["state"]), notify: [Rule.NotificationTarget(sink: "k")])
             change(&rule)
-            let sources = Pair.names.joined().map { source($0, LineKind(), fails: 1) }
+            let sources = Pair.names.joined().map { source($0, LineKind(), fails: 1, server: server) }
             let watch = WatchConfiguration(sources: sources, rules: RuleSet([rule]))
             var watchers: [Watcher] = []
             for name in ["first", "second"] {
@@ -32,7 +37,7 @@ struct SharedRuleTests {
                 watchers.append(Watcher(watch, dependencies, on: executor, dispatcher: dispatcher))
             }
             self.watchers = watchers
-            for name in Pair.names.joined() { fetcher.serve(url(name), "x=1") }
+            for name in Pair.names.joined() { fetcher.serve(url(name), bodies[name] ?? "x=1") }
             for (i, watcher) in watchers.enumerated() {
                 let part = SharedPart(journal: journal, writer: Int64(i + 1))
                 _ = part.take(Set(Pair.names[i].map(Lease.source)))
@@ -46,10 +51,27 @@ struct SharedRuleTests {
 
         /// Changes every item, and polls with both watchers at once.
         func race() async {
-            for name in Pair.names.joined() { fetcher.serve(url(name), "x=2") }
+            await race(serving: Dictionary(uniqueKeysWithValues: Pair.names.joined().map { ($0, "x=2") }))
+        }
+
+        /// Changes some sources, and polls with both watchers at once.
+        func race(serving bodies: [String: String]) async {
+            for (name, body) in bodies { fetcher.serve(url(name), body) }
             async let first: Void = poll(0)
             async let second: Void = poll(1)
             _ = await (first, second)
+        }
+
+        /// Gives a source to a watcher, which has those of its own with it.
+        func move(_ name: String, to watcher: Int) async throws {
+            for (i, other) in watchers.enumerated() where i != watcher {
+                let rest = Set(Pair.names[i]).subtracting([name])
+                try await other.hold(sources: rest, rules: i == 0 ? ["r"] : [])
+                SharedPart(journal: journal, writer: Int64(i + 1)).release([.source(name)])
+            }
+            _ = SharedPart(journal: journal, writer: Int64(watcher + 1)).take([.source(name)])
+            try await watchers[watcher].hold(
+                sources: Set(Pair.names[watcher]).union([name]), rules: watcher == 0 ? ["r"] : [])
         }
 
         var deliveries: [Delivery] {
@@ -133,6 +155,59 @@ struct SharedRuleTests {
         #expect(pair.journal.conflicts > 0)
     }
 
+    @Test("if sees the items of a source that another watcher polls, and that it has none")
+    func ifCondition() async throws {
+        let pair = try await Pair(bodies: ["b0": ""]) { rule in
+            rule.when = .all([.source(["a0"], text: "a0"), .changes(["state"])])
+            rule.gates.conditions = [SourceCondition(source: "b0", matcher: .oneOf(["2"]))]
+        }
+        pair.fetcher.serve(url("a0"), "x=2")
+        await pair.poll(0)
+        #expect(pair.sent.isEmpty && pair.suppressed.count == 1)
+        pair.fetcher.serve(url("b0"), "y=2")
+        await pair.poll(1)
+        pair.fetcher.serve(url("a0"), "x=3")
+        await pair.poll(0)
+        #expect(pair.sent.count == 1 && pair.suppressed.count == 1)
+        #expect(pair.journal.conflicts > 0)
+    }
+
+    @Test("sources of one server that fail at once make two messages, whichever watchers poll them")
+    func failureGrouping() async throws {
+        let pair = try await Pair(server: Server(name: "lab")) { $0.when = .sourceState([.failing]) }
+        for name in Pair.names.joined() { pair.fetcher.serve(url(name), "", status: 500) }
+        await pair.race(serving: [:])
+        #expect(pair.sent.count == 1 && pair.suppressed.count == 7)
+        #expect(pair.suppressed.allSatisfy { $0.contains("of lab was reported less than a minute before") })
+        pair.clock.advance(.seconds(61))
+        await pair.poll(1)
+        #expect(pair.sent.count == 1, "its deadlines are the other watcher's")
+        await pair.poll(0)
+        #expect(pair.sent.count == 2)
+        #expect(pair.sent.last?.message.event.summary?.count == 7)
+    }
+
+    @Test("how_many is told once by the watchers that poll its source one after another, until the count is back")
+    func howMany() async throws {
+        let pair = try await Pair { rule in
+            let condition = SourceCondition(source: "a0", matcher: .oneOf(["2"]))
+            rule.when = .howMany(ItemCount(condition, bound: .above(1)))
+        }
+        pair.fetcher.serve(url("a0"), "x=2\ny=2")
+        await pair.race(serving: [:])
+        #expect(pair.sent.count == 1)
+        try await pair.move("a0", to: 1)
+        await pair.race(serving: [:])
+        #expect(pair.sent.count == 1, "the second watcher knows that it was told")
+        await pair.race(serving: ["a0": "x=2\ny=1"])
+        await pair.race(serving: ["a0": "x=2\ny=2"])
+        #expect(pair.sent.count == 2)
+        try await pair.move("a0", to: 0)
+        await pair.race(serving: ["a0": "x=1\ny=2"])
+        await pair.race(serving: ["a0": "x=2\ny=2"])
+        #expect(pair.sent.count == 3)
+    }
+
     @Test("depends withholds a message while a source of another watcher fails")
     func depends() async throws {
         let pair = try await Pair { rule in
@@ -174,10 +249,7 @@ struct SharedRuleTests {
         let pair = try await Pair { _ in }
         pair.fetcher.serve(url("a0"), "x=2")
         await pair.poll(0)
-        try await pair.watchers[0].hold(sources: ["a1", "a2", "a3"], rules: ["r"])
-        SharedPart(journal: pair.journal, writer: 1).release([.source("a0")])
-        _ = SharedPart(journal: pair.journal, writer: 2).take([.source("a0")])
-        try await pair.watchers[1].hold(sources: ["a0", "b0", "b1", "b2", "b3"], rules: [])
+        try await pair.move("a0", to: 1)
         let polls = pair.fetcher.count(url("a0"))
         await pair.poll(0)
         #expect(pair.fetcher.count(url("a0")) == polls)

@@ -68,8 +68,9 @@ struct SourceFacts: Sendable {
         for item in items where !newer.contains(item.key) { change(source) { $0.update(item.key, item) } }
     }
 
-    /// Replaces the items of a source that another watcher polls.
+    /// Replaces the items of a source that another watcher has polled. No item is a fact, too.
     mutating func replace(_ source: String, _ items: [Item]) {
+        known.insert(source)
         clear(source)
         for item in items { add(source, item) }
     }

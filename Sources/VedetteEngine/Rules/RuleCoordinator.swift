@@ -387,7 +387,8 @@ actor RuleCoordinator {
             let changes = try await shares.ruleChanges(after: version)
             let records = changes.records.filter { configured[$0.name] != nil }
             let changed = Set(records.map(\.name))
-            for source in engine.factSources.intersection(changed) {
+            let polled = records.filter { $0.snapshot != nil }.map(\.name)
+            for source in engine.factSources.intersection(polled) {
                 let items = try await dependencies.journal.items(of: source).values.compactMap(\.item)
                 engine.replaceFacts(of: source, items)
             }
