@@ -49,7 +49,7 @@ extension Message {
     /// Whether it tells that something does not work, by its event or by the priority that its rule gives it.
     var isFailure: Bool {
         switch event.summary?.cause ?? event.kind {
-        case .failing, .stale, .suspect, .offline, .paused, .disabled, .ruleFailed: true
+        case .failing, .stale, .suspect, .offline, .unequal, .paused, .disabled, .ruleFailed: true
         default: priority == .high
         }
     }

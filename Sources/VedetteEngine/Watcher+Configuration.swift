@@ -43,6 +43,12 @@ extension Watcher {
     /// Takes over what other watchers committed that rules must know.
     func followOthers() async { await rules.followOthers() }
 
+    /// Commits an event about the watchers that share the journal.
+    /// - Returns: whether it is committed.
+    func watchersChanged(_ kind: Event.Kind, _ detail: String?) async -> Bool {
+        await rules.watchersChanged(kind, detail)
+    }
+
     private func isHeld(_ source: Source) -> Bool { held?.contains(source.name) ?? true }
 
     /// Reads the records of the sources that are not watched yet. A call that runs beside it may change which these are.

@@ -241,7 +241,7 @@ extension Bad {
             "4:29: 'appears: false' has no effect; remove it, or use 'not'"),
         Bad(
             "- {name: r, when: {source_state: failed}, notify: desk}",
-            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', 'offline', 'online', not 'failed'"
+            "4:34: 'source_state' is one of 'failing', 'recovered', 'stale', 'suspect', 'offline', 'online', 'unequal', 'equal', not 'failed'"
         ),
         Bad(
             "- {name: r, when: {source: web, field: stat, to: }, notify: desk}",

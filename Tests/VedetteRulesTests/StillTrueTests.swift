@@ -60,7 +60,7 @@ struct StillTrueTests {
         "a source's state is over with its opposite",
         arguments: [
             (.failing, .recovered), (.recovered, .failing), (.stale, .recovered), (.offline, .online),
-            (.online, .offline),
+            (.online, .offline), (.unequal, .equal), (.equal, .unequal),
         ] as [(Event.Kind, Event.Kind)])
     func opposite(kind: Event.Kind, other: Event.Kind) {
         var harness = RuleHarness(Rule.when(.sourceState([kind])) { $0.pendingFor = .seconds(60) })

@@ -34,7 +34,7 @@ struct ChatPayloadTests {
         }
         if kind.isAboutWatcher { (event.source, event.sourceKind) = (Event.watcher, Event.watcher) }
         if kind.isAboutSink { (event.source, event.sourceKind) = ("team", Event.sink) }
-        if kind == .online || kind == .test { event.error = nil }
+        if [.online, .equal, .test].contains(kind) { event.error = nil }
         var message = Message.of(
             event, title: MessageFormatter.title(of: event), text: MessageFormatter.text(of: event))
         message.tags = ["prod"]

@@ -256,7 +256,9 @@ extension ConditionReader {
     }
 
     /// The values of `source_state`.
-    static let sourceStates: [Event.Kind] = [.failing, .recovered, .stale, .suspect, .offline, .online]
+    static let sourceStates: [Event.Kind] = [
+        .failing, .recovered, .stale, .suspect, .offline, .online, .unequal, .equal,
+    ]
     /// The values of `sink_state`.
     static let sinkStates: [Event.Kind] = [.paused, .disabled]
 

@@ -23,6 +23,8 @@ public enum MessageFormatter {
         case .ruleFailed: return "\(counted(event.summary?.count ?? 0, "event")) of \(name) not evaluated"
         case .offline: return "The network is gone"
         case .online: return "The network is back"
+        case .unequal: return "The watchers have different configurations"
+        case .equal: return "The watchers have the same configuration again"
         case .paused: return "The sink \(name) refuses messages"
         case .disabled: return "The sink \(name) is gone for good"
         case .elapsed, .reminder: return "\(name)\(stillTrue(event, field))"
@@ -40,6 +42,7 @@ public enum MessageFormatter {
         case .stale: return " has still not answered"
         case .suspect: return " may still be wrong"
         case .offline: return " is still offline"
+        case .unequal: return " still has different configurations"
         default: break
         }
         guard let field, field != "state", field != "title", field != "name" else {

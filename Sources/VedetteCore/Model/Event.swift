@@ -24,6 +24,10 @@ public struct Event: Sendable, Hashable {
         case offline = "io.vedette.watcher.offline"
         /// A source can be reached again.
         case online = "io.vedette.watcher.online"
+        /// Watchers that share a journal have different configurations.
+        case unequal = "io.vedette.watcher.unequal"
+        /// They have the same configuration again.
+        case equal = "io.vedette.watcher.equal"
         /// The time of a `stays` rule has passed. Made by a rule, never stored as an event of its own.
         case elapsed = "io.vedette.rule.elapsed"
         /// Several events in one message. Made by a rule.
@@ -58,7 +62,7 @@ public struct Event: Sendable, Hashable {
         }
 
         /// Whether the event is about the watcher itself, so that it names no configured source.
-        public var isAboutWatcher: Bool { self == .offline || self == .online }
+        public var isAboutWatcher: Bool { [.offline, .online, .unequal, .equal].contains(self) }
 
         /// Whether the event is about a sink; then `source` is the sink's name.
         public var isAboutSink: Bool { self == .paused || self == .disabled }

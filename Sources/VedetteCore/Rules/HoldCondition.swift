@@ -77,6 +77,8 @@ extension Condition {
         case .recovered: later == .failing
         case .offline: later == .online
         case .online: later == .offline
+        case .unequal: later == .equal
+        case .equal: later == .unequal
         default: false
         }
     }

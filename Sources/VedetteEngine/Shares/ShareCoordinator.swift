@@ -69,6 +69,7 @@ public actor ShareCoordinator {
     /// Whether the configuration must still be registered.
     private var isConfigured = true
     private var followsAt: BootTime?
+    private var driftMonitor = DriftMonitor()
     /// What the log told last.
     private var told = ""
 
@@ -117,11 +118,12 @@ public actor ShareCoordinator {
             // Somebody must end the messages to a sink that was removed.
             names.sinks.formUnion(try await dispatcher.lookForDeliveries())
             let watchers = try await shares.watchers()
-            let newest = watchers.max { $0.configured < $1.configured }?.configuration
-            let sharing = watchers.filter { $0.configuration == newest }
+            let drift = ConfigurationDrift(watchers)
+            let sharing = watchers.filter { $0.configuration == drift.newest?.configuration }
             let own = sharing.first { $0.number == shares.writer }
             try await hold(own.map { names.leases(of: $0.name, among: Set(sharing.map(\.name))) } ?? [])
             tell(watchers, isCurrent: own != nil)
+            await announce(drift)
             await follow()
         } catch {
             log.log(error.logLevel, "failed to divide sources and sinks with other watchers: \(error.detail)")
@@ -156,6 +158,20 @@ public actor ShareCoordinator {
         try await watcher.hold(sources: sources, rules: rules)
         try await dispatcher.hold(sinks)
         held = leases
+    }
+
+    /// Makes an event and a line of the log when the configurations differ, and when they agree again.
+    private func announce(_ drift: ConfigurationDrift) async {
+        guard let change = driftMonitor.change(drift, own: shares.writer, at: clock.now().boot) else { return }
+        switch change {
+        case .differ(let cause):
+            guard await watcher.watchersChanged(.unequal, "\(cause): \(ConfigurationDrift.remedy)") else { return }
+            log.log(.warning, "the watchers have different configurations: \(cause); \(ConfigurationDrift.remedy)")
+        case .agree:
+            guard await watcher.watchersChanged(.equal, nil) else { return }
+            log.log(.notice, "the watchers have the same configuration again")
+        }
+        driftMonitor.confirm(change)
     }
 
     /// A refused commit learns of changes at once; what waits for a time of its own, such as a digest, does here.

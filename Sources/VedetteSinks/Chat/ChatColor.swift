@@ -9,8 +9,8 @@ enum ChatColor: Sendable, Hashable, CaseIterable {
     /// Chooses the colour for a source's event by its kind, and for an item's by the words of its state.
     init(of event: Event) {
         switch event.summary?.cause ?? event.kind {
-        case .recovered, .online: self = .good
-        case .failing, .offline, .paused, .disabled: self = .bad
+        case .recovered, .online, .equal: self = .good
+        case .failing, .offline, .unequal, .paused, .disabled: self = .bad
         case .stale, .suspect: self = .warning
         case .disappeared: self = .neutral
         default: self = event.item?.state.map(Self.init(ofState:)) ?? .neutral

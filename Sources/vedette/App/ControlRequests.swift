@@ -42,7 +42,7 @@ actor ControlRequests {
                 }
             }
         } catch {
-            app.log.log(.warning, "failed to read control requests: \(error.detail)")
+            app.log.log(error.logLevel, "failed to read control requests: \(error.detail)")
         }
     }
 
@@ -60,7 +60,7 @@ actor ControlRequests {
             guard !Task.isCancelled else { return }
             try await app.journal.finish(queued)
         } catch {
-            app.log.log(.warning, "failed to carry out a control request: \(error.detail)")
+            app.log.log(error.logLevel, "failed to carry out a control request: \(error.detail)")
         }
     }
 }

@@ -47,8 +47,8 @@ struct Palette: Sendable {
         case .state(let state): role(ofState: state, kind: kind) ?? .strong
         case .happening(let kind):
             switch kind {
-            case .appeared, .recovered, .online: .good
-            case .disappeared, .failing, .offline, .paused, .disabled: .bad
+            case .appeared, .recovered, .online, .equal: .good
+            case .disappeared, .failing, .offline, .unequal, .paused, .disabled: .bad
             case .stale, .suspect: .doubtful
             default: .strong
             }
