@@ -409,7 +409,7 @@ def streams_of_events(options, bench):
 
 
 def both_stores(options, bench):
-    """The same load with the journal in SQLite and on PostgreSQL, in turn."""
+    """The same load with the journal in SQLite, and on PostgreSQL with one and with three watchers, in turn."""
     urls = bench.nginx.urls("still", options.feeds, True, max(1, stores.SOURCES // options.feeds))
     load = {
         "changes committed": lambda store: stores.changes(options.vedette, store),
@@ -418,8 +418,8 @@ def both_stores(options, bench):
     for what, measure in load.items():
         figures, used = Figures("Row 15  " + what, "per second", 1), {}
         for cycle in range(options.cycles):
-            for kind in (stores.Postgres, stores.SQLite):
-                store = kind(os.path.join(options.work, "%s-%s-%d" % (kind.name, what.split()[0], cycle)))
+            for kind in (stores.Postgres, stores.SharedPostgres, stores.SQLite):
+                store = kind(os.path.join(options.work, "%s-%s-%d" % (kind.__name__, what.split()[0], cycle)))
                 try:
                     rates = measure(store)
                 finally:
@@ -427,7 +427,7 @@ def both_stores(options, bench):
                 figures.add(store.name, rates.rate)
                 used.setdefault(store.name, []).append(rates.cpu)
         for name, values in used.items():
-            figures.notes.append("%s: %.0f us of the watcher's CPU for one" % (name, statistics.median(values) * 1e6))
+            figures.notes.append("%s: %.0f us of CPU of the watchers for one" % (name, statistics.median(values) * 1e6))
         if what.startswith("changes"):
             figures.series["(target)"] = [1000.0]
             figures.print("PostgreSQL", "(target)", 1.0, least=True)

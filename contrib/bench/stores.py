@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Row 15: the same watcher with its journal in SQLite and on PostgreSQL."""
+"""Row 15: the same load with the journal in SQLite, on PostgreSQL, and on PostgreSQL with three watchers."""
 from __future__ import annotations
 
 import os
@@ -17,13 +17,13 @@ SOURCES, EVERY = 2000, 0.1
 
 
 class SQLite:
-    name = "SQLite"
+    name, watchers = "SQLite", 1
 
     def __init__(self, work):
         self.work = work
 
     def state(self, name):
-        return os.path.join(self.work, name, "state")
+        return os.path.join(self.work, name + "-0", "state")
 
     def last_event(self, name):
         try:
@@ -31,6 +31,9 @@ class SQLite:
                 return journal.execute("select coalesce(max(seq), 0) from event").fetchone()[0]
         except sqlite3.Error:  # there is no journal yet
             return 0
+
+    def is_divided(self, _):
+        return True
 
     def close(self):
         pass
@@ -40,7 +43,7 @@ class Postgres:
     """A server with the settings of its package, fsync included, and a schema for each watcher. It runs as nobody for root, and so stands
     beside the directory of the others, which only their owner can enter."""
 
-    name = "PostgreSQL"
+    name, watchers = "PostgreSQL", 1
 
     def __init__(self, work):
         self.work = work
@@ -59,6 +62,11 @@ class Postgres:
         except Trouble:  # there is no journal yet
             return 0
 
+    def is_divided(self, name):
+        """Whether every watcher has its part of the sources."""
+        query = "select count(distinct watcher) from %s.lease where name like 'source/%%'" % name
+        return int(self.ask(query)) == self.watchers
+
     def ask(self, query):
         command = ["psql", "host=%s user=vedette dbname=postgres" % self.directory, "-qAtc", query]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -71,26 +79,43 @@ class Postgres:
         self.process.wait(30)
 
 
+class SharedPostgres(Postgres):
+    """The same with three watchers on one journal."""
+
+    name, watchers = "PostgreSQL, 3 watchers", 3
+
+
 class Rates:
-    """Per second, and the CPU of the watcher for one, in seconds. The server's own is not in it."""
+    """Per second, and the CPU of the watchers for one, in seconds. The server's own is not in it."""
 
     def __init__(self, count, wall, cpu):
         self.rate, self.cpu = count / wall, cpu / max(1, count)
 
 
 def measured(vedette, store, name, text, count, is_ready):
-    process, ready = start_notified(vedette, store.work, name, text, store.state(name))
+    processes = []
     try:
-        ready(60)
-        wait_until(lambda: process.poll() is not None or is_ready(), 60, "%s: the first of what is counted" % name)
-        if process.poll() is not None:
-            raise Trouble("the watcher ended with %d" % process.returncode)
+        for number in range(store.watchers):
+            own = "settings: {watcher: w%d}\n" % number
+            process, ready = start_notified(vedette, store.work, "%s-%d" % (name, number), own + text, store.state(name))
+            processes.append(process)
+            ready(60)
+
+        def alive():
+            for process in processes:
+                if process.poll() is not None:
+                    raise Trouble("the watcher ended with %d" % process.returncode)
+            return True
+
+        wait_until(lambda: alive() and is_ready() and store.is_divided(name), 60, "%s: the first of what is counted" % name)
         time.sleep(2)
-        begin, cpu, first = time.monotonic(), cpu_clock(process.pid), count()
+        begin, cpu, first = time.monotonic(), sum(cpu_clock(p.pid) for p in processes), count()
         time.sleep(SECONDS)
-        return Rates(count() - first, time.monotonic() - begin, cpu_clock(process.pid) - cpu)
+        alive()
+        return Rates(count() - first, time.monotonic() - begin, sum(cpu_clock(p.pid) for p in processes) - cpu)
     finally:
-        end(process)
+        for process in processes:
+            end(process)
 
 
 def changes(vedette, store):

@@ -16,6 +16,7 @@ import time
 
 import faulty
 import watchers
+from namespaces import Network, raise_loopback
 from oracle import Verdict
 from world import SINK_OUTAGES, SOURCE_OUTAGES, Trouble, World, wait_until
 
@@ -29,7 +30,7 @@ class Scenario:
         self.name, self.seed, self.dice = name, seed, random.Random("%s %d" % (name, seed))
         self.work = tempfile.mkdtemp(prefix="%s." % name, dir=options.work)
         self.injected = faulty.Faults(self.work, options.preload)
-        kind = watchers.SharedWorld if name == "watchers" else World
+        kind = {"watchers": watchers.SharedWorld, "failover": watchers.FailoverWorld}.get(name, World)
         self.world = kind(options.vedette, self.work, faults=self.injected, **world)
         self.begin, self.seconds, self.lives, self.faults, self.notes = time.monotonic(), seconds, 0, 0, {}
 
@@ -338,7 +339,7 @@ def mix(run):
 # With the share of the time that each gets.
 SCENARIOS = {"kills": (kills, 2), "calls": (calls, 6), "errors": (errors, 6), "disk": (disk, 1), "stops": (stops, 1),
              "outages": (outages, 1), "reloads": (reloads, 2), "clock": (clock, 1), "mix": (mix, 4),
-             "watchers": (watchers.live, 4)}
+             "watchers": (watchers.live, 4), "failover": (watchers.fail_over, 2)}
 
 
 def can_mount(directory):
@@ -357,6 +358,7 @@ def prepare(options):
     # A signal ends the run as an exit does, so that what was started here is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options.work = tempfile.mkdtemp(prefix="vedette-oracle.")
+    Network.is_possible = raise_loopback()
     options.preload = faulty.compile_library(options.work)
 
 
@@ -388,7 +390,7 @@ def parse():
 
 
 def line_of(result):
-    extra = " ".join("%s=%s" % (name, result[name]) for name in ("instants", "tried", "ended_by_fault", "slowest_recovery", "fresh_after")
+    extra = " ".join("%s=%s" % (name, result[name]) for name in ("instants", "tried", "ended_by_fault", "slowest_recovery", "rounds", "partitions", "fresh_after")
                      if name in result)
     return "%-8s %4d lives %5d faults %6d events %6d messages %6d accepted %4d twice  %s  %s" % (
         result["scenario"], result["lives"], result["faults"], result["events"], result["messages"], result["accepted"],
@@ -403,7 +405,7 @@ def main():
         print("disk: skipped, no file system can be mounted here", flush=True)
         names.remove("disk")
     share = options.seconds / max(1, sum(SCENARIOS[name][1] for name in names))
-    failed = False
+    failed, rounds, takeovers = False, 0, []
     for seed in range(options.seed, options.seed + options.rounds):
         print("seed %d" % seed, flush=True)
         for name in names:
@@ -411,6 +413,10 @@ def main():
             print(line_of(result), flush=True)
             report(result, options)
             failed = failed or bool(result["violations"])
+            rounds += result.get("rounds", 0)
+            takeovers += result.get("takeovers", [])
+    if rounds:
+        print("several watchers: %d rounds, %s" % (rounds, watchers.summary_of(takeovers)), flush=True)
     if not failed:
         shutil.rmtree(options.work)
     return 1 if failed else 0

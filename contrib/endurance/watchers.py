@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three watchers that share one PostgreSQL, each with a way to it of its own that can be cut. The journal is read with psql and
-written to SQLite for the verdict; nothing of Vedette is used."""
+"""Three watchers that share one PostgreSQL, each on a machine of its own where network namespaces can be made, and with a way to the
+database that can be cut. The journal is read with psql and written to SQLite for the verdict; nothing of Vedette is used."""
 from __future__ import annotations
 
-import csv
-import glob
-import io
 import os
 import signal
 import socket
@@ -15,50 +12,20 @@ import threading
 import time
 from contextlib import closing
 
+from databases import Cluster, Database
+from namespaces import ADDRESS, Network
 from world import Trouble, World, wait_until
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-
-
-class Database:
-    """A PostgreSQL of its own in a directory."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        self.psql = sorted(glob.glob("/usr/lib/postgresql/*/bin/psql"))[-1:]
-        self.process = subprocess.Popen([os.path.join(ROOT, "contrib/lab/postgres"), directory], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "ready\n":
-            raise Trouble("contrib/lab/postgres did not start a server")
-
-    @property
-    def socket(self):
-        return os.path.join(self.directory, ".s.PGSQL.5432")
-
-    def rows(self, query):
-        done = subprocess.run(self.psql + ["-h", self.directory, "-U", "vedette", "postgres", "--csv", "-t", "-c", query],
-                              capture_output=True, text=True, timeout=30)
-        if done.returncode != 0:
-            raise Trouble("psql: %s" % done.stderr.strip())
-        return list(csv.reader(io.StringIO(done.stdout)))
-
-    def crash(self):
-        """Kills a backend: the server ends all of them, and recovers as after a crash."""
-        for (pid,) in self.rows("select pid from pg_stat_activity where application_name = 'vedette' limit 1"):
-            os.kill(int(pid), signal.SIGKILL)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(30)
+TAKEOVER = 20  # seconds in which the others have the part of a watcher that is lost
 
 
 class Way:
     """A TCP port that leads to the database's socket, until it is cut: then nothing comes through, and nobody is told."""
 
-    def __init__(self, target):
+    def __init__(self, target, address):
         self.target, self.open = target, threading.Event()
         self.open.set()
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server((address, 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -117,18 +84,35 @@ class SharedWorld(World):
         # PostgreSQL runs as another user where this is root, and must reach its directory.
         for directory in (work, os.path.dirname(work)):
             os.chmod(directory, 0o711)
-        self.database = Database(os.path.join(work, "pg"))
-        self.ways = {name: Way(self.database.socket) for name in self.NAMES}
+        self.network = Network(self.NAMES) if Network.is_possible else None
+        self.database, self.ways = None, {}
+        try:
+            self.open_database(os.path.join(work, "pg"))
+        except Exception:
+            self.close_database()
+            raise
         self.processes, self.killed_names, self.takeovers = {}, set(), []
-        super().__init__(vedette, work, faults=faults)
+        super().__init__(vedette, work, faults=faults, address=self.address)
+
+    @property
+    def address(self):
+        """The address of this process for the watchers."""
+        return ADDRESS if self.network else "127.0.0.1"
+
+    def open_database(self, directory):
+        self.database = Database(directory)
+        self.ways = {name: Way(self.database.socket, self.address) for name in self.NAMES}
+
+    def server(self, name):
+        """Where a watcher finds the database."""
+        return "host=%s port=%d sslmode=disable gssencmode=disable" % (self.address, self.ways[name].port)
 
     def configure(self, variant=0):
         super().configure(variant)
         with open(os.path.join(self.config, "world.yaml")) as file:
             text = file.read()
         for name in self.NAMES:
-            own = 'watcher: %s, journal: {postgres: "host=127.0.0.1 port=%d user=vedette dbname=postgres sslmode=disable gssencmode=disable"}, ' % (
-                name, self.ways[name].port)
+            own = 'watcher: %s, journal: {postgres: "%s user=vedette dbname=postgres"}, ' % (name, self.server(name))
             os.makedirs(self.place(name), exist_ok=True)
             path = os.path.join(self.place(name), "world.yaml")
             with open(path + ".new", "w") as file:
@@ -170,9 +154,10 @@ class SharedWorld(World):
         for name in self.NAMES:
             if not self.is_alive(name):
                 self.collect_one(name)
+                inside = self.network.inside(name) if self.network else []
                 with open(self.log, "a") as log:
                     self.processes[name] = subprocess.Popen(
-                        [self.vedette, "run", "--config", self.place(name)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+                        inside + ["setpriv", "--pdeathsig", "KILL", self.vedette, "run", "--config", self.place(name)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
 
     def collect_one(self, name):
         process = self.processes.pop(name, None)
@@ -192,17 +177,18 @@ class SharedWorld(World):
                 self.collect_one(name)
 
     def kill_one(self, name):
-        """kill -9, and the time until nobody has a lease of it any more."""
-        held = self.database.rows("select number from watcher where name = '%s'" % name)
         self.killed_names.add(name)
         self.processes[name].kill()
         self.collect_one(name)
-        if not held:
-            return
-        begin = time.monotonic()
-        if not wait_until(lambda: not self.database.rows("select 1 from lease where watcher = %s limit 1" % held[0][0]), 20, pause=0.2):
-            self.odd.append("nobody took over from a killed watcher within 20 s")
-        self.takeovers.append(round(time.monotonic() - begin, 1))
+
+    def has_part(self, name):
+        """Whether the watcher that has the name now holds something; returns what tells when nobody holds it any more."""
+        rows = self.database.rows("select number from watcher w where name = '%s' and exists "
+                                  "(select 1 from lease where watcher = w.number)" % name)
+        return rows and rows[0][0]
+
+    def is_taken_over(self, number):
+        return not self.database.rows("select 1 from lease where watcher = %s limit 1" % number)
 
     def stop_one(self, name):
         """SIGTERM; I10 promises an end within 10 s."""
@@ -245,55 +231,143 @@ class SharedWorld(World):
                 process.send_signal(signal.SIGCONT)
                 process.kill()
                 process.wait()
-        for way in self.ways.values():
-            way.close()
         for server in (self.source_server, self.sink_server):
             server.socket.close()
-        self.database.close()
+        self.close_database()
+
+    def close_database(self):
+        for way in self.ways.values():
+            way.close()
+        if self.database:
+            self.database.close()
+        if self.network:
+            self.network.close()
+
+
+class FailoverWorld(SharedWorld):
+    """The same watchers on a primary with a synchronous standby. Each connects to the one of them that accepts writes."""
+
+    def open_database(self, directory):
+        self.database = Cluster(directory)
+
+    def server(self, name):
+        return "host=%s" % ",".join(self.database.hosts)
+
+    def stop(self, seconds=12):
+        self.database.rejoin()
+        return super().stop(seconds)
+
+
+def lead(run):
+    """Lists change, and sources and sinks fail, for a moment."""
+    for _ in range(run.dice.randrange(1, 5)):
+        run.advance()
+        if run.dice.random() < 0.3:
+            run.outage()
+        time.sleep(run.dice.uniform(0, 0.5))
 
 
 def live(run):
-    """kill -9, SIGSTOP past the registration, a cut way to the database, a crash of the server and SIGTERM, at random."""
+    """A watcher is killed, stopped past its registration, separated from the database or from everything, or ended; or the server
+    crashes. One fault after the other, at random."""
     world = run.world
+    faults = ["kill", "stop", "way", "crash", "term"] + (["partition"] if world.network else [])
+    if not world.network:
+        run.notes["partitions"] = "none: no network namespaces here"
+    rounds = 0
     run.start()
     while run.time_left > 0:
-        for _ in range(run.dice.randrange(1, 5)):
-            run.advance()
-            if run.dice.random() < 0.3:
-                run.outage()
-            time.sleep(run.dice.uniform(0, 0.5))
-        name, fault = run.dice.choice(world.NAMES), run.dice.randrange(5)
+        run.ensure_alive()
+        lead(run)
+        name, fault = run.dice.choice(world.NAMES), run.dice.choice(faults)
+        if fault in ("kill", "stop", "term") and not world.is_alive(name):
+            continue
         run.faults += 1
-        if fault == 0 and world.is_alive(name):
+        rounds += 1
+        seconds = run.dice.choice((2, 8, TAKEOVER + 2))
+        if fault == "kill":
+            part = world.has_part(name)
             world.kill_one(name)
-        elif fault == 1 and world.is_alive(name):
+            await_takeover(run, fault, part, TAKEOVER + 2)
+        elif fault == "stop":
+            part = world.has_part(name)
             world.processes[name].send_signal(signal.SIGSTOP)
-            pause(run, run.dice.choice((2, 8, 20)))
+            await_takeover(run, fault, part, seconds)
             world.processes[name].send_signal(signal.SIGCONT)
-        elif fault == 2:
+        elif fault == "way":
+            part = world.has_part(name)
             world.ways[name].open.clear()
-            pause(run, run.dice.choice((2, 8, 20)))
+            await_takeover(run, fault, part, seconds)
             world.ways[name].open.set()
-        elif fault == 3:
+        elif fault == "partition":
+            part = world.has_part(name)
+            world.network.connect(name, False)
+            await_takeover(run, fault, part, seconds)
+            world.network.connect(name, True)
+        elif fault == "crash":
             world.database.crash()
-            wait_until(lambda: answers(world.database), 30)
-        elif world.is_alive(name) and world.stop_one(name) != 0:
+            wait_until(world.database.answers, 30)
+        elif world.stop_one(name) != 0:
             world.odd.append("SIGTERM did not end the watcher %s with 0" % name)
         time.sleep(run.dice.uniform(0, 2))
+    run.notes.update(rounds=rounds, takeovers=world.takeovers)
+
+
+def await_takeover(run, fault, part, seconds):
+    """The fault lasts so long, or until the others have the part of the watcher; the lists change meanwhile."""
+    begin, steps = time.monotonic(), 0
+    while time.monotonic() - begin < seconds:
+        if steps % 3 == 0:
+            run.advance()
+        steps += 1
+        if part and run.world.is_taken_over(part):
+            run.world.takeovers.append((fault, round(time.monotonic() - begin, 1)))
+            return
+        time.sleep(0.2)
+    if part and seconds > TAKEOVER:
+        run.world.odd.append("nobody took over within %d s after '%s'" % (seconds, fault))
+
+
+def fail_over(run):
+    """The primary is lost again and again, while watchers are killed and sources and sinks fail; the standby takes its place."""
+    world, rounds = run.world, 0
+    run.start()
+    while run.time_left > 0:
+        lead(run)
+        if run.dice.random() < 0.2:
+            name = run.dice.choice(world.NAMES)
+            if world.is_alive(name):
+                world.kill_one(name)
+        world.database.rejoin()
+        begin = time.monotonic()
+        world.database.fail_over()
+        last = world.database.rows("select last_seq from journal")
+        run.faults += 1
+        rounds += 1
+
+        def is_stored():
+            run.advance()
+            return world.database.rows("select last_seq from journal") != last
+
+        if wait_until(is_stored, 60, pause=0.2):
+            world.takeovers.append(("failover", round(time.monotonic() - begin, 1)))
+        else:
+            world.odd.append("nothing was stored within 60 s after a fail-over")
         run.ensure_alive()
-    run.notes["slowest_recovery"] = max(world.takeovers, default=0)
+    world.database.rejoin()
+    run.notes.update(rounds=rounds, takeovers=world.takeovers)
 
 
-def pause(run, seconds):
-    """Time passes, and the lists change."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        run.advance()
-        time.sleep(0.5)
+def summary_of(takeovers):
+    """p50 and p99 of all takeovers, and the number and slowest of each fault."""
+    if not takeovers:
+        return "no takeover"
+    times = sorted(seconds for _, seconds in takeovers)
 
+    def quantile(share):
+        return times[min(len(times) - 1, int(share * len(times)))]
 
-def answers(database):
-    try:
-        return bool(database.rows("select 1"))
-    except Trouble:
-        return False
+    faults = sorted({fault for fault, _ in takeovers})
+    each = ", ".join("%s %d, at most %.1f s" % (fault, sum(f == fault for f, _ in takeovers), max(s for f, s in takeovers if f == fault))
+                     for fault in faults)
+    return "%d takeovers: p50 %.1f s, p99 %.1f s (%s)" % (len(times), quantile(0.5), quantile(0.99), each)

@@ -165,7 +165,8 @@ class World:
 
     SURE = ("a", "b")  # the sinks that get every change
 
-    def __init__(self, vedette, work, sources=6, items=8, sinks=("a", "b", "c"), every="150ms", faults=None, state=None):
+    def __init__(self, vedette, work, sources=6, items=8, sinks=("a", "b", "c"), every="150ms", faults=None, state=None,
+                 address="127.0.0.1"):
         self.vedette, self.faults, self.every, self.sinks = vedette, faults, every, sinks
         self.config, self.state = os.path.join(work, "config"), state or os.path.join(work, "state")
         self.log, self.journal = os.path.join(work, "log"), os.path.join(self.state, "journal.db")
@@ -173,7 +174,7 @@ class World:
             os.makedirs(directory, exist_ok=True)
         self.lists, self.receivers, self.first_items = Lists(sources, items), Receivers(), items
         self.revived = set()
-        self.source_server, self.sink_server = Server("lists", self.lists), Server("receivers", self.receivers)
+        self.source_server, self.sink_server = Server("lists", self.lists, host=address), Server("receivers", self.receivers, host=address)
         self.process, self.killed, self.odd, self.variant = None, False, [], 0
         self.configure()
 

@@ -122,15 +122,15 @@ class Connection:
 
 
 class Server:
-    """A loopback server with a thread per connection. `app(request, connection)` returns a Reply,
+    """A loopback server, or one of a private network, with a thread per connection. `app(request, connection)` returns a Reply,
     or None when it wrote to the connection itself: then the connection ends."""
 
-    def __init__(self, name, app, port=0, tls=None, verbose=False):
+    def __init__(self, name, app, port=0, tls=None, verbose=False, host="127.0.0.1"):
         self.name, self.app, self.tls, self.verbose = name, app, tls, verbose
         self.accepted = 0
-        self.socket = socket.create_server(("127.0.0.1", port), backlog=1024)
+        self.socket = socket.create_server((host, port), backlog=1024)
         self.port = self.socket.getsockname()[1]
-        self.url = "%s://127.0.0.1:%d" % ("https" if tls else "http", self.port)
+        self.url = "%s://%s:%d" % ("https" if tls else "http", host, self.port)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
