@@ -12,6 +12,10 @@ extern int cs_spawn_add_chdir(void *actions, const char *path) __asm__("posix_sp
 // <fcntl.h>: a pipe whose ends get their flags in the same step; `ends` has two elements.
 extern int cs_pipe2(int *ends, int flags) __asm__("pipe2");
 
+// <sys/socket.h>: a connection whose descriptor gets its flags in the same step. `name` is a struct sockaddr or a null pointer,
+// `length` the socklen_t of its size.
+extern int cs_accept(int socket, void *name, unsigned int *length, int flags) __asm__("accept4");
+
 // <sys/pidfd.h>, of glibc 2.36: a descriptor, close-on-exec, that poll(2) reports as readable when the process has ended;
 // -1 where the kernel or a sandbox refuses it.
 extern int cs_pidfd_open(int process, unsigned int flags) __asm__("pidfd_open");

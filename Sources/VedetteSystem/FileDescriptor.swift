@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import CSystem
+public import Glibc
 
 /// Calls on a file descriptor.
 public enum FileDescriptor {
@@ -26,5 +27,13 @@ public enum FileDescriptor {
     public static func waitUntilWritable(_ descriptor: Int32) {
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&wait, 1, -1)
+    }
+    /// Takes the next connection of a listening socket, close-on-exec and non-blocking.
+    /// - Returns: its descriptor and its peer's name; nil when there is none or after an error, which is in `errno`.
+    public static func accept(_ socket: Int32) -> (descriptor: Int32, name: sockaddr_storage, length: socklen_t)? {
+        var (name, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = cs_accept(socket, &name, &length, flags)
+        return descriptor < 0 ? nil : (descriptor, name, length)
     }
 }

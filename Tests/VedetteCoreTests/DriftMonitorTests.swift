@@ -23,7 +23,8 @@ struct DriftMonitorTests {
         var (newest, other) = (DriftMonitor(), DriftMonitor())
         let drift = drift("a", "a", "b")
         for second: Int64 in [0, 59] { #expect(newest.change(drift, own: 3, at: at(second)) == nil) }
-        let change = try #require(newest.change(drift, own: 3, at: at(60)))
+        let minute = newest.change(drift, own: 3, at: at(60))
+        let change = try #require(minute)
         #expect(change == .differ(cause: "db1, db2 differ from db3, configured last"))
         #expect(newest.change(drift, own: 3, at: at(61)) == change, "until it is stored")
         newest.confirm(change)

@@ -119,7 +119,7 @@ final class Transfer {
         let isProtocolLimited = cc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
         cc_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         cc_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
-        cc_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        cc_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         cc_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         cc_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         let isProtected = options.apply(to: easy) && setReach(options) && hasRequestCheck

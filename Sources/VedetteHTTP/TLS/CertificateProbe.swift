@@ -107,7 +107,7 @@ private final class CertificateHandle {
         cc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, 10_000)
         cc_set_long(easy, CURLOPT_TIMEOUT_MS, 20_000)
         // An old appliance may support no later version, and nothing is sent to it.
-        cc_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_0)
+        cc_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_0))
         switch proxy {
         case .environment: break
         case .none: cc_set_string(easy, CURLOPT_PROXY, "")

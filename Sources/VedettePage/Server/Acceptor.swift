@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import VedetteSystem
 
 /// Accepts the connections of a socket. It belongs to the server's thread.
 ///
@@ -76,14 +77,7 @@ final class Acceptor {
     func stop() { socket.close() }
 
     private func next() -> Client? {
-        var (name, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
-        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let descriptor = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                accept4(socket.descriptor, $0, &length, flags)
-            }
-        }
-        return descriptor < 0 ? nil : Client(descriptor: descriptor, name: name, length: length)
+        FileDescriptor.accept(socket.descriptor).map { Client(descriptor: $0, name: $1, length: $2) }
     }
 
     /// - Returns: whether there may be more connections to take.
