@@ -30,7 +30,8 @@ private enum HungMount {
 }
 
 @Suite(
-    "Files that hang", .timeLimit(.minutes(10)), .enabled(if: HungMount.isPossible, "no FUSE mount in a user namespace"))
+    "Files that hang", .timeLimit(.minutes(10)), .enabled(if: HungMount.isPossible, "no FUSE mount in a user namespace")
+)
 struct HungFileTests {
     /// Two sources whose changes go to standard output, beside what hangs.
     private struct World {

@@ -16,7 +16,8 @@ struct NameTests {
     }
 }
 
-@Suite("Inside the namespace", .enabled(if: Namespace.isInside, "run by the suite of case 24"), .timeLimit(.minutes(10)))
+@Suite(
+    "Inside the namespace", .enabled(if: Namespace.isInside, "run by the suite of case 24"), .timeLimit(.minutes(10)))
 struct InnerNameTests {
     @Test(
         "each way to fail to resolve a name",

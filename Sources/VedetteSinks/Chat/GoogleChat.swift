@@ -10,7 +10,8 @@ enum GoogleChatKind {
             WebhookAddress.spec("The address of the webhook; whoever knows it may post."),
             OptionSpec(
                 "thread", .choice(GoogleChat.Thread.allCases.map(\.rawValue)),
-                "`item`: the messages about one item share a thread; `source`: those about one source.", default: "none"),
+                "`item`: the messages about one item share a thread; `source`: those about one source.", default: "none"
+            ),
         ],
         make: { options throws(OptionProblem) in
             let thread = options.text("thread").flatMap(GoogleChat.Thread.init) ?? .none

@@ -32,7 +32,9 @@ enum Output {
 
     static func diagnose(_ line: String) { diagnose(StyledText(line)) }
 
-    static func diagnose(_ line: StyledText) { FileDescriptor.writeAll(Array((line.text + "\n").utf8), to: STDERR_FILENO) }
+    static func diagnose(_ line: StyledText) {
+        FileDescriptor.writeAll(Array((line.text + "\n").utf8), to: STDERR_FILENO)
+    }
 
     /// Replaces what the terminal shows. The new lines are written over the old ones in one piece, so that nothing flickers.
     /// - Parameter size: lines that it has no room for are only counted.
