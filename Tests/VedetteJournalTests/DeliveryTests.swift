@@ -58,7 +58,9 @@ struct DeliveryTests {
     @Test("a change of many deliveries ends between two steps when it is cancelled, and what it changed stays")
     func cancelledChange() async throws {
         let store = try await Backend.sqlite.open()
-        _ = try await store.journal.commit(polls(1...DeliveryChange.step + 1))
+        let cause = event(1)
+        let deliveries = (1...DeliveryChange.step + 1).map { delivery($0, of: cause) }
+        _ = try await store.journal.commit([poll(events: [cause], deliveries: deliveries)])
         let access = store.access
         let change = Task {
             withUnsafeCurrentTask { $0?.cancel() }
