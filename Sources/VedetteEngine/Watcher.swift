@@ -2,27 +2,25 @@
 
 public import VedetteCore
 
-/// Starts the polls that are due, and schedules the next ones. What a poll does is `PollPipeline`'s.
+/// Starts the polls that are due, schedules the next ones, and takes another configuration and requests about one source.
+/// What a poll does is `PollPipeline`'s.
 public actor Watcher {
     /// Due times closer than this share one wake-up.
     static let tick = Duration.milliseconds(10)
 
-    let dependencies: Dependencies
+    private let dependencies: Dependencies
     private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
     let network = NetworkMonitor()
-    let rules: RuleCoordinator
+    private let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
-    var schedule: PollSchedule
-    /// All configured sources, also those that other watchers poll.
-    var configured: [Source]
-    /// The sources that this watcher polls; nil for all that are configured.
-    var held: Set<String>?
-    var slots = PollSlots()
+    private(set) var schedule: PollSchedule
+    private var share: SourceShare
+    private(set) var slots = PollSlots()
     private var isStopping = false
-    let sleep: WatcherSleep
+    private let sleep: WatcherSleep
     private var suspends: SuspendMonitor
     /// The newest time that the journal had when this run began; nil for an empty journal.
     public private(set) var newestStored: Timestamp?
@@ -46,9 +44,8 @@ public actor Watcher {
             announce: { await dispatcher.committed($0, $1) })
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits)
         pipeline = PollPipeline(dependencies, network: network, rules: rules, deferredWrites: deferredWrites)
-        configured = watch.sources
-        held = dependencies.journal.shares.map { _ in [] }
-        schedule = PollSchedule(held == nil ? watch.sources : [], rules.interests, dependencies.random)
+        share = SourceShare(configured: watch.sources, held: dependencies.journal.shares.map { _ in [] })
+        schedule = PollSchedule(share.polled, rules.interests, dependencies.random)
     }
 
     // MARK: Lifecycle
@@ -58,7 +55,7 @@ public actor Watcher {
         await dispatcher.onSinkChange { [rules] in await rules.sinkChanged($0) }
         let records = try await dependencies.journal.sourceRecords()
         // The sinks of several watchers are restored as they are taken.
-        if held == nil { await dispatcher.restore(records.compactMap(StoppedSink.init)) }
+        if !share.isShared { await dispatcher.restore(records.compactMap(StoppedSink.init)) }
         let now = dependencies.clock.now()
         newestStored = records.compactMap(\.health.lastPollAt).max()
         for record in records {
@@ -67,10 +64,10 @@ public actor Watcher {
             network.restore(record, origin: source.origin)
         }
         // Another watcher's machine may have written it.
-        let last = held == nil ? try await dependencies.journal.lastOfWatcher() : nil
+        let last = share.isShared ? nil : try await dependencies.journal.lastOfWatcher()
         network.restore(isOffline: last?.kind == .offline)
         network.watch(schedule.all)
-        let watched = Dictionary(configured.map { ($0.name, $0) }) { first, _ in first }
+        let watched = Dictionary(share.configured.map { ($0.name, $0) }) { first, _ in first }
         try await rules.restore(records, watched: watched)
         for source in schedule.all { schedule.scheduleFirst(source, now: now) }
         let soon = now.boot.advanced(by: .seconds(10))
@@ -127,6 +124,104 @@ public actor Watcher {
     /// How late polls started in the last minutes; nil when none started.
     public func lateness() -> PollLateness.Report? { pipeline.meter.report(at: dependencies.clock.now()) }
 
+    // MARK: Sources and requests
+
+    /// Takes another set of sources and rules: all of it, or nothing when the journal cannot be read. Unchanged sources go
+    /// on undisturbed; a poll of a source that was removed or has another request now is cancelled.
+    public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
+        try await rules.prepare(watch.rules)
+        let stored = try await recordsOfNew { share.polled(of: watch.sources) }
+        share.configured = watch.sources
+        setSchedule(stored)
+        // Also those without a snapshot: the commit of their first poll may be under way.
+        await rules.reload(watch.rules, watched: watch.sources, polled: schedule.all.map(\.source))
+        schedule.advanceForRules(now: dependencies.clock.now())
+        sleep.wakeUp()
+    }
+
+    /// Polls these of the configured sources alone, and evaluates the deadlines of these rules alone. Returns when no poll
+    /// of another source is under way, and what such polls committed is in the journal.
+    func hold(sources: Set<String>, rules names: Set<String>) async throws(JournalError) {
+        share.held = sources
+        let stored = try await recordsOfNew { share.polled }
+        let before = Set(schedule.byName.keys)
+        let polls = schedule.all.filter { !sources.contains($0.source.name) }.compactMap(\.poll)
+        setSchedule(stored)
+        let after = Set(schedule.byName.keys)
+        let gained = after.subtracting(before).map { stored[$0] ?? SourceRecord(name: $0) }
+        let lost = before.subtracting(after)
+        var problem: JournalError?
+        do throws(JournalError) {
+            try await rules.hold(gained: gained, lost: lost, rules: names)
+        } catch {
+            problem = error
+        }
+        schedule.advanceForRules(now: dependencies.clock.now())
+        sleep.wakeUp()
+        for poll in polls { await poll.value }
+        if let problem { throw problem }
+    }
+
+    /// Takes over what other watchers committed that rules must know.
+    func followOthers() async { await rules.followOthers() }
+
+    /// Commits an event about the watchers that share the journal.
+    /// - Returns: whether it is committed.
+    func watchersChanged(_ kind: Event.Kind, _ detail: String?) async -> Bool {
+        await rules.watchersChanged(kind, detail)
+    }
+
+    /// Reads the records of the sources that are not watched yet. A call that runs beside it may change which these are.
+    private func recordsOfNew(among sources: () -> [Source]) async throws(JournalError) -> [String: SourceRecord] {
+        var (stored, read): ([String: SourceRecord], Set<String>) = ([:], [])
+        while true {
+            let new = Set(sources().map(\.name)).filter { schedule[$0] == nil }
+            if new.isSubset(of: read) { return stored }
+            let records = try await dependencies.journal.sourceRecords()
+            (stored, read) = (Dictionary(records.map { ($0.name, $0) }) { _, last in last }, new)
+        }
+    }
+
+    /// Watches the configured sources that this watcher holds.
+    private func setSchedule(_ stored: [String: SourceRecord]) {
+        let now = dependencies.clock.now()
+        // Each may have another host now, which need not be slow.
+        for source in schedule.all where slots.stopWaiting(source) { schedule.schedule(source, at: now.boot) }
+        schedule.reload(share.polled, stored: stored, now: now)
+        network.watch(schedule.all)
+    }
+
+    /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
+    public func accept(_ name: String) async throws(JournalError) {
+        // The record of a poll under way would replace this one.
+        while let source = schedule[name], let poll = source.poll {
+            // A stream ends only when it is told to.
+            if source.isStreaming { poll.cancel() }
+            await poll.value
+        }
+        guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
+        source.change { $0.snapshot?.emptiness = .accepted }
+        _ = try await commits.submit(PollRecord(record: source.record)).committed()
+        pollSoon(source)
+    }
+
+    /// Polls a source now, unless a poll is under way or its server wants no request yet (Retry-After).
+    public func poll(_ name: String) {
+        guard let source = schedule[name], source.record.notBefore.map({ $0 <= dependencies.clock.now().wall }) != false
+        else { return }
+        pollSoon(source)
+    }
+
+    private func pollSoon(_ source: WatchedSource) {
+        guard !source.isRemoved, source.poll == nil else { return }
+        slots.stopWaiting(source)
+        schedule.schedule(source, at: dependencies.clock.now().boot)
+        sleep.wakeUp(ifAfter: nextDeadline)
+    }
+
+    /// Reads the silences again, after a command or a button changed them.
+    public func silencesChanged() async { await rules.silencesChanged() }
+
     // MARK: Sleep
 
     /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
@@ -135,7 +230,7 @@ public actor Watcher {
         schedule.catchUp(at: dependencies.clock.now().boot)
         // Servers have given up connections that were silent for so long.
         for source in schedule.all where source.isStreaming { source.poll?.cancel() }
-        if held == nil { Task { [dispatcher] in await dispatcher.exclude(pause: length) } }
+        if !share.isShared { Task { [dispatcher] in await dispatcher.exclude(pause: length) } }
     }
 
     private func sleepUntilNext() async {
@@ -147,7 +242,7 @@ public actor Watcher {
     }
 
     /// With every slot taken, a finished poll wakes the watcher.
-    var nextDeadline: BootTime? {
+    private var nextDeadline: BootTime? {
         let healthCheck = network.isOffline ? nil : schedule.nextHealthCheck
         let start = slots.hasFree ? [schedule.next, healthCheck].compactMap { $0 }.min() : nil
         return [start, deferredWrites.due].compactMap { $0 }.min()
