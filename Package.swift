@@ -95,29 +95,38 @@ let package = Package(
             path: "contrib/bench/inside",
             swiftSettings: strict),
 
+        // What several test targets share. The program does not use it.
+        module("VedetteTestSupport", ["VedetteCore"]),
+
         tests("VedetteCoreTests", ["VedetteCore"]),
         tests("VedetteSystemTests", ["VedetteSystem"]),
         tests("VedetteRulesTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
-        tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP"], data: ["Servers"]),
+        tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP", "VedetteTestSupport"], data: ["Servers"]),
         tests("VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources"], data: ["Corpus"]),
         tests(
             "VedetteSinksTests",
-            ["VedetteCore", "VedetteSystem", "VedetteSinks", "VedetteDesktop", "VedetteText", "VedetteHTTP"]),
+            [
+                "VedetteCore", "VedetteSystem", "VedetteSinks", "VedetteDesktop", "VedetteText", "VedetteHTTP",
+                "VedetteTestSupport",
+            ]),
         tests(
             "VedetteJournalTests",
             ["VedetteCore", "VedetteJournal", "VedettePostgres", .product(name: "GRDB", package: "GRDB.swift")]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
-        tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal"]),
+        tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal", "VedetteTestSupport"]),
         tests(
             "VedettePageTests",
-            ["VedetteCore", "VedetteSystem", "VedettePage", .product(name: "CoreMetrics", package: "swift-metrics")]),
+            [
+                "VedetteCore", "VedetteSystem", "VedettePage", "VedetteTestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ]),
         tests("FuzzTests", readers, data: ["Regressions"]),
         tests(
             "ProgramTests", ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "vedette"]),
         tests("ArchitectureTests", []),
-        tests("EndToEndTests", []),
+        tests("EndToEndTests", ["VedetteTestSupport"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -54,6 +54,7 @@ struct WallsTests {
         ],
         "VedetteEngine": ["VedetteCore", "Synchronization"],
         "VedettePage": ["VedetteCore", "VedetteSystem", "CMicrohttpd", "CoreMetrics", "Glibc", "Synchronization"],
+        "VedetteTestSupport": ["VedetteCore", "Foundation", "Synchronization"],
         "vedette": [
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",

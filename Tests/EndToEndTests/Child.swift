@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import VedetteTestSupport
 
 /// A process of ours with its output, line by line. It is over when it ended and both of its streams did.
 final class Child: Sendable {

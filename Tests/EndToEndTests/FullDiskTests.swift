@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// A small file system of its own for a watcher, in a user namespace.
 private enum SmallDisk {

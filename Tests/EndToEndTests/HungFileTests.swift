@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 /// A mount that never answers, in a user namespace.
 private enum HungMount {

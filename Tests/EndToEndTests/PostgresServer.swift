@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import VedetteTestSupport
 
 /// A PostgreSQL server that `contrib/lab/postgres` runs as long as this lives.
 final class PostgresServer: Sendable {

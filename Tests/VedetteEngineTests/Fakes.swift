@@ -4,6 +4,7 @@ import Dispatch
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 /// A thread for the shells, as the fetcher's is in the product.
 final class QueueExecutor: SerialExecutor {
@@ -18,89 +19,50 @@ final class QueueExecutor: SerialExecutor {
 /// A clock that stands still until it is advanced.
 final class ManualClock: Clock {
     private struct State {
-        var milliseconds: Int64 = 1_000_000
-        var suspended: Int64 = 0
+        var suspended = Duration.zero
         /// How long other programs had the processor.
-        var elsewhere: Int64 = 0
+        var elsewhere = Duration.zero
         /// How far the wall clock was set.
-        var shift: Int64 = 0
-        var next = 0
-        var sleepers: [Int: (deadline: BootTime, continuation: CheckedContinuation<Bool, Never>)] = [:]
-        var cancelled = Set<Int>()
+        var shift = Duration.zero
     }
-    private static let epoch: Int64 = 1_795_226_400_000
+    private static let epoch = Timestamp(milliseconds: 1_795_226_400_000)
+    private let time = ManualTime(BootTime(milliseconds: 1_000_000))
     private let state = Mutex(State())
 
     func now() -> Moment {
-        let (ms, shift) = state.withLock { ($0.milliseconds, $0.shift) }
-        return Moment(wall: Timestamp(milliseconds: Self.epoch + ms + shift), boot: BootTime(milliseconds: ms))
+        let (boot, shift) = (time.now, state.withLock { $0.shift })
+        return Moment(wall: Self.epoch.advanced(by: .milliseconds(boot.milliseconds) + shift), boot: boot)
     }
 
     /// How long until somebody wakes.
-    var untilNext: Duration? {
-        state.withLock { state in
-            state.sleepers.values.map(\.deadline.milliseconds).min().map { .milliseconds($0 - state.milliseconds) }
-        }
-    }
+    var untilNext: Duration? { time.untilNext }
 
-    func setWall(by duration: Duration) { state.withLock { $0.shift += duration.wholeMilliseconds } }
+    func setWall(by duration: Duration) { state.withLock { $0.shift += duration } }
 
-    var suspended: Duration { .milliseconds(state.withLock { $0.suspended }) }
+    var suspended: Duration { state.withLock { $0.suspended } }
 
-    var processorTime: Duration { state.withLock { .milliseconds($0.milliseconds - $0.elsewhere) } }
+    var processorTime: Duration { .milliseconds(time.now.milliseconds) - state.withLock { $0.elsewhere } }
 
     /// Gives the processor to other programs for that long.
     func wait(_ duration: Duration) {
-        state.withLock { $0.elsewhere += duration.wholeMilliseconds }
+        state.withLock { $0.elsewhere += duration }
         advance(duration)
     }
 
     /// Suspends the machine for that long.
     func suspend(_ duration: Duration) {
-        state.withLock { $0.suspended += duration.wholeMilliseconds }
+        state.withLock { $0.suspended += duration }
         advance(duration)
     }
 
     /// How often anybody went to sleep.
-    var sleeps: Int { state.withLock { $0.next } }
+    var sleeps: Int { time.sleeps }
 
-    var sleepers: Int { state.withLock { $0.sleepers.count } }
+    var sleepers: Int { time.sleepers }
 
-    func sleep(until deadline: BootTime) async throws(CancellationError) {
-        let id = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        let rang = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer: Bool? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return false }
-                    if deadline.milliseconds <= state.milliseconds { return true }
-                    state.sleepers[id] = (deadline, continuation)
-                    return nil
-                }
-                if let answer { continuation.resume(returning: answer) }
-            }
-        } onCancel: {
-            let sleeper = state.withLock { state in
-                let sleeper = state.sleepers.removeValue(forKey: id)
-                if sleeper == nil { state.cancelled.insert(id) }
-                return sleeper
-            }
-            sleeper?.continuation.resume(returning: false)
-        }
-        if !rang { throw CancellationError() }
-    }
+    func sleep(until deadline: BootTime) async throws(CancellationError) { try await time.sleep(until: deadline) }
 
-    func advance(_ duration: Duration) {
-        let woken = state.withLock { state in
-            state.milliseconds += duration.wholeMilliseconds
-            let due = state.sleepers.filter { $0.value.deadline.milliseconds <= state.milliseconds }
-            for id in due.keys { state.sleepers[id] = nil }
-            return due.values.map(\.continuation)
-        }
-        for continuation in woken { continuation.resume(returning: true) }
-    }
+    func advance(_ duration: Duration) { time.advance(duration) }
 }
 
 /// Different numbers at each call, the same in every run.

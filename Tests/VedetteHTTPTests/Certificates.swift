@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import VedetteTestSupport
 
 /// Certificates for tests, made by the openssl program at first use, and deleted when this process ends.
 struct Certificates: Sendable {

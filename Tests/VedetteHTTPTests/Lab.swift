@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteHTTP
+import VedetteTestSupport
 
 /// The stand-in servers of contrib/lab. They end with this process, whose pipe they read.
 final class Lab: Sendable {

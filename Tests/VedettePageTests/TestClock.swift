@@ -1,69 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedettePage
 
 /// A clock that a test advances. A sleep of at most a second is over at once, and the clock stands at its end.
 final class TestClock: Clock {
-    private struct State {
-        var now: Int64 = 1_000_000
-        var last = 0
-        var sleepers: [Int: (deadline: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
-        var cancelled = Set<Int>()
-    }
-
     static let start = Timestamp(rfc3339: "2026-11-22T08:00:00Z") ?? Timestamp(milliseconds: 0)
-    private let state = Mutex(State())
+    private static let bootStart = BootTime(milliseconds: 1_000_000)
+    private let time = ManualTime(bootStart)
 
-    var sleepers: Int { state.withLock { $0.sleepers.count } }
+    var sleepers: Int { time.sleepers }
 
     func now() -> Moment {
-        let now = state.withLock { $0.now }
-        return Moment(
-            wall: Timestamp(milliseconds: Self.start.milliseconds + now - 1_000_000), boot: BootTime(milliseconds: now))
+        let boot = time.now
+        let passed = Duration.milliseconds(boot.milliseconds - Self.bootStart.milliseconds)
+        return Moment(wall: Self.start.advanced(by: passed), boot: boot)
     }
 
     func sleep(until deadline: BootTime) async throws(CancellationError) {
-        let deadline = deadline.milliseconds
-        let id = state.withLock { state in
-            state.last += 1
-            return state.last
-        }
-        let isOver = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result: Bool? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return false }
-                    guard deadline > state.now + 1000 else {
-                        state.now = max(state.now, deadline)
-                        return true
-                    }
-                    state.sleepers[id] = (deadline, continuation)
-                    return nil
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            let sleeper = state.withLock { state in
-                let sleeper = state.sleepers.removeValue(forKey: id)
-                if sleeper == nil { state.cancelled.insert(id) }
-                return sleeper
-            }
-            sleeper?.continuation.resume(returning: false)
-        }
-        if !isOver { throw CancellationError() }
+        try await time.sleep(until: deadline, skipping: .seconds(1))
     }
 
-    func advance(_ duration: Duration) {
-        let due = state.withLock { state in
-            state.now += duration.wholeMilliseconds
-            let due = state.sleepers.filter { $0.value.deadline <= state.now }
-            for id in due.keys { state.sleepers[id] = nil }
-            return due.values.map(\.continuation)
-        }
-        for continuation in due { continuation.resume(returning: true) }
-    }
+    func advance(_ duration: Duration) { time.advance(duration) }
 }
 
 /// A kind that is never asked to read.

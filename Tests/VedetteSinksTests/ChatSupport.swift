@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSinks
 

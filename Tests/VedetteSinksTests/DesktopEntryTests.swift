@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("The desktop entry and icon in contrib")
 struct DesktopEntryTests {

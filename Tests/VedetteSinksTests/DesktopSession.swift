@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 /// A desktop of its own: a bus, an X server without a screen, and dunst. Every process is ended by its id.
 final class DesktopSession {

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 /// A second notification daemon, with the capabilities that a test names. It prints each call and presses buttons on
 /// command. It honours any `replaces_id`, as dunst does. It ends with its standard input, and after a minute.

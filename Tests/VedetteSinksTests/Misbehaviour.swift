@@ -2,6 +2,7 @@
 
 import Foundation
 import VedetteCore
+import VedetteTestSupport
 
 /// A receiver that misbehaves as the User-Agent of a request asks: `status-503`, `length`, `huge` … It remembers what came,
 /// and how much it could send. It ends when its standard input does.
