@@ -66,6 +66,10 @@ static inline void cc_quick_exit(CURL *easy) {
 // Swift does not import macros with casts.
 static const long CC_AUTH_DIGEST = (long)CURLAUTH_DIGEST;
 static const curl_socket_t CC_SOCKET_BAD = CURL_SOCKET_BAD;
+// Values of CURLOPT_USE_SSL. Later versions of libcurl define them as numbers, earlier ones as enumerators: two types in Swift.
+static const long CC_USE_SSL_NONE = CURLUSESSL_NONE;
+static const long CC_USE_SSL_TRY = CURLUSESSL_TRY;
+static const long CC_USE_SSL_ALL = CURLUSESSL_ALL;
 static inline int cc_resolves_in_threads(void) {
     return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }

@@ -71,11 +71,11 @@ final class MailTransfer {
     private func setTLS() -> Bool {
         let upgrade =
             switch mail.upgrade {
-            case .required: CURLUSESSL_ALL
-            case .optional: CURLUSESSL_TRY
-            case .never: CURLUSESSL_NONE
+            case .required: CC_USE_SSL_ALL
+            case .optional: CC_USE_SSL_TRY
+            case .never: CC_USE_SSL_NONE
             }
-        return cc_set_long(easy, CURLOPT_USE_SSL, Int(upgrade.rawValue)) == CURLE_OK && mail.tls.apply(to: easy)
+        return cc_set_long(easy, CURLOPT_USE_SSL, upgrade) == CURLE_OK && mail.tls.apply(to: easy)
     }
 
     private func setLogin() -> Bool {
