@@ -44,7 +44,10 @@ final class Child: Sendable {
             state.withLock { $0.openStreams = 1 }
         }
         (process.standardOutput, process.standardError, process.standardInput) = (pipes[0], pipes[1], input)
-        process.terminationHandler = { [weak self] process in
+        process.terminationHandler = { [weak self, input] process in
+            // Foundation keeps a process with its pipes. With more than 1,300 descriptors its `run` may read behind the
+            // end of a directory's buffer.
+            try? input.fileHandleForWriting.close()
             let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
             self?.change { $0.code = code }
         }
@@ -70,6 +73,7 @@ final class Child: Sendable {
                     if data.isEmpty { state.openStreams -= 1 }
                 }
             } while count != 0
+            try? handle.close()
         }
     }
 

@@ -62,8 +62,13 @@ struct FullDiskTests {
         unlink(filler)
         let lines = try await watcher.wait { $0.contains { $0.contains(#""to":"Third""#) } }
         let events = lines.compactMap(Program.object)
-        #expect(events.map { $0.text("type") } == ["io.vedette.source.failing", "io.vedette.item.changed"], "\(lines)")
-        #expect(events.first?.text("data", "source") == "journal" && lines.last?.contains(#""from":"First""#) == true)
+        #expect(events.first?.text("type") == "io.vedette.source.failing", "\(lines)")
+        #expect(events.first?.text("data", "source") == "journal")
+        // A commit of the second state may be tried once more just after there is room.
+        let changes = lines.dropFirst().map { line in
+            ["First", "Second", "Third"].filter { line.contains("\"\($0)\"") }
+        }
+        #expect([[["First", "Third"]], [["First", "Second"], ["Second", "Third"]]].contains(changes), "\(lines)")
         #expect(await watcher.stop() == 0)
     }
 
