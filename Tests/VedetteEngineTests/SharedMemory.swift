@@ -88,8 +88,7 @@ struct SharedPart: Journal, JournalShares {
             let change = SharedMemory.Change(version: state.version, writer: writer)
             for poll in polls {
                 for key in poll.memories.keys { state.memories[key] = change }
-                let hasChanges = poll.isNewBaseline || !(poll.events.isEmpty && poll.writes.isEmpty)
-                if let name = poll.record?.name, hasChanges {
+                if let name = poll.record?.name, poll.changesSource {
                     state.sources[name] = change
                 }
             }

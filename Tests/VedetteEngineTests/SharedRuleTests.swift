@@ -157,6 +157,7 @@ struct SharedRuleTests {
 
     @Test("if sees the items of a source that another watcher polls, and that it has none")
     func ifCondition() async throws {
+        // A body without a byte would be a failed poll.
         let pair = try await Pair(bodies: ["b0": "\n"]) { rule in
             rule.when = .all([.source(["a0"], text: "a0"), .changes(["state"])])
             rule.gates.conditions = [SourceCondition(source: "b0", matcher: .oneOf(["2"]))]

@@ -199,6 +199,19 @@ struct PostgresSharesTests {
         try await second.close()
     }
 
+    @Test("a first list without items is a change that other watchers learn")
+    func emptyList() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        _ = try await shares(first).take([.source("lab")])
+        let known = try await shares(second).ruleChanges(after: nil).version
+        var record = SourceRecord(name: "lab")
+        record.snapshot = SnapshotHead(identity: 1, fingerprints: [:], goodAt: stamp(1))
+        _ = try await first.commit([PollRecord(record: record)])
+        #expect(try await shares(second).ruleChanges(after: known).records.map(\.name) == ["lab"])
+        try await first.close()
+        try await second.close()
+    }
+
     @Test("a commit, a release and an end wake the other watchers by themselves, and none wakes its own")
     func wakes() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

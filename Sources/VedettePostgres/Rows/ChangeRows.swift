@@ -43,9 +43,7 @@ enum ChangeRows {
                 """,
                 [key.rule, key.slot.rawValue, key.name, transaction.nextChange(), writer, key.slot.isShared])
         }
-        guard let record = poll.record,
-            poll.isNewBaseline || !(poll.events.isEmpty && poll.writes.isEmpty && poll.deletions.isEmpty)
-        else { return }
+        guard let record = poll.record, poll.changesSource else { return }
         transaction.enqueue(
             "update source set changed = $2, writer = $3 where name = $1",
             [record.name, transaction.nextChange(), writer])

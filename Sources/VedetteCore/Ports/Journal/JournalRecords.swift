@@ -25,6 +25,12 @@ public struct PollRecord: Sendable {
         (self.record, self.isNewBaseline, self.writes) = (record, isNewBaseline, writes)
         (self.deletions, self.events, self.deliveries) = (deletions, events, deliveries)
     }
+
+    /// Whether rules of other watchers may find something else in the source afterwards. A first list without items has
+    /// neither writes nor events.
+    public var changesSource: Bool {
+        isNewBaseline || !(events.isEmpty && writes.isEmpty && deletions.isEmpty) || record?.snapshot?.count == 0
+    }
 }
 
 /// Changes of a poll that may be written late: due times, validators and measures.
