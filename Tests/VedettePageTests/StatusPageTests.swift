@@ -141,6 +141,9 @@ struct PageTests {
             #expect(shown == Array(expected))
         }
         #expect(try await get(page(), "/events?page=4").text.contains("href=\"/events/1\"") == false)
+        // It is about no item, so that the heading is its source, and no path stands above.
+        let single = try await get(page(), "/events/1").text
+        #expect(single.contains("<h1>") && !single.contains("class=\"path\""))
     }
 
     @Test("the overview shows the watchers that share a journal, with what each holds")

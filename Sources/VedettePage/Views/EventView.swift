@@ -24,9 +24,11 @@ struct EventView: Sendable {
         let isSource = !event.kind.isAboutWatcher && !event.kind.isAboutSink
         let source: HTML = isSource ? render.source(event.source) : "\(event.source)"
         let title: HTML? = event.item.map { render.item($0.key, title: $0.title, of: event.source) }
+        // Without an item the heading is the source.
+        let path: HTML? = title == nil ? nil : "<p class=\"path\">\(source)</p>"
         let link: HTML? = event.item?.url.map { "<p>\(HTML.external($0, "\($0)"))</p>" }
         return """
-            <p class="path">\(source)</p><h1>\(title ?? source)</h1><p class="big">\(render.happening(event))</p>\
+            \(path)<h1>\(title ?? source)</h1><p class="big">\(render.happening(event))</p>\
             <ul class="facts"><li>\(render.time(event.time)) (\(render.age(event.time)))</li><li>event \(event.seq)</li>\
             <li class="faint">\(event.id.description)</li></ul>\(link)\(Render.live("rules", rules))
             """
