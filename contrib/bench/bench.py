@@ -398,7 +398,7 @@ def streams_of_events(options, bench):
     seen = streams.measure(options, bench.nginx)
     p99 = [values[int(len(values) * 0.99)] * 1000 for values in (seen.calm, seen.late, seen.crowded)]
     print("\nRow 17  the page beside %.0f events per second\n  %d readers: %d complete, %d cut off, %d with a gap or behind; the last was complete after "
-          "%.1f s\n  %d connections: %d open, %d refused in words, %d closed without an answer\n  lateness of polls, p99: %.0f ms without readers, "
+          "%.1f s\n  %d connections: %d kept, %d refused in words, %d closed without an answer\n  lateness of polls, p99: %.0f ms without readers, "
           "%.0f ms with them, %.0f ms with the connections\n  memory: %.1f MB without readers, %.1f MB with them, %.1f MB with the connections" % (
               seen.events, streams.READERS, seen.complete, seen.cut, seen.wrong, seen.behind, streams.CONNECTIONS, seen.open, seen.refused,
               seen.unanswered, *p99, *(bytes / 1e6 for bytes in seen.memory)))

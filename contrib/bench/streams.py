@@ -49,19 +49,23 @@ class Reader(asyncio.Protocol):
 
 
 class Knocker(asyncio.Protocol):
-    """A connection that asks for nothing."""
+    """A connection that asks for nothing, so that the page closes it after 15 s."""
 
     def __init__(self):
-        self.text, self.is_closed = b"", False
+        self.text, self.lasted = b"", None
 
     def connection_made(self, transport):
-        self.transport = transport
+        self.transport, self.opened = transport, time.monotonic()
 
     def data_received(self, data):
         self.text += data
 
     def connection_lost(self, _):
-        self.is_closed = True
+        self.lasted = time.monotonic() - self.opened
+
+    @property
+    def is_kept(self):
+        return self.lasted is None or not self.text and self.lasted > 10
 
 
 class Streams:
@@ -132,7 +136,7 @@ async def crowd(seen, page, nginx, process):
     await asyncio.sleep(5)
     seen.crowded, seen.memory[2] = lateness(nginx.times(offset), 1.0), resident(process.pid)
     for knocker in knockers:
-        seen.open += not knocker.is_closed
-        seen.refused += knocker.is_closed and b" 503 " in knocker.text
-        seen.unanswered += knocker.is_closed and b" 503 " not in knocker.text
+        seen.open += knocker.is_kept
+        seen.refused += b" 503 " in knocker.text
+        seen.unanswered += not knocker.is_kept and b" 503 " not in knocker.text
         knocker.transport.abort()
