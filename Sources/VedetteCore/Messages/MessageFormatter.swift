@@ -109,19 +109,6 @@ public enum MessageFormatter {
     }
 }
 
-/// The names that a template can use.
-public enum TemplateNames {
-    /// Names that every message has.
-    public static let fixed = [
-        "event.id", "event.type", "event.kind", "event.time", "event.source", "event.poll",
-        "change.field", "change.from", "change.to", "change.lasted", "change.diff",
-        "source.name", "source.kind", "rule.name", "link", "error.class", "error.detail",
-        "suppressed", "resolved", "digest.count", "digest.lines",
-    ]
-    /// Names of an item that every kind has.
-    public static let item = ["item.key", "item.title", "item.name", "item.state", "item.url", "item.time"]
-}
-
 extension Event.Kind {
     /// Whether it tells the end of what was told before: a match is over, a source or the network is back.
     public var isEnd: Bool { [.resolved, .recovered, .online].contains(self) }
@@ -131,47 +118,5 @@ extension Event {
     /// Returns the change of a field, else that of the state, else the first.
     public func mainChange(of field: String? = nil) -> FieldChange? {
         field.flatMap(change) ?? changes.first { $0.field == "state" } ?? changes.first
-    }
-
-    /// Returns the values of the template names for this event.
-    /// - Parameters:
-    ///   - field: the field that the rule is about; its change is `change`.
-    ///   - suppressed: messages that were withheld before this one.
-    public func templateContext(rule: String, field: String?, suppressed: Int = 0) -> TemplateContext {
-        let change = mainChange(of: field)
-        return TemplateContext { name in
-            if name.hasPrefix("item.") {
-                guard let item = self.item else { return nil }
-                switch name {
-                case "item.time": return item.time.map { .text($0.rfc3339) }
-                // As the default title names it.
-                case "item.title", "item.name": return item[String(name.dropFirst(5))] ?? .text(item.key)
-                default: return item[String(name.dropFirst(5))]
-                }
-            }
-            switch name {
-            case "event.id": return .text(self.id.description)
-            case "event.type": return .text(self.kind.rawValue)
-            case "event.kind": return .text(self.kind.word)
-            case "event.time": return .text(self.time.rfc3339)
-            case "event.source", "source.name": return .text(self.source)
-            case "event.poll": return .text(self.poll)
-            case "source.kind": return .text(self.sourceKind)
-            case "rule.name": return .text(rule)
-            case "suppressed": return suppressed > 0 ? .text(String(suppressed)) : nil
-            case "resolved": return self.kind.isEnd ? .text("true") : nil
-            case "digest.count": return self.summary.map { .text(String($0.count)) }
-            case "digest.lines": return self.summary.map { .list($0.lines) }
-            case "link": return self.item?.url.map(Value.text)
-            case "change.field": return change.map { .text($0.field) }
-            case "change.from": return change?.from
-            case "change.to": return change?.to
-            case "change.lasted": return change?.lasted.map { .text(MessageFormatter.duration(seconds: $0)) }
-            case "change.diff": return change?.excerpt.map { .text($0.map(\.text).joined()) }
-            case "error.class": return self.error.map { .text($0.failure) }
-            case "error.detail": return self.error.map { .text($0.detail) }
-            default: return nil
-            }
-        }
     }
 }

@@ -178,28 +178,6 @@ extension RuleEngine {
         put(memory)
     }
 
-    private mutating func addToDigest(
-        _ rule: Rule, _ event: Event, group: String, due: Timestamp, isCivil: Bool = false, at now: RuleTime,
-        _ identifier: () -> Identifier
-    ) {
-        let key = RuleMemory.Key(rule: rule.name, slot: .digest, name: group)
-        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
-        if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
-        if memory.lines.count < RuleEngine.maximumLines {
-            // Links that are all empty are not stored.
-            memory.links += Array(repeating: "", count: max(0, memory.lines.count - memory.links.count))
-            memory.lines.append(rule.title(of: event))
-            memory.links.append(event.item?.url ?? "")
-            memory.events.append(event.id.description)
-        }
-        memory.count += 1
-        memory.event = event
-        guard put(memory) else { return suppressForRoom(rule, event, .digest, at: now, identifier) }
-        prepareReminder(rule, event, in: memory.key.reminderGroup, at: now)
-        let time = memory.isCivil ? memory.due?.rfc3339 : nil
-        suppress(rule, event, "goes into the digest of \(time ?? "the rule")", at: now, identifier)
-    }
-
     /// `limit`: sends the message, or withholds it until the window has moved.
     mutating func applyLimit(
         _ rule: Rule, _ event: Event, count: Int, at now: RuleTime, _ identifier: () -> Identifier

@@ -163,22 +163,6 @@ extension RuleEngine {
         }
     }
 
-    private mutating func sendDigest(
-        _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
-    ) {
-        guard !deferInQuietTime(memory, rule, at: now) else { return }
-        forget(memory.key)
-        guard var event = memory.event else { return }
-        if memory.count > 1 {
-            event = event.digest(of: memory, id: identifier(), at: now.wall)
-            moveReminders(of: rule, from: memory.key.reminderGroup, to: event.id.description)
-        }
-        if let obstacle = obstacle(rule, event, at: now) {
-            return withhold(rule, event, by: obstacle, count: 0, at: now, identifier)
-        }
-        applyLimit(rule, event, count: 0, at: now, identifier)
-    }
-
     /// Moves a row that is due inside a quiet time to its end. Returns whether it did.
     mutating func deferInQuietTime(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime) -> Bool {
         guard let (_, _, end) = quietTime(of: rule, at: now) else { return false }
@@ -284,14 +268,5 @@ extension Event {
         let name = item.map { $0.title ?? $0.key } ?? source
         copy.summary?.title = ending.map { MessageFormatter.title(of: $0) } ?? "\(name): no longer so"
         return copy
-    }
-
-    /// Returns the event of a digest. It is in the lane of this event's source, the latest one that was gathered.
-    func digest(of memory: RuleMemory, id: Identifier, at now: Timestamp) -> Event {
-        var digest = Event(
-            id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
-        digest.summary = Summary(events: memory.events, count: memory.count, lines: memory.lines)
-        digest.summary?.links = memory.links
-        return digest
     }
 }

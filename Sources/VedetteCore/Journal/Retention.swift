@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long things are kept.
+public struct Retention: Sendable, Hashable {
+    /// Events older than this are deleted, unless a delivery that is kept names them; so are deliveries that ended before it.
+    public var eventsBefore: Timestamp
+    /// The most ended deliveries that are kept, the newest, whatever their age.
+    public var endedDeliveries = 500_000
+    /// The sources of the configuration. Others that were last polled before `sourcesBefore` are deleted with their items.
+    public var sources: Set<String>
+    /// See `sources`.
+    public var sourcesBefore: Timestamp
+
+    public init(eventsBefore: Timestamp, sources: Set<String>, sourcesBefore: Timestamp) {
+        (self.eventsBefore, self.sources, self.sourcesBefore) = (eventsBefore, sources, sourcesBefore)
+    }
+}
