@@ -10,7 +10,7 @@ struct WakeTimer {
 
     init(_ clock: any Clock) { self.clock = clock }
 
-    /// Calls the owner at the deadline, unless an earlier one is set. The owner says `fired` when it is called.
+    /// Calls the owner at the deadline, unless an earlier one is set. The owner calls `fired` when it is called.
     mutating func set<Owner: Actor>(
         at deadline: BootTime, for owner: isolated Owner, _ call: @escaping @Sendable (isolated Owner) async -> Void
     ) {

@@ -205,7 +205,7 @@ struct APIRoutesTests {
         let shared = SharedEvents(journal)
         func ids(after seq: Int64, version: Int) async -> [String]? {
             guard let part = await shared.events(after: seq, version: version) else { return nil }
-            #expect(part.isAll)
+            #expect(part.isLast)
             let ids = self.ids(String(decoding: part.bytes, as: UTF8.self))
             #expect(part.last == ids.last.flatMap { Int64($0) } ?? seq)
             return ids
@@ -231,13 +231,16 @@ struct APIRoutesTests {
         for number in 4...9 { try commit([Self.event(number)]) }
         #expect(await shared.events(after: 8, version: 2)?.last == 9)
 
+        let tiny = SharedEvents(journal, limit: size / 2)
+        #expect(await tiny.events(after: 8, version: 1)?.last == 9, "one event that is larger than the bound")
+
         let all = SharedEvents(journal)
         var large = [Self.event(0), Self.event(0)]
         large[1].id = Identifier("00000000-0000-7000-8000-0000000000ff")
         for i in large.indices { large[i].item?.title = String(repeating: "x", count: 40_000) }
         try commit(large)
         let part = try #require(await all.events(after: 9, version: 1))
-        #expect(part.last == 10 && !part.isAll)
+        #expect(part.last == 10 && !part.isLast)
         #expect(await all.events(after: 10, version: 1)?.last == 11)
     }
 

@@ -95,6 +95,24 @@ struct SourceConditionTests {
         #expect(harness.suppressed.suffix(2).allSatisfy { $0.hasSuffix("has state 'open'") })
     }
 
+    @Test("a message that unless suppresses when a limit lets it go uses up no value of once_per")
+    func oncePer() {
+        var rule = rule(isExcluded: true)
+        rule.gates.limit = Limit(count: 1, per: .seconds(600))
+        rule.gates.oncePer = "key"
+        var harness = RuleHarness(rule)
+        harness.item("door", "closed", source: "home")
+        harness.item("heating", "on", was: "off")
+        harness.item("stove", "on", was: "off")
+        harness.item("door", "open", was: "closed", source: "home")
+        harness.pass(.seconds(1200))
+        #expect(harness.sent == ["out: heating: off → on"])
+        #expect(harness.suppressed.last?.hasSuffix("has state 'open'") == true)
+        harness.item("door", "closed", was: "open", source: "home")
+        harness.item("stove", "on", was: "off")
+        #expect(harness.sent == ["out: heating: off → on", "out: stove: off → on"])
+    }
+
     @Test("a poll whose evaluation a reload interrupts counts for the new rules, not the older items of the journal")
     func interrupted() {
         var harness = RuleHarness(rule())

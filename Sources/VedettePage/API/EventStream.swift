@@ -59,10 +59,10 @@ actor EventStream: PageStream {
             nextRead = nil
             // It cannot be used in place across the suspension of an actor.
             guard var versions else { return nil }
-            guard let part = await read() else { return nil }
+            guard let part = await read(mustShowLife: mustShowLife) else { return nil }
             last = part.last
             if !part.bytes.isEmpty {
-                if part.isAll { nextRead = clock.now().boot.advanced(by: EventStream.pause) }
+                if part.isLast { nextRead = clock.now().boot.advanced(by: EventStream.pause) }
                 return part.bytes
             }
             // Proxies close a connection that is silent for long, and a client that is gone is noticed.
@@ -77,8 +77,10 @@ actor EventStream: PageStream {
     }
 
     /// Returns the events after the last one; nil when the journal cannot be read.
-    private func read() async -> SharedEvents.Part? {
-        if isCaughtUp, let part = await shared?.events(after: last, version: version) {
+    /// - Parameter mustShowLife: whether nothing was heard of a commit for long. Then it reads the journal itself, since a
+    ///   notification may have been lost.
+    private func read(mustShowLife: Bool) async -> SharedEvents.Part? {
+        if isCaughtUp, !mustShowLife, let part = await shared?.events(after: last, version: version) {
             cursor = nil
             return part
         }
@@ -87,7 +89,7 @@ actor EventStream: PageStream {
         self.cursor = cursor
         isCaughtUp = events.count < EventStream.batch
         return SharedEvents.Part(
-            bytes: events.flatMap(EventStream.bytes), last: events.last?.seq ?? last, isAll: isCaughtUp)
+            bytes: events.flatMap(EventStream.bytes), last: events.last?.seq ?? last, isLast: isCaughtUp)
     }
 
     static func bytes(of event: Event) -> [UInt8] {

@@ -12,7 +12,7 @@ actor SharedEvents {
         /// The seq of the last one; that which was asked for where nothing is new.
         var last: Int64
         /// Whether no more are known.
-        var isAll = true
+        var isLast = true
     }
 
     private struct Entry {
@@ -23,7 +23,7 @@ actor SharedEvents {
     /// Bytes of one part, at most, unless it is one event.
     private static let partLimit = 64 << 10
     /// Batches of the cursor that are read at once; streams that are further behind read on their own.
-    private static let mostBatches = 8
+    private static let maximumBatches = 8
 
     private let journal: any JournalAccess
     /// Bytes that are kept, at most.
@@ -57,7 +57,7 @@ actor SharedEvents {
         var part = Part(last: seq)
         for entry in entries.drop(while: { $0.seq <= seq }) {
             guard part.bytes.isEmpty || part.bytes.count + entry.bytes.count <= SharedEvents.partLimit else {
-                part.isAll = false
+                part.isLast = false
                 break
             }
             part.bytes += entry.bytes
@@ -72,7 +72,7 @@ actor SharedEvents {
         defer { (self.version, reading) = (version, nil) }
         if cursor == nil { start = seq }
         var next = cursor ?? JournalCursor(journal, after: seq)
-        for _ in 0..<SharedEvents.mostBatches {
+        for _ in 0..<SharedEvents.maximumBatches {
             // A seq that was given before is of another journal.
             guard let events = try? await next.next(), events.first.map({ $0.seq > entries.last?.seq ?? start }) ?? true
             else { break }
@@ -88,7 +88,7 @@ actor SharedEvents {
     private func keep(_ entry: Entry) {
         entries.append(entry)
         size += entry.bytes.count
-        guard size > limit else { return }
+        guard size > limit, entries.count > 1 else { return }
         // Half of it at once, since the rest moves.
         var count = 0
         while size > limit / 2, count < entries.count - 1 {

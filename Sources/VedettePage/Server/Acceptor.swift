@@ -5,10 +5,10 @@ import VedetteSystem
 
 /// Accepts the connections of a socket. It belongs to the server's thread.
 ///
-/// libmicrohttpd stops to accept at its limit, and leaves clients in the system's queue, where they wait without knowing
-/// why. Here each is accepted, so that one that does not fit can be refused in words.
+/// libmicrohttpd stops accepting at its limit, and leaves clients in the system's queue, where they wait without knowing
+/// why. Here each is accepted, so that one that does not fit can be refused with a reason.
 final class Acceptor {
-    /// A connection that belongs to nobody yet.
+    /// A connection that libmicrohttpd does not own yet.
     struct Client {
         let descriptor: Int32
         let name: sockaddr_storage
@@ -66,6 +66,9 @@ final class Acceptor {
             if let client = next() { return client }
             switch errno {
             case EINTR, ECONNABORTED: continue
+            case ENOBUFS, ENOMEM:
+                pauseEnd = .now + Acceptor.pause
+                return nil
             case EMFILE, ENFILE: guard refuseWithReserve() else { return nil }
             default: return nil
             }

@@ -45,7 +45,7 @@ final class ServerLoop {
         rate = RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)
         // The limit is kept before a connection is added; should libmicrohttpd add it later, as many more fit.
         let bounds = cm_limits(
-            connections: UInt32(limits.connections + ServerLoop.mostAccepted), memory: limits.head)
+            connections: UInt32(limits.connections + ServerLoop.maximumAccepted), memory: limits.head)
         daemon = cm_start(
             Unmanaged.passUnretained(self).toOpaque(), bounds, handleCallback, beginCallback,
             completedCallback, connectionCallback, unescapeCallback)
@@ -159,7 +159,7 @@ final class ServerLoop {
             let (id, request) = waiting.removeFirst()
             guard let exchange = exchanges[id], case .handling = exchange.stage else { continue }
             handlers += 1
-            exchange.task = Task { [respond, mailbox] in
+            exchange.task = Task(priority: .utility) { [respond, mailbox] in
                 mailbox.post(.response(await respond(request), to: id))
             }
         }
@@ -226,7 +226,7 @@ final class ServerLoop {
         case .bytes:
             exchange.part = .awaited
             suspend(exchange, within: nil)
-            exchange.task = Task { [mailbox, id = exchange.id] in
+            exchange.task = Task(priority: .utility) { [mailbox, id = exchange.id] in
                 mailbox.post(.part(await stream.next(), of: id))
             }
             return 0
@@ -245,10 +245,10 @@ final class ServerLoop {
     // MARK: Connections
 
     /// Connections that are accepted before others are served.
-    private static let mostAccepted = 64
+    private static let maximumAccepted = 64
 
     private func acceptConnections() {
-        for _ in 0..<ServerLoop.mostAccepted {
+        for _ in 0..<ServerLoop.maximumAccepted {
             guard let client = acceptor.accept() else { return }
             if let reason = refusal(of: client.peer) {
                 client.refuse(reason)

@@ -157,9 +157,11 @@ struct App: Sendable {
     }
 
     /// Stops the dispatcher, then closes the connections and the journal.
-    /// - Parameter task: is waited for before the journal is closed; it may itself wait for the dispatcher.
-    func close(after task: Task<Void, Never>? = nil) async {
-        await dispatcher.stop(by: clock.now().boot.advanced(by: .seconds(5)))
+    /// - Parameters:
+    ///   - task: is waited for before the journal is closed; it may itself wait for the dispatcher.
+    ///   - deadline: when deliveries that are under way are cancelled; nil for five seconds from now.
+    func close(after task: Task<Void, Never>? = nil, by deadline: BootTime? = nil) async {
+        await dispatcher.stop(by: deadline ?? clock.now().boot.advanced(by: .seconds(5)))
         await task?.value
         await client.shutdown()
         do throws(JournalError) { try await journal.close() } catch {

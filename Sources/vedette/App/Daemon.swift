@@ -126,7 +126,8 @@ struct Daemon {
         }
         notifier.stopping()
         app.log.log(.notice, "stopping")
-        let lateEnd = endLate()
+        let deliveriesEnd = app.clock.now().boot.advanced(by: .seconds(5))
+        let lateEnd = endLate(damage.map { Exit($0).code.rawValue } ?? 128 + SIGTERM)
         defer { lateEnd.cancel() }
         for task in [requests, check, sharing].compactMap({ $0 }) { task.cancel() }
         heartbeats?.cancel()
@@ -142,7 +143,7 @@ struct Daemon {
         await pruning?.value
         await beating?.value
         await announcing?.value
-        await app.close(after: sharing)
+        await app.close(after: sharing, by: deliveriesEnd)
         for forwarder in forwarders { forwarder.cancel() }
         if let damage { throw damage }
     }
@@ -152,14 +153,15 @@ struct Daemon {
 
     /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
     /// what is committed stays, and what is pending is delivered next time.
-    private func endLate() -> Task<Void, Never> {
+    /// - Parameter code: of the process, then.
+    private func endLate(_ code: Int32) -> Task<Void, Never> {
         Task { [app] in
             let end = app.clock.now().boot.advanced(by: Daemon.longestStop)
             guard (try? await app.clock.sleep(until: end)) != nil else { return }
             let limit = MessageFormatter.duration(seconds: Daemon.longestStop.inSeconds)
-            app.log.log(.warning, "failed to stop in order within \(limit): ended at once; nothing committed is lost")
+            app.log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
             LineWriter.standardError.flush(within: .milliseconds(500))
-            Glibc._exit(128 + SIGTERM)
+            Glibc._exit(code)
         }
     }
 

@@ -187,6 +187,8 @@ extension RuleEngine {
             releaseEnd(rule, event, step: memory.step, count: memory.count - 1 + counted, at: now, identifier)
             counted = 0
         }
+        // Before `once_per`, of which a suppressed message uses up no value.
+        guard !suppressUnmet(rule, direct, at: now, identifier) else { return }
         if tell(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
             for memory in direct { if let event = memory.event { countInLimit(rule, event, at: now) } }
         }
@@ -211,18 +213,24 @@ extension RuleEngine {
         return taken
     }
 
+    /// Suppresses what `if` or `unless` does not let through now. Returns whether it did.
+    private mutating func suppressUnmet(
+        _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
+    ) -> Bool {
+        guard let reason = unmetCondition(of: rule) else { return false }
+        for event in rows.compactMap(\.event) {
+            forgetReminders(of: rule, event)
+            suppress(rule, event, reason, at: now, identifier)
+        }
+        return true
+    }
+
     /// Sends one message about everything in the rows that is still so, and counts what was withheld. Returns whether it
     /// did; a message that is withheld again, or that `if` or `unless` suppresses now, does not count.
     mutating func tell(
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
-        if let reason = unmetCondition(of: rule) {
-            for event in rows.compactMap(\.event) {
-                forgetReminders(of: rule, event)
-                suppress(rule, event, reason, at: now, identifier)
-            }
-            return false
-        }
+        guard !suppressUnmet(rule, rows, at: now, identifier) else { return false }
         var told: [RuleMemory] = []
         var count = 0
         for memory in rows {
@@ -294,6 +302,7 @@ extension RuleEngine {
     private mutating func sendDeferred(
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) {
+        guard !suppressUnmet(rule, rows, at: now, identifier) else { return }
         var told: [RuleMemory] = []
         for var memory in rows {
             guard let event = memory.event else { continue }
