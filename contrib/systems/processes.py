@@ -53,7 +53,7 @@ def basic(user, password):
     return {"Authorization": "Basic " + base64.b64encode(("%s:%s" % (user, password)).encode()).decode()}
 
 
-def request(url, body=None, method=None, headers=(), header=None, timeout=10):
+def request(url, body=None, method=None, headers=(), header=None, timeout=60):
     """Returns the body of a 2xx response as text, or one header. A map or list is sent as JSON. Certificates are not checked."""
     headers = dict(headers)
     if isinstance(body, (dict, list)):
