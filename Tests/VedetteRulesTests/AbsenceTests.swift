@@ -96,4 +96,69 @@ struct AbsenceTests {
         }
         #expect(harness.sent == ["out: c (+1)"])
     }
+
+    @Test("nothing: the time starts with the rule, also when nothing ever matches")
+    func never() {
+        var harness = RuleHarness(
+            Rule.when(.all([.source(["web", "lab"], text: "'lab', 'web'"), .appears])) { $0.nothing = .seconds(3600) })
+        harness.restart()
+        harness.pass(.seconds(3600))
+        harness.poll()
+        #expect(harness.sent == ["out: No match of 'r' for 1 h"])
+        #expect(harness.last?.source == "lab" && harness.last?.summary?.count == 0)
+    }
+
+    @Test("nothing: a match takes back the message that a silence or a quiet time holds")
+    func takenBack() {
+        let end = RuleHarness.noon.advanced(by: .seconds(2 * 86_400))
+        var harness = RuleHarness(backup())
+        harness.item("monday", nil)
+        harness.silence(Silence(id: 1, rule: "r", until: end, created: RuleHarness.noon))
+        harness.pass(.seconds(86_400))
+        harness.poll()
+        #expect(harness.rows.keys.contains { $0.slot == .silenced })
+        harness.item("tuesday", nil)
+        harness.silence()
+        #expect(harness.sent.isEmpty && !harness.rows.keys.contains { $0.slot == .silenced })
+
+        let window = CivilWindow(
+            name: "w", start: CivilTimeOfDay(minutes: 11 * 60), end: CivilTimeOfDay(minutes: 13 * 60), zone: "UTC")
+        harness = RuleHarness(backup { $0.quiet = Quiet(windows: [window], action: .defer) })
+        harness.item("monday", nil)
+        harness.pass(.seconds(86_400))
+        harness.poll()
+        #expect(harness.rows.keys.contains { $0.slot == .deferred })
+        harness.item("tuesday", nil)
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.isEmpty)
+    }
+
+    @Test("at_least: a match that is exactly as old as the span counts no more, also while no timer fires")
+    func exactlyAsOld() {
+        var harness = RuleHarness(
+            Rule.when(.appears) { $0.atLeast = Limit(count: 2, per: .seconds(600), by: .rule) })
+        harness.item("a", nil)
+        harness.sleep(.seconds(600))
+        harness.item("b", nil)
+        #expect(harness.sent.isEmpty)
+        harness.sleep(.seconds(599))
+        harness.item("c", nil)
+        #expect(harness.sent == ["out: c (+1)"])
+    }
+
+    @Test("at_least: each match is forgotten when the span is over")
+    func forgotten() {
+        var harness = RuleHarness(
+            Rule.when(.appears) { $0.atLeast = Limit(count: 5, per: .seconds(600), by: .rule) })
+        for (key, wait) in [("a", 100), ("b", 100), ("c", 400)] {
+            harness.item(key, nil)
+            harness.pass(.seconds(wait))
+        }
+        var kept: [Int] = []
+        for _ in 1...3 {
+            kept.append(harness.rows.values.first?.times.count ?? 0)
+            harness.pass(.seconds(100))
+        }
+        #expect(kept == [2, 1, 0])
+    }
 }

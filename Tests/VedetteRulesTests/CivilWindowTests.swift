@@ -21,6 +21,33 @@ struct CivilWindowTests {
         #expect(end(night, "UTC", at: "2026-11-22T07:00:00Z") == nil)
     }
 
+    @Test("a window that ends when it starts lasts a day")
+    func wholeDay() {
+        let day = ("09:00", "09:00")
+        #expect(end(day, "UTC", at: "2026-11-21T09:00:00Z") == "2026-11-22T09:00:00.000Z")
+        #expect(end(day, "UTC", at: "2026-11-22T08:59:59Z") == "2026-11-22T09:00:00.000Z")
+        #expect(end(day, "UTC", days: [6], at: "2026-11-22T09:00:00Z") == nil)
+    }
+
+    @Test("where the change of the clocks makes two windows overlap, the later end counts")
+    func overlap() {
+        // Vienna, 2026-03-29: the window of Saturday ends at 01:30Z, since its end is skipped; the next starts at 01:00Z.
+        #expect(end(("03:00", "02:30"), "Europe/Vienna", at: "2026-03-29T01:10:00Z") == "2026-03-30T00:30:00.000Z")
+    }
+
+    @Test("each day of the week is found in the next seven days")
+    func weekdays() {
+        // 2026-11-22 is a Sunday.
+        for days in [-22_000, 0, 22_001] {
+            let sunday = RuleHarness.time("2026-11-22T12:00:00Z").advanced(by: .seconds(Int64(days / 7 * 7) * 86_400))
+            for weekday in 1...7 {
+                let next = CivilTimeOfDay(minutes: 12 * 60, zone: "UTC").next(
+                    after: sunday, days: [weekday], ZoneTime())
+                #expect(next == sunday.advanced(by: .seconds(Int64(weekday) * 86_400)))
+            }
+        }
+    }
+
     @Test("a weekday is the day on which the window starts")
     func weekday() {
         // 2026-11-20 is a Friday.
@@ -65,7 +92,10 @@ struct CivilWindowTests {
     }
 
     @Test(
-        "what is no time of day is refused", arguments: ["", "7", "25:00", "24:01", "7:5", "07:60", "-1:00", "7:00pm"])
+        "what is no time of day is refused",
+        arguments: [
+            "", "7", "25:00", "24:01", "7:5", "07:60", "-1:00", "7:00pm", "7::30", "7:30:", "007:30",
+        ])
     func malformed(text: String) { #expect(CivilTimeOfDay(text) == nil) }
 
     @Test("at every minute of a year a window and its end agree")

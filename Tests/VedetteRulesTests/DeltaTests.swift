@@ -20,7 +20,8 @@ struct DeltaTests {
             ("5%", "100", "105", true), ("5%", "100", "104.9", false), ("5%", "-100", "-95", true),
             ("+5%", "100", "105", true), ("+5%", "100", "95", false), ("-10", "100", "90", true),
             ("-10", "100", "110", false), ("0.1", "0.2", "0.3", true), ("5%", "1.1", "1.155", true),
-            ("5%", "0", "1", true), ("5%", "0", "0", false), ("5", "7", "7", false),
+            ("5%", "0", "1", true), ("5%", "0", "0", false), ("5", "7", "7", false), ("5%", "100", "104.96", false),
+            ("+0.1", "1", "1.5", true), ("-0.1", "1", "1.05", false),
         ] as [(String, String, String, Bool)])
     func meaning(delta: String, from: String, to: String, expected: Bool) throws {
         #expect(try isMet(delta, .text(from), .text(to)) == expected)
@@ -35,7 +36,7 @@ struct DeltaTests {
 
     @Test(
         "a text that is no step is refused",
-        arguments: ["", "+", "-", "%", "0", "-0", "5 %", "%5", "1e999", "--5", "nan"])
+        arguments: ["", "+", "-", "%", "0", "-0", "5 %", "%5", "1e999", "--5", "nan", ".5"])
     func malformed(text: String) { #expect(Delta(text) == nil) }
 
     @Test("the description is the text as it is written", arguments: ["10", "5%", "+5%", "-0.5"])

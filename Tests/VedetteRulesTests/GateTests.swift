@@ -76,6 +76,35 @@ struct GateTests {
         harness.pass(.seconds(1))
         #expect(harness.sent == ["out: a: down → lost (+1)"])
         #expect(harness.suppressed.contains("b: up → down: no longer so after 1 h"))
+        let replaced = "a: up → down: quiet during 'night' until 2026-11-22T07:00:00.000Z; a later one follows"
+        #expect(harness.suppressed.contains(replaced))
+    }
+
+    @Test("a deferred message goes to the rule's own sinks, not to those of an escalation")
+    func deferredTarget() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) {
+                $0.quiet = Quiet(windows: [Self.night], action: .defer)
+                $0.escalate = [Escalation(after: .seconds(600), notify: [.init(sink: "boss")])]
+            }, at: RuleHarness.time("2026-11-21T23:00:00Z"))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(8 * 3600))
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.pass(.seconds(600))
+        #expect(harness.sent.last == "boss: a: up → down")
+    }
+
+    @Test("windows that cover the whole day are cut after a week")
+    func alwaysQuiet() {
+        let halves = [(0, 12), (12, 24)].map { start, end in
+            CivilWindow(
+                name: "w", start: CivilTimeOfDay(minutes: start * 60), end: CivilTimeOfDay(minutes: end * 60),
+                zone: "UTC")
+        }
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: halves, action: .drop) })
+        harness.item("a", "down", was: "up")
+        #expect(harness.suppressed == ["a: up → down: quiet during 'w' until 2026-11-28T12:00:00.000Z"])
     }
 
     @Test("quiet: digest sends the matches of the night in one message")
@@ -86,6 +115,51 @@ struct GateTests {
         for n in 1...30 { harness.item("n\(n)", nil) }
         harness.pass(.seconds(9 * 3600))
         #expect(harness.sent == ["out: 30 events in lab"])
+    }
+
+    @Test("a wall clock that is set forward ends a digest that waits for a time of day, and no other")
+    func digestClock() {
+        let plans: [(Gates) -> Gates] = [
+            { gates in
+                var gates = gates
+                gates.quiet = Quiet(windows: [Self.night], action: .digest)
+                return gates
+            },
+            { gates in
+                var gates = gates
+                gates.digest = DigestPlan(release: .at(CivilTimeOfDay(minutes: 7 * 60, zone: "UTC")))
+                return gates
+            },
+            { gates in
+                var gates = gates
+                gates.digest = DigestPlan(release: .every(.seconds(8 * 3600)))
+                return gates
+            },
+        ]
+        let sent = plans.map { plan in
+            var harness = RuleHarness(
+                Rule.when(.appears) { $0 = plan($0) }, at: RuleHarness.time("2026-11-21T23:00:00Z"))
+            harness.item("a", nil)
+            #expect(harness.suppressed.first?.hasPrefix("a: goes into the digest of ") == true)
+            harness.wallJumps(by: .seconds(8 * 3600))
+            harness.pass(.zero)
+            return harness.sent.count
+        }
+        #expect(sent == [1, 1, 0])
+    }
+
+    @Test("the links of a digest stay beside their lines over a restart")
+    func digestLinks() {
+        var harness = RuleHarness(Rule.when(.appears) { $0.digest = DigestPlan(release: .every(.seconds(600))) })
+        harness.item("a", nil)
+        harness.restart()
+        for key in ["b", "c"] {
+            var event = harness.event(.appeared)
+            event.item = Item(key: key, title: key, url: "https://lab.example.org/\(key)")
+            harness.take(harness.evaluate(event))
+        }
+        harness.pass(.seconds(600))
+        #expect(harness.last?.summary?.links == ["", "https://lab.example.org/b", "https://lab.example.org/c"])
     }
 
     @Test("a wall clock that is set forward ends a quiet time")

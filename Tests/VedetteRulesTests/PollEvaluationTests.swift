@@ -49,7 +49,8 @@ struct PollEvaluationTests {
     @Test("the pieces have the same outcome as one, and a piece ends after its time")
     func pieces() {
         let time = Time()
-        var engine = RuleEngine(RuleSet([down]), civil: ZoneTime())
+        let rules = RuleSet([down, Rule.when(.becomes("down"), name: "twin")])
+        var engine = RuleEngine(rules, civil: ZoneTime())
         var evaluation = PollEvaluation(of: "lab", events: Self.events(95), at: Self.now)
         var pieces = 0
         while !evaluation.isFinished {
@@ -62,11 +63,11 @@ struct PollEvaluationTests {
                 }, identifier: Self.next)
         }
         #expect(pieces > 10)
-        var other = RuleEngine(RuleSet([down]), civil: ZoneTime())
+        var other = RuleEngine(rules, civil: ZoneTime())
         let whole = other.evaluatePoll(
             of: "lab", events: Self.events(95), at: Self.now, identifier: Self.next)
         #expect(evaluation.step.deliveries == whole.deliveries && evaluation.step.changes == whole.changes)
-        #expect(evaluation.matched == Array(0..<95))
+        #expect(evaluation.matched == Array(0..<95), "an event that two rules match is recorded once")
     }
 
     @Test("a poll that fails after another one ran between its pieces takes back its own changes only")
@@ -130,6 +131,9 @@ struct PollEvaluationTests {
         #expect(harness.rows.keys.map(\.slot) == [.failed])
         harness.poll()
         #expect(harness.rows.count == 1, "a poll without events proves nothing")
+        harness.poll(events: Self.events(21))
+        #expect(harness.sent.last == "out: 21 events of lab not evaluated")
+        #expect(harness.last?.summary?.events == (0..<20).map { "lab-\($0)" }, "the first twenty are named")
         harness.forgetSources(except: ["web"])
         #expect(harness.rows.isEmpty)
     }
@@ -147,6 +151,9 @@ struct PollEvaluationTests {
         #expect(folded.last.flatMap { Event(json: $0.json) } == folded.last)
         #expect(EventBurst.fold(events, matched: [], maximum: 100, identifier: Self.next) == events)
         #expect(EventBurst.fold(events, matched: Array(0..<100), maximum: 50, identifier: Self.next) == events)
+        let many = Self.events(10_002)
+        #expect(EventBurst.fold(many.dropLast(2), matched: [], identifier: Self.next).count == 10_000)
+        #expect(EventBurst.fold(many, matched: [], identifier: Self.next).last?.summary?.count == 2)
     }
 
     @Test("existing items are evaluated in pieces and within the rule's budget, like events")
