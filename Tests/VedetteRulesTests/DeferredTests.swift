@@ -118,4 +118,13 @@ struct DeferredTests {
         harness.silence()
         #expect(harness.sent.suffix(2) == ["out: a: down → up", "boss: a: down → up"])
     }
+
+    @Test("a deferred match that once_per suppresses leaves the other one a message of its own")
+    func oncePerOfTwo() {
+        var harness = harness(.appears) { $0.oncePer = "build" }
+        for key in ["a", "b"] { harness.item(key, nil, fields: ["build": "1"]) }
+        harness.pass(.seconds(8 * 3600))
+        #expect(harness.sent == ["out: a"])
+        #expect(harness.suppressed == ["b: already sent for build '1'"])
+    }
 }

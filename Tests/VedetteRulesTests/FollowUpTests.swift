@@ -242,4 +242,42 @@ struct FollowUpTests {
         harness.poll()
         #expect(harness.sent == ["out: 59: still Starting", "boss: 59: still Starting"])
     }
+
+    @Test("reminders run on the steady clock")
+    func steady() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.remind = Reminder(every: .seconds(3600)) })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(3600))
+        harness.wallJumps(by: .seconds(36_000))
+        harness.pass(.seconds(3599))
+        #expect(harness.sent.count == 2)
+        harness.pass(.seconds(1))
+        #expect(harness.sent.count == 3)
+    }
+
+    @Test("an item that comes back after its absence was told is told, and one whose absence still waits is not")
+    func comesBack() {
+        var harness = RuleHarness(
+            Rule.when(.any([.appears, .disappears])) { $0.remind = Reminder(every: .seconds(3600)) })
+        harness.gone("a")
+        harness.item("a", "up")
+        #expect(harness.sent.count == 2)
+        harness = RuleHarness(Rule.when(.any([.appears, .disappears])) { $0.pendingFor = .seconds(60) })
+        harness.gone("a")
+        harness.item("a", "up")
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent.isEmpty && harness.rows.isEmpty)
+    }
+
+    @Test("a stays rule about other sources does not look at the items of this one")
+    func otherSource() {
+        var rule = Rule.when(.all([.source(["web"], text: "'web'"), .becomes("down")])) {
+            $0.pendingFor = .seconds(60)
+        }
+        rule.matchesExisting = true
+        let harness = RuleHarness(rule)
+        #expect(harness.engine.rulesMatchingExisting(in: "lab").isEmpty)
+        #expect(harness.engine.rulesMatchingExisting(in: "web").count == 1)
+    }
 }

@@ -37,6 +37,15 @@ struct GateTests {
         #expect(harness.sent == ["out: a", "out: b", "out: c", "out: d"])
     }
 
+    @Test("limit: a message that is exactly as old as the window counts no more, also while no timer fires")
+    func exactlyAsOld() {
+        var harness = RuleHarness(Rule.when(.appears) { $0.limit = Limit(count: 1, per: .seconds(100), by: .rule) })
+        harness.item("a", nil)
+        harness.sleep(.seconds(100))
+        harness.item("b", nil)
+        #expect(harness.sent == ["out: a", "out: b"])
+    }
+
     @Test("limit by a field counts each of its values apart")
     func byField() {
         var harness = RuleHarness(
@@ -234,6 +243,8 @@ struct GateTests {
         harness.pass(.seconds(700))
         #expect(harness.sent == ["out: a: up → down", "boss: a: up → down"])
         harness.restart()
+        harness.pass(.seconds(1099))
+        #expect(harness.sent.count == 2)
         harness.pass(.seconds(3600))
         #expect(harness.sent.last == "world: a: up → down")
         #expect(harness.sent.count == 3)
@@ -249,6 +260,28 @@ struct GateTests {
         harness.item("b", "down", was: "up")
         #expect(harness.sent == ["out: gateway is failing", "out: b: up → down"])
         #expect(harness.suppressed == ["a: up → down: it depends on 'gateway', which is failing"])
+    }
+
+    @Test("a source's own failure does not hide that another source of depends is failing")
+    func dependsOnAnother() {
+        var harness = RuleHarness(
+            Rule.when(.sourceState([.failing])) { $0.depends = ["lab", "gateway"] })
+        harness.source(.failing, "gateway")
+        harness.source(.failing, "lab")
+        #expect(harness.sent == ["out: gateway is failing"])
+        #expect(harness.suppressed == ["lab is failing: it depends on 'gateway', which is failing"])
+        harness.source(.recovered, "gateway")
+        harness.pass(.seconds(60))
+        #expect(harness.sent == ["out: gateway is failing", "out: lab is failing"], "it is so still")
+    }
+
+    @Test("depends: an item that is down matters in a source of kind http alone")
+    func dependsOnItems() {
+        var harness = RuleHarness(
+            Rule.when(.all([.source(["lab"], text: "'lab'"), .becomes("down")])) { $0.depends = ["hosts"] })
+        harness.item("h", "down", source: "hosts")
+        harness.item("a", "down", was: "up")
+        #expect(harness.sent == ["out: a: up → down"])
     }
 
     @Test("a silence suppresses what it names, until its time or its state")

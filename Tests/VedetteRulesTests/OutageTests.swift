@@ -112,4 +112,68 @@ struct OutageTests {
         harness.pass(.seconds(3600))
         #expect(harness.sent == ["out: y is failing", "out: w (no answer) and x (no answer) fail"])
     }
+
+    @Test("one source more than are named is counted")
+    func oneMore() {
+        var harness = RuleHarness(health)
+        for source in ["y", "x", "w", "v"] { harness.source(.failing, source, "no answer") }
+        harness.pass(.seconds(60))
+        #expect(harness.sent.last == "out: v (no answer) and w (no answer) fail, and 1 more of lab")
+        for n in 10..<18 { harness.source(.failing, "s\(n)", "no answer") }
+        harness.pass(.seconds(60))
+        harness.source(.recovered, "y", "no answer")
+        #expect(harness.lastText.contains("still failing: s10 (no answer), "))
+        #expect(harness.lastText.hasSuffix("w (no answer), and 1 more"))
+    }
+
+    @Test("a recovery names the sources of the same server and of the rule alone, also when it is told with others")
+    func stillFailingOfTheRule() {
+        let sources: Set<String> = ["y", "x", "w", "v", "z"]
+        var harness = RuleHarness(
+            Rule.when(.all([.source(sources, text: "some"), .sourceState([.failing, .recovered])])))
+        for source in ["y", "x", "w", "v", "other"] { harness.source(.failing, source, "no answer") }
+        harness.source(.failing, "z", "no answer", server: "elsewhere")
+        harness.pass(.seconds(60))
+        harness.source(.recovered, "y", "no answer")
+        #expect(harness.lastText.hasSuffix("still failing: v (no answer), w (no answer), x (no answer)"))
+        for source in ["w", "x"] { harness.source(.recovered, source, "no answer") }
+        harness.pass(.seconds(60))
+        #expect(harness.sent.last == "out: w and x answer again")
+        #expect(harness.lastText.hasSuffix("still failing: v (no answer)"))
+    }
+
+    @Test("resolved: the ends of failures of one server are told together, and those of items each alone")
+    func resolved() {
+        var harness = RuleHarness(
+            Rule.when(.any([.sourceState([.failing]), .becomes("down")])) { $0.resolved = true })
+        for source in ["y", "x", "w"] { harness.source(.failing, source, "no answer") }
+        harness.pass(.seconds(60))
+        for source in ["y", "x", "w"] { harness.source(.recovered, source, "no answer") }
+        #expect(harness.sent.count == 3 && harness.sent.last == "out: y answers again")
+        harness.pass(.seconds(60))
+        #expect(harness.sent.last == "out: w and x answer again")
+        for key in ["a", "b", "c"] { harness.item(key, "down", was: "up") }
+        for key in ["a", "b", "c"] { harness.item(key, "up", was: "down") }
+        #expect(harness.sent.count == 10)
+    }
+
+    @Test("a quiet time that begins within the minute holds the others until its end")
+    func quiet() {
+        let window = CivilWindow(
+            name: "w", start: CivilTimeOfDay(minutes: 721), end: CivilTimeOfDay(minutes: 780), zone: "UTC")
+        var harness = RuleHarness(
+            Rule.when(.sourceState([.failing])) { $0.quiet = Quiet(windows: [window], action: .defer) })
+        for source in ["y", "x", "w"] { harness.source(.failing, source, "no answer") }
+        harness.pass(.seconds(3599))
+        #expect(harness.sent == ["out: y is failing"])
+        harness.pass(.seconds(1))
+        #expect(harness.sent.last == "out: w (no answer) and x (no answer) fail")
+    }
+
+    @Test("a failure that has no room among those that wait is told at once")
+    func noRoom() {
+        var harness = RuleHarness(Rule.when(.sourceState([.failing])))
+        for n in 0...10_001 { harness.source(.failing, "s\(n)", "no answer") }
+        #expect(harness.sent == ["out: s0 is failing", "out: s10001 is failing"])
+    }
 }

@@ -179,4 +179,32 @@ struct PollEvaluationTests {
         #expect(failure?.message.event.summary?.count == 15)
         #expect(failure?.message.event.summary?.events == [], "no event of theirs is stored")
     }
+
+    @Test("an event that matches no rule is stored one by one when a later message can be about it")
+    func laterMessage() {
+        var engine = RuleEngine(
+            RuleSet([Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }]), civil: ZoneTime())
+        _ = engine.evaluatePoll(of: "lab", events: Self.events(1), at: Self.now, identifier: Self.next)
+        var events = Self.events(2)
+        for i in events.indices { events[i].changes = [FieldChange(field: "owner", from: "ann", to: "bob")] }
+        var evaluation = PollEvaluation(of: "lab", events: events, at: Self.now)
+        engine.resume(&evaluation, elapsed: { .zero }, identifier: Self.next)
+        #expect(evaluation.matched == [0])
+    }
+
+    @Test("a step is empty without deliveries, changes and ended silences")
+    func emptyStep() {
+        let ending = Silence(id: 1, source: "lab", item: "0", untilState: "down", created: RuleHarness.noon)
+        let outcomes = [
+            RuleSet([]), RuleSet([down]), RuleSet([Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }]),
+        ].map { rules in
+            var engine = RuleEngine(rules, civil: ZoneTime())
+            return engine.evaluate(Self.event(0), at: Self.now, identifier: Self.next).isEmpty
+        }
+        #expect(outcomes == [true, false, false])
+        var engine = RuleEngine(RuleSet([]), civil: ZoneTime())
+        engine.setSilences([ending])
+        let step = engine.evaluate(Self.event(0), at: Self.now, identifier: Self.next)
+        #expect(!step.isEmpty && step.deliveries.isEmpty && step.changes.isEmpty)
+    }
 }

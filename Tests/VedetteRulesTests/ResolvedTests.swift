@@ -105,4 +105,15 @@ struct ResolvedTests {
         #expect(harness.sent == ["out: a: up → down", "out: a: down → up"])
         #expect(harness.rows.isEmpty)
     }
+
+    @Test("a match that was told twice lasted from its first message to its end")
+    func toldTwice() {
+        var harness = RuleHarness(rule(.becomes("down", "lost")))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(600))
+        harness.item("a", "lost", was: "down")
+        harness.pass(.seconds(600))
+        harness.item("a", "up", was: "lost")
+        #expect(harness.last?.kind == .resolved && harness.last?.summary?.stood == 1200)
+    }
 }

@@ -85,4 +85,24 @@ struct RuleMemoryLimitTests {
         harness.engine.undo(alsoFailed)
         #expect(harness.engine.remembered.first?.times.count == 3)
     }
+
+    @Test("beyond its room once_per forgets the oldest tenth of the rule's own values")
+    func oldestValues() {
+        let web = Rule.when(.all([.source(["web"], text: "'web'"), .appears]), name: "web") { $0.oncePer = "build" }
+        let lab = Rule.when(.all([.source(["lab"], text: "'lab'"), .appears]), name: "lab") { $0.oncePer = "build" }
+        var harness = RuleHarness(web, lab)
+        func appear(_ build: Int, _ source: String = "lab") -> Bool {
+            let before = harness.sent.count
+            harness.item("x", nil, source: source, fields: ["build": .text("\(build)")])
+            return harness.sent.count > before
+        }
+        #expect(appear(0, "web"))
+        for n in 100_000..<110_001 {
+            harness.sleep(.milliseconds(1))
+            #expect(appear(n))
+        }
+        #expect(!appear(0, "web"), "the values of another rule stay")
+        #expect(!appear(110_000) && !appear(101_000))
+        #expect(appear(100_999))
+    }
 }

@@ -285,4 +285,213 @@ struct WithheldTests {
         harness.item("late", "down", was: "up")
         #expect(harness.sent.count <= 2)
     }
+
+    @Test("after the last message of a limit the window counts that message")
+    func counts() {
+        var harness = RuleHarness(Self.limited)
+        for key in ["x", "a", "b"] { harness.item(key, "down", was: "up") }
+        harness.pass(.seconds(700))
+        harness.item("c", "down", was: "up")
+        harness.pass(.seconds(499))
+        #expect(harness.sent == ["out: x: up → down", "out: a: up → down, b: up → down"])
+        harness.pass(.seconds(1))
+        #expect(harness.sent.last == "out: c: up → down")
+    }
+
+    @Test("what a silence held counts in the limit when it is told")
+    func silencedCounts() {
+        var harness = RuleHarness(Self.limited)
+        harness.silence(snooze)
+        for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+        harness.pass(.seconds(3700))
+        harness.item("c", "down", was: "up")
+        harness.pass(.seconds(499))
+        #expect(harness.sent == ["out: a: up → down, b: up → down"])
+        harness.pass(.seconds(1))
+        #expect(harness.sent.last == "out: c: up → down")
+    }
+
+    @Test("the last message of a limit that a silence holds keeps its count")
+    func limitThenSilence() {
+        var harness = RuleHarness(Self.limited)
+        harness.item("x", "down", was: "up")
+        for state in ["down", "up", "down"] { harness.item("a", state, was: state == "up" ? "down" : "up") }
+        harness.silence(snooze)
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: x: up → down", "out: a: up → down (+1)"])
+    }
+
+    @Test("what a message about several items told is what by compares with")
+    func announcedTogether() throws {
+        let step = try #require(Delta("10"))
+        var harness = RuleHarness(
+            Rule.when(.by("n", step)) { $0.limit = Limit(count: 1, per: .seconds(600), by: .rule) })
+        for key in ["x", "a", "b"] { harness.field(key, "n", "100", was: "0", state: "up") }
+        harness.pass(.seconds(1200))
+        #expect(harness.sent.count == 2)
+        for key in ["a", "b"] { harness.field(key, "n", "105", was: "100", state: "up") }
+        harness.pass(.seconds(1200))
+        #expect(harness.sent.count == 2, "5 is no step of 10")
+    }
+
+    @Test("a snooze that begins while a silence of one sink holds a message holds it until its own end")
+    func oneSinkThenAll() {
+        var harness = RuleHarness(Rule.when(.becomes("down"), to: "out", "team"))
+        let team = Silence(
+            id: 2, until: RuleHarness.noon.advanced(by: .seconds(1800)), sink: "team", created: RuleHarness.noon)
+        harness.silence(team)
+        harness.item("a", "down", was: "up")
+        harness.silence(team, snooze)
+        harness.pass(.seconds(3599))
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.pass(.seconds(1))
+        #expect(harness.sent == ["out: a: up → down", "team: a: up → down"])
+    }
+
+    @Test("silences end by the wall clock")
+    func wallClock() {
+        var harness = RuleHarness(Rule.when(.becomes("down"), to: "out", "team"))
+        harness.silence(Silence(id: 1, until: end, sink: "team", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.wallJumps(by: .seconds(3600))
+        harness.pass(.zero)
+        #expect(harness.sent == ["out: a: up → down", "team: a: up → down"])
+
+        harness = RuleHarness(Rule.when(.becomes("down")))
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        let later = Silence(id: 2, source: "lab", until: end.advanced(by: .seconds(3600)), created: RuleHarness.noon)
+        harness.silence(snooze, later)
+        harness.wallJumps(by: .seconds(7200))
+        harness.pass(.zero)
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("what a snooze held waits for the end of a dependency's outage, and the other way round")
+    func snoozeAndOutage() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.depends = ["gateway"] })
+        harness.silence(snooze)
+        for state in ["down", "up", "down"] { harness.item("a", state, was: state == "up" ? "down" : "up") }
+        harness.source(.failing, "gateway")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.isEmpty)
+        harness.wallJumps(by: .seconds(-3600))
+        harness.silence()
+        harness.source(.recovered, "gateway")
+        harness.poll()
+        #expect(harness.sent == ["out: a: up → down (+1)"] && harness.rows.isEmpty)
+
+        harness = RuleHarness(Rule.when(.becomes("down")) { $0.depends = ["gateway"] })
+        harness.source(.failing, "gateway")
+        harness.item("a", "down", was: "up")
+        harness.silence(snooze)
+        harness.source(.recovered, "gateway")
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.wallJumps(by: .seconds(3600))
+        harness.pass(.zero)
+        #expect(harness.sent == ["out: a: up → down"] && harness.rows.isEmpty)
+    }
+
+    @Test("a mute that ends before the first good poll after a restart tells what it held after that poll")
+    func unconfirmed() {
+        var harness = RuleHarness(Rule.when(.becomes("down")))
+        let mute = Silence(id: 1, rule: "r", created: RuleHarness.noon)
+        harness.silence(mute)
+        for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+        harness.restart(unconfirmed: ["lab"])
+        harness.silence(mute)
+        harness.wallJumps(by: .seconds(-60))
+        harness.silence()
+        #expect(harness.sent.isEmpty)
+        harness.poll(events: [harness.event(.changed, key: "b", "up", was: "down")])
+        #expect(harness.sent == ["out: a: up → down (+1)"])
+    }
+
+    @Test("what a snooze held and a quiet time then drops is not told")
+    func thenDropped() {
+        let night = CivilWindow(
+            name: "night", start: CivilTimeOfDay(minutes: 750), end: CivilTimeOfDay(minutes: 840), zone: "UTC")
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: .drop) })
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(3600))
+        #expect(harness.suppressed.last == "a: up → down: quiet during 'night' until 2026-11-21T14:00:00.000Z")
+        harness.pass(.seconds(86_400))
+        #expect(harness.sent.isEmpty && harness.rows.isEmpty)
+    }
+
+    @Test("a quiet time at the end of a snooze ends by the wall clock")
+    func thenQuietWallClock() {
+        let night = CivilWindow(
+            name: "night", start: CivilTimeOfDay(minutes: 750), end: CivilTimeOfDay(minutes: 840), zone: "UTC")
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: .defer) })
+        harness.silence(snooze)
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(3600))
+        harness.wallJumps(by: .seconds(3600))
+        harness.pass(.zero)
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("what is over when its silence ends is counted by what is told with it, and else leaves nothing")
+    func overAtTheEnd() {
+        let early = Silence(
+            id: 1, item: "a", until: RuleHarness.noon.advanced(by: .seconds(1800)), created: RuleHarness.noon)
+        let late = Silence(id: 2, item: "b", until: end, created: RuleHarness.noon)
+        for isTold in [true, false] {
+            var harness = RuleHarness(Rule.when(.becomes("down")))
+            harness.silence(early, late)
+            for key in ["a", "b"] { harness.item(key, "down", was: "up") }
+            harness.item("a", "up", was: "down")
+            if !isTold { harness.item("b", "up", was: "down") }
+            harness.pass(.seconds(1800))
+            #expect(harness.sent.isEmpty)
+            harness.pass(.seconds(1800))
+            #expect(harness.sent == (isTold ? ["out: b: up → down (+1)"] : []))
+            #expect(harness.rows.isEmpty)
+        }
+    }
+
+    @Test("what a silence held and is over is counted once, by the first message at its end")
+    func countedOnce() {
+        for isDown in [false, true] {
+            var harness = RuleHarness(Rule.when(.becomes("down")) { $0.resolved = true })
+            for key in ["a", "c"] { harness.item(key, "down", was: "up") }
+            harness.silence(snooze)
+            harness.item("b", "down", was: "up")
+            harness.item("b", "up", was: "down")
+            for key in ["a", "c"] { harness.item(key, "up", was: "down") }
+            if isDown { harness.item("d", "down", was: "up") }
+            harness.pass(.seconds(3600))
+            let ends =
+                isDown ? ["out: a: down → up", "out: c: down → up"] : ["out: a: down → up (+1)", "out: c: down → up"]
+            #expect(Array(harness.sent.dropFirst(2)) == ends + (isDown ? ["out: d: up → down (+1)"] : []))
+        }
+    }
+
+    @Test("a step that is undone leaves a source that went down as it was")
+    func undoneDown() {
+        let down = Condition.all([.source(["lab"], text: "'lab'"), .becomes("down")])
+        var harness = RuleHarness(Rule.when(down) { $0.depends = ["site"] })
+        var event = harness.event(.changed, key: "site", "down", was: "up")
+        (event.source, event.sourceKind) = ("site", "http")
+        let failed = harness.evaluate(event)
+        harness.engine.undo(failed)
+        harness.item("a", "down", was: "up")
+        #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("a message about several items is in the lane of the last one's source")
+    func lane() {
+        var harness = RuleHarness(Self.limited)
+        harness.item("x", "down", was: "up")
+        harness.item("a", "down", was: "up", source: "web")
+        harness.pass(.seconds(1))
+        harness.item("b", "down", was: "up")
+        harness.pass(.seconds(600))
+        #expect(harness.last?.source == "lab" && harness.last?.summary?.parts.map(\.source) == ["web", "lab"])
+    }
 }

@@ -37,7 +37,7 @@ extension RuleEngine {
     /// Returns why `depends` or a silence withholds the message; nil when neither does.
     /// - Parameter sink: the only sink that it is for; nil for every sink of the rule.
     func obstacle(_ rule: Rule, _ event: Event, sink: String? = nil, at now: RuleTime) -> Obstacle? {
-        if let source = rule.gates.depends.first(where: isUnavailable), source != event.source {
+        if let source = unavailableSource(of: rule, for: event.source) {
             let state = failing.contains(source) ? "failing" : "down"
             return Obstacle(reason: "it depends on '\(source)', which is \(state)", slot: .blocked)
         }
@@ -50,8 +50,10 @@ extension RuleEngine {
             end: silenceEnd(of: rule, event, sink: sink, at: now), drops: silence.drops)
     }
 
-    /// Returns whether the source is failing, or its response means down.
-    private func isUnavailable(_ source: String) -> Bool { failing.contains(source) || down.contains(source) }
+    /// Returns a source of `depends` that is failing or down. Messages about a source do not depend on that source itself.
+    private func unavailableSource(of rule: Rule, for source: String?) -> String? {
+        rule.gates.depends.first { $0 != source && (failing.contains($0) || down.contains($0)) }
+    }
 
     /// Returns a silence that covers the message for that sink, or for every sink.
     func silence(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Silence? {
@@ -120,12 +122,13 @@ extension RuleEngine {
         }
     }
 
-    /// Lets the messages go that `depends` withheld, when no source of `depends` is unavailable any more. Those about items
-    /// wait for a good poll of their own source: its items may have looked gone only because of the outage.
+    /// Lets the messages go that `depends` withheld, when no other source of `depends` is unavailable any more. Those about
+    /// items wait for a good poll of their own source: its items may have looked gone only because of the outage.
     mutating func openDependencies(of rule: Rule, at now: RuleTime) {
-        guard !rule.gates.depends.contains(where: isUnavailable) else { return }
         for key in RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .blocked)] ?? []) {
-            guard var memory = memories[key], memory.due == nil else { continue }
+            guard var memory = memories[key], memory.due == nil,
+                unavailableSource(of: rule, for: memory.subject?.source) == nil
+            else { continue }
             if memory.dependsOnItem, let source = memory.subject?.source, followed?.contains(source) == false {
                 continue
             }

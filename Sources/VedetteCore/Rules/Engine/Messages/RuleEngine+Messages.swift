@@ -7,7 +7,7 @@ extension RuleEngine {
     ///   - withheld: earlier messages that were withheld.
     ///   - sink: the only sink to send it to; nil for all.
     mutating func send(
-        _ rule: Rule, _ event: Event, withheld: Int = 0, sink: String? = nil, at now: RuleTime,
+        _ rule: Rule, _ event: Event, withheld: Int, sink: String? = nil, at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
         guard !joinsGroup(rule, event, at: now, identifier) else { return }
