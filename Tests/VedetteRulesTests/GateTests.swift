@@ -167,8 +167,19 @@ struct GateTests {
             event.item = Item(key: key, title: key, url: "https://lab.example.org/\(key)")
             harness.take(harness.evaluate(event))
         }
+        harness.restart()
         harness.pass(.seconds(600))
         #expect(harness.last?.summary?.links == ["", "https://lab.example.org/b", "https://lab.example.org/c"])
+        #expect(harness.last?.summary?.events.count == 3)
+    }
+
+    @Test("a digest does not wait for a good poll after a restart")
+    func digestAfterRestart() {
+        var harness = RuleHarness(Rule.when(.appears) { $0.digest = DigestPlan(release: .every(.seconds(600))) })
+        for key in ["a", "b"] { harness.item(key, nil) }
+        harness.restart(unconfirmed: ["lab"])
+        harness.pass(.seconds(600))
+        #expect(harness.sent == ["out: 2 events in lab"])
     }
 
     @Test("a wall clock that is set forward ends a quiet time")
@@ -282,6 +293,19 @@ struct GateTests {
         harness.item("h", "down", source: "hosts")
         harness.item("a", "down", was: "up")
         #expect(harness.sent == ["out: a: up → down"])
+    }
+
+    @Test("a silence that ended by a step that is undone holds again, beside the others")
+    func undoneSilence() {
+        var harness = RuleHarness(Rule.when(.becomes("down", "up")))
+        harness.engine.setSilences([
+            Silence(id: 1, source: "lab", item: "a", untilState: "up", created: RuleHarness.noon),
+            Silence(id: 2, rule: "other", created: RuleHarness.noon),
+        ])
+        let step = harness.evaluate(harness.event(.changed, key: "a", "up", was: "down"))
+        harness.engine.undo(step)
+        harness.item("a", "down", was: "up")
+        #expect(harness.sent.isEmpty && harness.suppressed.count == 1)
     }
 
     @Test("a silence suppresses what it names, until its time or its state")

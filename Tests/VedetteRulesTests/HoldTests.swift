@@ -126,4 +126,13 @@ struct HoldTests {
         harness.poll()
         #expect(harness.sent.count == 1)
     }
+
+    @Test("a source is polled for the match that is due first")
+    func confirmsFirst() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(30))
+        harness.item("b", "down", was: "up")
+        #expect(harness.engine.nextConfirmation(of: "lab") == RuleHarness.noon.advanced(by: .seconds(60)))
+    }
 }

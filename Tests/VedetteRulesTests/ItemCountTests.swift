@@ -106,4 +106,40 @@ struct ItemCountTests {
         harness.poll()
         #expect(harness.sent.count == 2)
     }
+
+    @Test("how_many above a bound starts beyond it")
+    func above() {
+        let ready = SourceCondition(source: "lab", matcher: .oneOf(["ready"]))
+        var harness = RuleHarness(Rule.when(.howMany(ItemCount(ready, bound: .above(1)))))
+        harness.poll(baseline: [(key: "a", state: "ready"), (key: "b", state: "stopped")])
+        #expect(harness.sent.isEmpty)
+        harness.poll(events: [harness.event(.changed, key: "b", "ready", was: "stopped")])
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test(
+        "older reads seconds and milliseconds since 1970",
+        arguments: [(1_763_632_800, 1, true), (1_763_632_800_000, 1, true), (0, 0, false), (1, 0, true)])
+    func numbers(written: Int, hours: Int, isTime: Bool) {
+        // The number is 25 hours before this noon.
+        var harness = RuleHarness(old, at: RuleHarness.time("2025-11-21T11:00:00Z"))
+        harness.field("a", "finished", "\(written)", was: "", state: "ok")
+        #expect(harness.rows.isEmpty != isTime)
+        harness.pass(.seconds(hours * 3600 - 1))
+        harness.poll()
+        #expect(harness.sent.isEmpty || hours == 0)
+        harness.pass(.seconds(1))
+        harness.poll()
+        #expect(harness.sent.count == (isTime ? 1 : 0))
+    }
+
+    @Test("older: a change of another field leaves the item's time as it is")
+    func otherField() {
+        var harness = RuleHarness(old)
+        harness.field("a", "finished", "2026-11-21T10:00:00Z", was: "", state: "ok")
+        harness.field("a", "owner", "bob", was: "ann", state: "ok")
+        harness.pass(.seconds(24 * 3600))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
 }

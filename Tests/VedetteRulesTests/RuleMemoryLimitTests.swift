@@ -105,4 +105,23 @@ struct RuleMemoryLimitTests {
         #expect(!appear(110_000) && !appear(101_000))
         #expect(appear(100_999))
     }
+
+    @Test("the bound holds after rows are forgotten, and the warning comes again after a tenth was free")
+    func warnings() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) })
+        var next = 0
+        func fill(_ count: Int) {
+            for n in next..<next + count { harness.item("\(n)", "down", was: "up") }
+            next += count
+        }
+        func empty(_ keys: Range<Int>) { for n in keys { harness.item("\(n)", "up", was: "down") } }
+        fill(10_001)
+        #expect(harness.warnings.count == 1 && harness.rows.count == 10_000)
+        empty(0..<1000)
+        fill(1001)
+        #expect(harness.warnings.count == 1 && harness.rows.count == 10_000)
+        empty(1000..<2001)
+        fill(1002)
+        #expect(harness.warnings.count == 2 && harness.rows.count == 10_000)
+    }
 }

@@ -9,12 +9,12 @@ struct StillTrueTests {
         func matches(_ text: String) throws(PatternError) -> Bool { throw PatternError("match limit") }
     }
 
-    /// Returns whether a match is sent in the end when the item changes to that state and owner meanwhile.
-    private func isSent(_ when: Condition, then state: String = "down", owner: Value = "ann") -> Bool {
+    /// Returns whether a match is sent in the end when the item gets that owner meanwhile.
+    private func isSent(_ when: Condition, owner: String = "ann") -> Bool {
         var harness = RuleHarness(Rule.when(when) { $0.pendingFor = .seconds(60) })
         harness.item("a", "down", was: "up", fields: ["owner": "ann"])
         #expect(harness.rows.count == 1)
-        harness.item("a", state, was: "other", fields: ["owner": owner])
+        harness.field("a", "owner", owner, was: "eve", state: "down")
         harness.pass(.seconds(60))
         harness.poll()
         return !harness.sent.isEmpty
@@ -25,6 +25,10 @@ struct StillTrueTests {
         let ofAnn = Condition.all([.becomes("down"), .item("owner", .oneOf(["ann"]))])
         #expect(isSent(ofAnn))
         #expect(!isSent(ofAnn, owner: "bob"))
+        #expect(isSent(.all([.source(["lab"], text: "'lab'"), .becomes("down")]), owner: "bob"))
+        #expect(
+            isSent(.field("state", from: nil, to: nil), owner: "bob"), "the change of another field does not end it")
+        #expect(isSent(.changes(["state"]), owner: "bob"))
     }
 
     @Test("a condition under 'not' that becomes true ends the match, if it is about the item's values")
@@ -54,6 +58,22 @@ struct StillTrueTests {
         harness.reload(two)
         harness.item("a", "down", was: "other")
         #expect(harness.suppressed.isEmpty && harness.rows.keys.contains { $0.slot == .pending })
+        var three = one
+        three.when = .field("state", from: nil, to: pattern)
+        harness.reload(three)
+        harness.item("a", "up", was: "down")
+        #expect(harness.suppressed.isEmpty && harness.rows.keys.contains { $0.slot == .pending })
+    }
+
+    @Test("a match about a field that the item loses is over")
+    func lost() {
+        var harness = RuleHarness(
+            Rule.when(.field("owner", from: nil, to: .oneOf(["ann"]))) { $0.pendingFor = .seconds(60) })
+        harness.field("a", "owner", "ann", was: "bob", state: "up")
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.poll()
+        #expect(harness.sent.isEmpty && harness.rows.isEmpty)
     }
 
     @Test(

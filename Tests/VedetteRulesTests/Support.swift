@@ -249,7 +249,7 @@ extension Rule {
         return Rule(
             name: name, when: condition, notify: (sinks.isEmpty ? ["out"] : sinks).map { NotificationTarget(sink: $0) },
             gates: made,
-            identity: 1)
+            identity: 0xFEDC_BA98_7654_3210)
     }
 }
 

@@ -242,4 +242,21 @@ struct TrailingTests {
         harness.pass(.seconds(600))
         #expect(harness.rows.isEmpty)
     }
+
+    @Test("during two windows a message waits for the one that starts first")
+    func duringTwo() {
+        let windows = [(9, 12), (14, 17)].map { start, end in
+            CivilWindow(
+                name: "w", start: CivilTimeOfDay(minutes: start * 60), end: CivilTimeOfDay(minutes: end * 60),
+                zone: "UTC")
+        }
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [], outside: windows, action: .defer) },
+            at: RuleHarness.time("2026-11-20T12:30:00Z"))
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(5399))
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(1))
+        #expect(harness.sent == ["out: a: up → down"])
+    }
 }
