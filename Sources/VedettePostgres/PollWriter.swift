@@ -15,16 +15,24 @@ struct PollWriter {
         places = try EventRows.places(of: Array(earlier), transaction)
     }
 
-    mutating func write(_ poll: PollRecord) -> Committed {
+    /// Writes polls, in their order. Their deliveries go out together, behind all events.
+    mutating func write(_ polls: [PollRecord]) -> [Committed] {
+        let events = polls.map { write($0) }
+        var deliveries = DeliveryRows.write(polls.flatMap(\.deliveries), places: places, transaction)[...]
+        return zip(polls, events).map { poll, events in
+            defer { deliveries = deliveries.dropFirst(poll.deliveries.count) }
+            return Committed(events: events, deliveries: Array(deliveries.prefix(poll.deliveries.count)))
+        }
+    }
+
+    /// Writes all of a poll but its deliveries.
+    /// - Returns: its events with their numbers.
+    private mutating func write(_ poll: PollRecord) -> [Event] {
         if let record = poll.record { write(poll, record) }
         ChangeRows.write(poll, transaction)
         RuleMemoryRows.write(poll.memories, transaction)
         SilenceRows.end(poll.endedSilences, transaction)
-        return Committed(
-            events: poll.events.map { write($0) },
-            deliveries: poll.deliveries.map {
-                DeliveryRows.write($0, event: places[$0.message.event.id], transaction)
-            })
+        return poll.events.map { write($0) }
     }
 
     private func write(_ poll: PollRecord, _ record: SourceRecord) {

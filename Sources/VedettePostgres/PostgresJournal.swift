@@ -96,7 +96,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
             }
             try ChangeRows.requireCurrent(polls, transaction)
             var writer = try PollWriter(transaction, polls)
-            let committed = polls.map { writer.write($0) }
+            let committed = writer.write(polls)
             var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
             return try eviction.evict(after: committed)
         }
@@ -110,7 +110,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
             let records = writes.filter { !foreign.contains($0.record.name) }
                 .map { PollRecord(record: $0.record, writes: $0.items) }
             var writer = try PollWriter(transaction, records)
-            for record in records { _ = writer.write(record) }
+            _ = writer.write(records)
         }
     }
 

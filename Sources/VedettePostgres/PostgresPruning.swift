@@ -52,19 +52,19 @@ struct PostgresPruning: PruningSteps {
                 last = PruningPosition(time: try row.int64(0), seq: try row.int64(1))
                 if !(try row.bool(2)) { unnamed.append(last.seq) }
             }
-            for deleted in try transaction.run(unnamed.map { SQLCommand(Self.deleteEvent, [$0]) }) {
-                try Self.subtract(deleted, transaction)
-            }
+            try Self.subtract(try transaction.run(Self.deleteUnnamed, [SQLArray(unnamed)]), transaction)
             return rows.count < Self.batch ? nil : last
         }
     }
 
+    /// A value, and not `exists`: for that the server may read the deliveries of all events, to look there for a few.
     private static let oldEvents = """
-        select time, seq, exists (select 1 from delivery where event = e.seq) from event e
+        select time, seq, (select true from delivery where event = e.seq limit 1) is not null from event e
         where (time, seq) > ($1, $2) and time < $3 order by time, seq limit $4
         """
 
-    private static let deleteEvent = "delete from event where seq = $1 returning octet_length(body)"
+    private static let deleteUnnamed =
+        "delete from event where seq = any(array(select unnest($1::bigint[]))) returning octet_length(body)"
 
     private static func subtract(_ rows: SQLRows, _ transaction: Transaction) throws {
         for row in rows { transaction.count(bytes: -(try row.int64(0))) }

@@ -227,6 +227,24 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("two outcomes of one delivery that are written together change it one after the other")
+    func twoOutcomes() async throws {
+        let journal = try await PostgresJournal.open(server)
+        _ = try await journal.commit(polls(1...2))
+        func outcome(_ delivery: Int64, _ state: DeliveryState, _ attempts: Int) -> Attempt {
+            Attempt(
+                delivery: delivery, state: state, attempts: attempts, due: stamp(9), at: stamp(Int64(attempts)),
+                reason: state == .sent ? nil : "busy")
+        }
+        try await journal.record([outcome(1, .retry, 1), outcome(2, .retry, 1), outcome(1, .sent, 2)])
+        let rows = try await PostgresJournalAccess(server).reader().deliveries(limit: 9)
+        #expect(rows.map(\.delivery.state) == [.sent, .retry])
+        #expect(rows.map(\.delivery.attempts) == [2, 1] && rows.map(\.delivery.reason) == [nil, "busy"])
+        #expect(try number("select count(*) from attempt") == 2)
+        #expect(try await PostgresJournalAccess(server).reader().sinkCounts().map(\.pending) == [1])
+        try await journal.close()
+    }
+
     @Test("a source that comes back while it is pruned keeps the items of its new baseline")
     func comesBack() async throws {
         let journal = try await PostgresJournal.open(server)

@@ -11,33 +11,65 @@ enum AttemptRows {
         _ attempts: [Attempt], isFenced: Bool = false, _ transaction: Transaction
     ) throws -> [Delivery] {
         guard !attempts.isEmpty else { return [] }
-        // An outcome for a delivery that has ended changes nothing (I5), but the receiver may have one that was evicted or
-        // dropped while its attempt was in flight.
-        var update = """
-            update delivery set state = $1, attempts = $2, due = $3, reason = $4, ended_at = $5
-            where id = $6 and (ended_at is null or $1 = 'sent' and state = 'dead')
-            """
-        let writer = isFenced ? transaction.sharedWriter : nil
-        // The watcher that holds the sink now attempts it again.
-        if writer != nil {
-            update += " and exists (select 1 from lease where name = 'sink/' || sink and watcher = $7)"
-        }
-        let updated = try transaction.run(
-            attempts.map { attempt in
-                SQLCommand(
-                    update,
-                    [
-                        attempt.state.rawValue, attempt.attempts, attempt.due.milliseconds, attempt.reason,
-                        attempt.state.isPending ? nil : attempt.at.milliseconds, attempt.delivery,
-                    ] + (writer.map { [$0] } ?? []))
-            })
+        let changed = try update(attempts, fence: isFenced ? transaction.sharedWriter : nil, transaction)
         // The delivery's own row records a success.
-        let failed = zip(attempts, updated).filter { $0.state != .sent && $1.changed > 0 }.map(\.0)
+        let failed = zip(attempts, changed).filter { $0.state != .sent && $1 }.map(\.0)
         for attempt in failed where attempt.wasMade { insert(attempt, transaction) }
         let successors = failed.compactMap(\.successor)
         let places = try EventRows.places(of: Array(Set(successors.map(\.message.event.id))), transaction)
-        return successors.map { DeliveryRows.write($0, event: places[$0.message.event.id], transaction) }
+        return DeliveryRows.write(successors, places: places, transaction)
     }
+
+    /// Changes the deliveries of attempts, many with one statement.
+    /// - Parameter fence: the watcher that must hold the sinks; nil for any.
+    /// - Returns: of each attempt, whether it changed its delivery.
+    private static func update(
+        _ attempts: [Attempt], fence: Int64?, _ transaction: Transaction
+    ) throws -> [Bool] {
+        let runs = runs(of: attempts)
+        let rows = try transaction.run(
+            runs.map { run in
+                let values: [(any SQLValue)?] = [
+                    SQLArray(run.map(\.state.rawValue)), SQLArray(run.map(\.attempts)),
+                    SQLArray(run.map(\.due.milliseconds)), SQLArray(run.map { $0.reason as (any SQLValue)? }),
+                    SQLArray(run.map { $0.state.isPending ? nil : $0.at.milliseconds }), SQLArray(run.map(\.delivery)),
+                ]
+                let sql = update + (fence == nil ? "" : fenced) + " returning d.id"
+                return SQLCommand(sql, values + (fence.map { [$0] } ?? []))
+            })
+        return try zip(runs, rows).flatMap { run, rows in
+            let changed = Set(try rows.map { try $0.int64(0) })
+            return run.map { changed.contains($0.delivery) }
+        }
+    }
+
+    /// Divides attempts into parts with one attempt of a delivery each: a statement changes a row once.
+    private static func runs(of attempts: [Attempt]) -> [[Attempt]] {
+        var runs: [[Attempt]] = []
+        var seen: Set<Int64> = []
+        for attempt in attempts {
+            if runs.isEmpty || seen.count == DeliveryRows.batch || seen.contains(attempt.delivery) {
+                runs.append([])
+                seen = []
+            }
+            runs[runs.count - 1].append(attempt)
+            seen.insert(attempt.delivery)
+        }
+        return runs
+    }
+
+    /// An outcome for a delivery that has ended changes nothing (I5), but the receiver may have one that was evicted or
+    /// dropped while its attempt was in flight.
+    private static let update = """
+        update delivery as d
+        set state = a.state, attempts = a.attempts, due = a.due, reason = a.reason, ended_at = a.ended_at
+        from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[])
+          as a (state, attempts, due, reason, ended_at, id)
+        where d.id = a.id and (d.ended_at is null or a.state = 'sent' and d.state = 'dead')
+        """
+
+    /// The watcher that holds the sink now attempts it again.
+    private static let fenced = " and exists (select 1 from lease where name = 'sink/' || d.sink and watcher = $7)"
 
     private static func insert(_ attempt: Attempt, _ transaction: Transaction) {
         transaction.enqueue(

@@ -27,8 +27,8 @@ enum ChangeRows {
               or exists (select 1 from source where changed > $1 and writer <> $2 and name = any($7::text[]))
             """,
             [
-                basis.version, basis.writer, TextArray(basis.rules), TextArray(keys.map(\.rule)),
-                TextArray(keys.map(\.slot.rawValue)), TextArray(keys.map(\.name)), TextArray(basis.sources),
+                basis.version, basis.writer, SQLArray(basis.rules), SQLArray(keys.map(\.rule)),
+                SQLArray(keys.map(\.slot.rawValue)), SQLArray(keys.map(\.name)), SQLArray(basis.sources),
             ])
     }
 

@@ -98,9 +98,10 @@ enum DeliveryRows {
 
     /// Reads the states of the deliveries of events, by seq.
     static func states(of events: [Int64], _ connection: Connection) throws -> [Int64: Set<DeliveryState>] {
-        let list = "{\(events.map(String.init).joined(separator: ","))}"
         var states: [Int64: Set<DeliveryState>] = [:]
-        for row in try connection.run("select event, state from delivery where event = any($1::bigint[])", [list]) {
+        let rows = try connection.run(
+            "select event, state from delivery where event = any($1::bigint[])", [SQLArray(events)])
+        for row in rows {
             guard let state = DeliveryState(rawValue: try row.text(1)) else { continue }
             states[try row.int64(0), default: []].insert(state)
         }
@@ -112,30 +113,64 @@ enum DeliveryRows {
         return try rows.compactMap { try $0.first.map { try DeliveryRow.decode($0).delivery } }
     }
 
-    /// Writes a new delivery.
-    /// - Parameter event: the row of its event; nil when that is not in the journal.
-    static func write(_ delivery: Delivery, event: EventRows.Place?, _ transaction: Transaction) -> Delivery {
-        var delivery = delivery
-        delivery.message.event.seq = event?.seq ?? 0
-        delivery.id = transaction.nextDelivery()
+    /// Deliveries that one statement writes, or changes: it counts their queues once, which takes longer than a row.
+    static let batch = 1000
+
+    /// Writes new deliveries.
+    /// - Parameter places: the rows of their events; one that is not there is not in the journal.
+    /// - Returns: the deliveries with their ids.
+    static func write(
+        _ deliveries: [Delivery], places: [Identifier: EventRows.Place], _ transaction: Transaction
+    ) -> [Delivery] {
+        var written: [Delivery] = []
+        var rows: [[(any SQLValue)?]] = []
+        for var delivery in deliveries {
+            let place = places[delivery.message.event.id]
+            delivery.message.event.seq = place?.seq ?? 0
+            delivery.id = transaction.nextDelivery()
+            written.append(delivery)
+            rows.append(values(delivery, place, transaction))
+            if rows.count == batch {
+                insert(rows, transaction)
+                rows = []
+            }
+        }
+        if !rows.isEmpty { insert(rows, transaction) }
+        return written
+    }
+
+    private static func insert(_ rows: [[(any SQLValue)?]], _ transaction: Transaction) {
+        transaction.enqueue(insert, columns.indices.map { column in SQLArray(rows.map { $0[column] }) })
+    }
+
+    private static let columns = [
+        ("id", "bigint"), ("message", "text"), ("source", "text"), ("sink", "text"), ("rule", "text"),
+        ("event", "bigint"), ("event_body", "text"), ("title", "text"), ("text", "text"), ("priority", "text"),
+        ("state", "text"), ("created", "bigint"), ("due", "bigint"), ("attempts", "bigint"), ("reason", "text"),
+        ("ended_at", "bigint"), ("tags", "text"), ("suppressed", "bigint"), ("chain", "text"), ("bytes", "bigint"),
+        ("field", "text"),
+    ]
+
+    private static let insert = """
+        insert into delivery (\(columns.map(\.0).joined(separator: ", ")))
+        select * from unnest(\(columns.enumerated().map { "$\($0 + 1)::\($1.1)[]" }.joined(separator: ", ")))
+        """
+
+    /// The values of a row, in the order of `columns`.
+    private static func values(
+        _ delivery: Delivery, _ event: EventRows.Place?, _ transaction: Transaction
+    ) -> [(any SQLValue)?] {
         let message = delivery.message
         let body = event == nil ? message.event.json.bytes : nil
         let texts = Int64(message.title.utf8.count + message.text.utf8.count)
-        transaction.enqueue(
-            """
-            insert into delivery (id, message, source, sink, rule, event, event_body, title, text, priority, state,
-              created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)
-            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-            """,
-            [
-                delivery.id, message.id, message.event.source, message.sink, message.rule, event?.seq,
-                body.map(UTF8Text.init), message.title, message.text, message.priority.rawValue,
-                delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
-                delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
-                message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
-                texts + (event?.bytes ?? Int64(body?.count ?? 0)), message.field,
-            ])
         transaction.count(bytes: texts + Int64(body?.count ?? 0))
-        return delivery
+        return [
+            delivery.id, message.id, message.event.source, message.sink, message.rule, event?.seq,
+            body.map(UTF8Text.init), message.title, message.text, message.priority.rawValue,
+            delivery.state.rawValue, delivery.created.milliseconds, delivery.due.milliseconds, delivery.attempts,
+            delivery.reason, delivery.state.isPending ? nil : delivery.created.milliseconds,
+            message.tags.joined(separator: "\n"), message.suppressed, delivery.chain?.joined(separator: "\n"),
+            texts + (event?.bytes ?? Int64(body?.count ?? 0)), message.field,
+        ]
     }
 }

@@ -7,7 +7,7 @@ enum LeaseRows {
     /// Takes leases that nobody holds.
     /// - Returns: those that the watcher holds now.
     static func take(_ leases: Set<Lease>, for writer: Int64, _ transaction: Transaction) throws -> Set<Lease> {
-        let names = TextArray(leases.map(\.text))
+        let names = SQLArray(leases.map(\.text))
         try transaction.run(
             "insert into lease (name, watcher) select unnest($1::text[]), $2 on conflict (name) do nothing",
             [names, writer])
@@ -20,7 +20,7 @@ enum LeaseRows {
     static func release(_ leases: Set<Lease>, of writer: Int64, _ transaction: Transaction) {
         transaction.enqueue(
             "delete from lease where watcher = $1 and name = any($2::text[])",
-            [writer, TextArray(leases.map(\.text))])
+            [writer, SQLArray(leases.map(\.text))])
     }
 
     /// Returns the records of sources and sinks among these that the writer of the transaction does not hold.
@@ -31,7 +31,7 @@ enum LeaseRows {
         }
         guard !leases.isEmpty else { return [] }
         let rows = try transaction.run(
-            "select name from lease where watcher = $1 and name = any($2::text[])", [writer, TextArray(leases.keys)])
+            "select name from lease where watcher = $1 and name = any($2::text[])", [writer, SQLArray(leases.keys)])
         let held = Set(try rows.map { try $0.text(0) })
         return Set(leases.filter { !held.contains($0.key) }.values)
     }
