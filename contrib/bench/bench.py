@@ -17,6 +17,7 @@ import time
 import flood
 import hostile
 import readers
+import retention
 import stores
 import streams
 import summary
@@ -435,6 +436,20 @@ def both_stores(options, bench):
             figures.print("PostgreSQL", "SQLite", 0.8, least=True)
 
 
+def pruned(options):
+    """Old rows are deleted while new ones are written: the deletion must be faster, or the journal grows for ever."""
+    seen = retention.measure(options.vedette, options.work)
+    met = seen.deleted >= retention.RATE
+    print("\nRow 18  pruning of %d events and their messages from PostgreSQL beside %d new events a second\n"
+          "  %.0f events with their messages deleted per second (target: >= %d): %s\n"
+          "  %.0f new events per second meanwhile, %.0f afterwards\n"
+          "  tables with indexes: %.0f MB before, at most %.0f MB, %.0f MB at the end; dead rows: at most %d, %d at the end" % (
+              retention.OLD, retention.RATE, seen.deleted, retention.RATE, "met" if met else "MISSED", seen.written, seen.afterwards,
+              seen.first.bytes / 1e6, seen.most_bytes / 1e6, seen.last.bytes / 1e6, seen.most_dead, seen.last.dead))
+    summary.add("Row 18  events pruned beside %d new ones a second" % retention.RATE, "per second", seen.deleted, seen.written, None,
+                ">= %d" % retention.RATE, met)
+
+
 def first_line(command):
     text = subprocess.run(command, capture_output=True, text=True, check=False)
     return ((text.stdout + text.stderr).splitlines() or ["?"])[0]
@@ -476,7 +491,7 @@ def main():
         for row, measure in (("4", inside.reading), ("6", inside.comparing), ("7", inside.routing)):
             if row in rows:
                 measure()
-        if set(rows) - {"4", "6", "7", "16"}:
+        if set(rows) - {"4", "6", "7", "16", "18"}:
             bench = Bench(options)
         if "1" in rows or "2" in rows:
             bench.cycles_of(rows)
@@ -498,6 +513,8 @@ def main():
             page(options)
         if "17" in rows:
             streams_of_events(options, bench)
+        if "18" in rows:
+            pruned(options)
         summary.print_table(earlier)
         if options.json:
             summary.write(options.json)

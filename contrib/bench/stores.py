@@ -45,10 +45,11 @@ class Postgres:
 
     name, watchers = "PostgreSQL", 1
 
-    def __init__(self, work):
+    def __init__(self, work, options=()):
         self.work = work
         self.directory = os.path.join(tempfile.gettempdir(), "vedette-bench-pg.%d" % os.getpid())
-        self.process = subprocess.Popen([os.path.join(LAB, "postgres"), self.directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [os.path.join(LAB, "postgres"), self.directory, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if self.process.stdout.readline() != b"ready\n":
             raise Trouble("contrib/lab/postgres did not start")
 
