@@ -15,6 +15,8 @@ struct SQLiteEdit: JournalEdit {
 
     func queuedSinks() throws -> [String] { try String.fetchAll(db, sql: QueueTotalRows.sinks) }
 
+    func lastDelivery() throws -> Int64 { try Int64.fetchOne(db, sql: "select max(id) from delivery") ?? 0 }
+
     func change(_ ids: [Int64], _ change: DeliveryChange) throws -> [DeliveryChange.Changed] {
         try DeliveryChangeRows.change(ids, change, db)
     }

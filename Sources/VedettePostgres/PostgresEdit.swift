@@ -14,6 +14,8 @@ struct PostgresEdit: JournalEdit {
 
     func queuedSinks() throws -> [String] { try QueueTotalRows.counts(transaction).map(\.sink) }
 
+    func lastDelivery() -> Int64 { transaction.lastDelivery }
+
     func change(_ ids: [Int64], _ change: DeliveryChange) throws -> [DeliveryChange.Changed] {
         try DeliveryChangeRows.change(ids, change, transaction)
     }

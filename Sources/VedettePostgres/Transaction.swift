@@ -14,7 +14,9 @@ final class Transaction {
 
     private let connection: Connection
     private var queued: [SQLCommand] = []
-    private var (lastSeq, lastDelivery): (Int64, Int64) = (0, 0)
+    private var lastSeq: Int64 = 0
+    /// The greatest id that a delivery was ever given.
+    private(set) var lastDelivery: Int64 = 0
     private var bytes: Int64 = 0
     private var hasNumbers = false
     private var lastChange: Int64 = 0

@@ -261,6 +261,43 @@ struct AccessTests {
     }
 
     @Test(
+        "drop and retry of a whole selection leave out the messages that come between their steps",
+        arguments: [Backend.sqlite, .postgres])
+    func newerMessages(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        let access = try #require(store.access as? any EditableJournal)
+        let count = DeliveryChange.step + 10
+        _ = try await store.journal.commit(polls(1...count))
+        func step(_ change: DeliveryChange) async throws -> (DeliveryChange, Int) {
+            try await access.edit(at: change.now) { edit in
+                var next = change
+                let changed = try next.run(edit).count
+                return ((next, changed), [])
+            }
+        }
+        for action in [DeliveryChange.Action.drop, .retry] {
+            let change = DeliveryChange(action, .all(DeliveryFilter(.unsent)), at: stamp(70))
+            let (half, first) = try await step(change)
+            #expect(first == DeliveryChange.step && !half.isDone)
+            // For the retry they are dead, too.
+            let number = action == .drop ? 90_000 : 91_000
+            let committed = try await store.journal.commit(polls(number...number + 4))
+            if action == .retry {
+                try await store.journal.record(
+                    committed.flatMap(\.deliveries).map {
+                        Attempt(
+                            delivery: $0.id, state: .dead, attempts: 1, due: stamp(0), at: stamp(71), reason: "gone")
+                    })
+            }
+            let (whole, second) = try await step(half)
+            #expect(second == 10 && whole.isDone)
+        }
+        let counts = try await store.reader().sinkCounts()
+        #expect(counts.map(\.pending) == [count + 5] && counts.map(\.dead) == [5])
+        try await store.journal.close()
+    }
+
+    @Test(
         "a retry of all of a sink resumes it, also when it has no deliveries; that of a part does not",
         arguments: Backend.allCases)
     func retryOfNothing(_ backend: Backend) async throws {

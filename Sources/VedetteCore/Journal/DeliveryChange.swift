@@ -20,11 +20,13 @@ public struct DeliveryChange: Sendable {
         }
     }
 
-    /// The pending or the dead deliveries of one sink, after an id: a store has an index for each.
+    /// The pending or the dead deliveries of one sink, between two ids: a store has an index for each.
     public struct Part: Sendable, Hashable {
         public var sink: String
         public var isDead: Bool
         public var after: Int64 = 0
+        /// The newest delivery at the first step: those that come meanwhile were not there to be selected.
+        public var last: Int64
     }
 
     /// A delivery that was changed or deleted.
@@ -80,7 +82,8 @@ public struct DeliveryChange: Sendable {
             case .drop: [false]
             case .clear: [true]
             }
-        return sinks.flatMap { sink in kinds.map { Part(sink: sink, isDead: $0) } }
+        let last = try deliveries.lastDelivery()
+        return sinks.flatMap { sink in kinds.map { Part(sink: sink, isDead: $0, last: last) } }
     }
 }
 
@@ -88,6 +91,9 @@ public struct DeliveryChange: Sendable {
 public protocol ChangeableDeliveries {
     /// Lists the sinks that have pending or dead deliveries.
     func queuedSinks() throws -> [String]
+
+    /// Reads the greatest id of the deliveries; 0 without any.
+    func lastDelivery() throws -> Int64
 
     /// Changes those of these deliveries that have a state for it.
     func change(_ ids: [Int64], _ change: DeliveryChange) throws -> [DeliveryChange.Changed]

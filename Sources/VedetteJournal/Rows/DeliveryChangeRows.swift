@@ -28,7 +28,7 @@ enum DeliveryChangeRows {
 
     /// Builds the statement that finds the deliveries of one part.
     private static func select(_ filter: DeliveryFilter, isDead: Bool, _ action: DeliveryChange.Action) -> String {
-        var conditions = ["sink = ?", "id > ?"]
+        var conditions = ["sink = ?", "id > ?", "id <= ?"]
         conditions.append(isDead ? "state = 'dead'" : "ended_at is null")
         if !isDead, action == .retry { conditions.append("state in ('paused', 'retry')") }
         // The unary plus keeps an index of another order out.
@@ -41,7 +41,7 @@ enum DeliveryChangeRows {
     private static func arguments(
         _ filter: DeliveryFilter, _ part: DeliveryChange.Part, limit: Int
     ) -> StatementArguments {
-        var arguments: StatementArguments = [part.sink, part.after]
+        var arguments: StatementArguments = [part.sink, part.after, part.last]
         if let rule = filter.rule { arguments += [rule] }
         if let event = filter.event { arguments += [event] }
         if let before = filter.before { arguments += [before.milliseconds] }

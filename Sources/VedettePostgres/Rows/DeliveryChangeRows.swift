@@ -16,8 +16,8 @@ enum DeliveryChangeRows {
         _ part: DeliveryChange.Part, _ filter: DeliveryFilter, _ change: DeliveryChange, limit: Int,
         _ transaction: Transaction
     ) throws -> [DeliveryChange.Changed] {
-        var values: [(any SQLValue)?] = [change.now.milliseconds, part.after, limit, part.sink]
-        var conditions = ["sink = $4", "id > $2", part.isDead ? "state = 'dead'" : "ended_at is null"]
+        var values: [(any SQLValue)?] = [change.now.milliseconds, part.after, limit, part.sink, part.last]
+        var conditions = ["sink = $4", "id > $2", "id <= $5", part.isDead ? "state = 'dead'" : "ended_at is null"]
         if !part.isDead, change.action == .retry { conditions.append("state in ('paused', 'retry')") }
         func add(_ condition: String, _ value: (any SQLValue)?) {
             guard let value else { return }
