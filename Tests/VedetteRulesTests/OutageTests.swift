@@ -103,6 +103,19 @@ struct OutageTests {
         #expect(harness.sent == ["out: x is failing"])
     }
 
+    @Test("a recovery that is undone leaves the cause of the failure")
+    func undoneRecovery() {
+        var harness = RuleHarness(health)
+        harness.source(.failing, "y", "status 500")
+        harness.source(.failing, "x", "status 404")
+        harness.pass(.seconds(120))
+        var recovery = harness.event(.recovered, "x")
+        recovery.error = Event.Problem(failure: "status", detail: "status 404", server: "lab")
+        harness.engine.undo(harness.evaluate(recovery))
+        harness.source(.recovered, "y", "status 500")
+        #expect(harness.lastText == "server lab · before: status 500 · still failing: x (status 404)")
+    }
+
     @Test("a silence at the end of the minute holds the others, and tells them at its own end")
     func silenced() {
         var harness = RuleHarness(health)

@@ -13,8 +13,8 @@ extension RuleEngine {
         private var lastWrite: [RuleMemory.Key: Int] = [:]
         /// Silences that a state ended.
         var ended: [Silence] = []
-        /// Whether sources were failing before the step, for `undo`.
-        var wereFailing: [String: Bool] = [:]
+        /// Whether sources were failing before the step, and why, for `undo`.
+        var wereFailing: [String: Failure] = [:]
         /// Sources whose response meant down before the step, for `undo`.
         var wereDown: [String: Bool] = [:]
         /// Sources that the step confirmed, for `undo`.
@@ -27,6 +27,12 @@ extension RuleEngine {
         public var warnings: [String] = []
         /// Rules that could not be evaluated against every event, with the reason and the number of events.
         public var failures: [(rule: String, detail: String)] = []
+
+        /// Whether a source is failing, and why.
+        struct Failure: Sendable, Hashable {
+            var isFailing: Bool
+            var cause: String?
+        }
 
         /// A change of one row.
         struct Write: Sendable {

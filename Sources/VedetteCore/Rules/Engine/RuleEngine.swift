@@ -245,7 +245,8 @@ public struct RuleEngine: Sendable {
         // A later step that is committed leaves its entry behind. They are few, since commits seldom fail.
         if undone.count > RuleEngine.maximumMemories { undone = [:] }
         for (source, was) in failed.wereFailing {
-            if was { failing.insert(source) } else { failing.remove(source) }
+            if was.isFailing { failing.insert(source) } else { failing.remove(source) }
+            causes[source] = was.cause
         }
         for (source, was) in failed.wereDown {
             if was { down.insert(source) } else { down.remove(source) }

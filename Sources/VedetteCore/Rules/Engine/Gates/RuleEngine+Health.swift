@@ -29,7 +29,7 @@ extension RuleEngine {
 
     /// Keeps the sets of sources that are failing and down, and lets go what waited for one of them.
     mutating func trackFailure(_ event: Event, at now: RuleTime) {
-        let wasFailing = failing.contains(event.source)
+        let before = Step.Failure(isFailing: failing.contains(event.source), cause: causes[event.source])
         // Without polls, as in a simulation, only the failure tells the server.
         if let server = event.error?.server, servers[event.source] == nil { servers[event.source] = server }
         switch event.kind {
@@ -43,9 +43,10 @@ extension RuleEngine {
             trackDown(event.source, event.item?.state == "down", at: now)
         default: break
         }
-        guard failing.contains(event.source) != wasFailing else { return }
-        if step.wereFailing[event.source] == nil { step.wereFailing[event.source] = wasFailing }
-        if wasFailing { becameAvailable(event.source, at: now) }
+        let after = Step.Failure(isFailing: failing.contains(event.source), cause: causes[event.source])
+        guard after != before else { return }
+        if step.wereFailing[event.source] == nil { step.wereFailing[event.source] = before }
+        if before.isFailing, !after.isFailing { becameAvailable(event.source, at: now) }
     }
 
     /// Keeps whether the response of a source means down.
