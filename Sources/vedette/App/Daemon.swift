@@ -41,7 +41,8 @@ struct Daemon {
             log: app.log, notifier: notifier, clock: app.clock, random: SystemRandomGenerator())
         let (triggers, continuation) = AsyncStream.makeStream(of: Trigger.self)
         var (configuration, sinks) = (configuration, app.sinks)
-        let forwarders = forward(signals, to: continuation)
+        let stop = StopDeadline(app.clock) { endLate($0) }
+        let forwarders = forward(signals, stop, to: continuation)
         let watching = Task { await app.watcher.run() }
         let requests = Task { await ControlRequests(app).run() }
         let sharing = app.sharing.map { sharing in Task { await sharing.run() } }
@@ -53,6 +54,7 @@ struct Daemon {
             }
         }
         var pruning: Task<Void, Never>?
+        var measuring: Task<Void, Never>?
         var announcing: Task<Void, Never>?
         var reloading: Task<Void, Never>?
         var mustReload = false
@@ -113,8 +115,8 @@ struct Daemon {
                 guard reloading == nil else { continue }
                 // Thousands of events a second fill a disk within the hour.
                 let current = configuration
+                measuring = task(after: measuring) { await app.storeLateness() }
                 pruning = task(after: pruning) {
-                    await app.storeLateness()
                     if await app.isBeyondSize(current) { await app.prune(current) }
                 }
             case .hourPassed where reloading != nil: continue
@@ -126,13 +128,13 @@ struct Daemon {
         }
         notifier.stopping()
         app.log.log(.notice, "stopping")
-        let deliveriesEnd = app.clock.now().boot.advanced(by: .seconds(5))
-        let lateEnd = endLate(damage.map { Exit($0).code.rawValue } ?? 128 + SIGTERM)
-        defer { lateEnd.cancel() }
+        let deliveriesEnd = stop.begin(damage.map { Exit($0).code.rawValue } ?? 128 + SIGTERM)
+        defer { stop.cancel() }
         for task in [requests, check, sharing].compactMap({ $0 }) { task.cancel() }
         heartbeats?.cancel()
         beating?.cancel()
         pruning?.cancel()
+        measuring?.cancel()
         reloading?.cancel()
         await reloading?.value
         await page.stop()
@@ -141,6 +143,7 @@ struct Daemon {
         await requests.value
         await check.value
         await pruning?.value
+        await measuring?.value
         await beating?.value
         await announcing?.value
         await app.close(after: sharing, by: deliveriesEnd)
@@ -148,21 +151,13 @@ struct Daemon {
         if let damage { throw damage }
     }
 
-    /// How long stopping may take: I10 promises ten seconds.
-    private static let longestStop = Duration.seconds(9)
-
     /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
     /// what is committed stays, and what is pending is delivered next time.
-    /// - Parameter code: of the process, then.
-    private func endLate(_ code: Int32) -> Task<Void, Never> {
-        Task { [app] in
-            let end = app.clock.now().boot.advanced(by: Daemon.longestStop)
-            guard (try? await app.clock.sleep(until: end)) != nil else { return }
-            let limit = MessageFormatter.duration(seconds: Daemon.longestStop.inSeconds)
-            app.log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
-            LineWriter.standardError.flush(within: .milliseconds(500))
-            Glibc._exit(code)
-        }
+    private func endLate(_ code: Int32) {
+        let limit = MessageFormatter.duration(seconds: StopDeadline.longest.inSeconds)
+        app.log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
+        LineWriter.standardError.flush(within: .milliseconds(500))
+        Glibc._exit(code)
     }
 
     /// Starts a task that waits for the previous one. Cancelling it cancels both.
@@ -186,7 +181,7 @@ struct Daemon {
     }
 
     private func forward(
-        _ signals: Signals, to continuation: AsyncStream<Trigger>.Continuation
+        _ signals: Signals, _ stop: StopDeadline, to continuation: AsyncStream<Trigger>.Continuation
     ) -> [Task<Void, Never>] {
         let (directories, files) = loader.watched
         let watch: DirectoryWatch? = DirectoryWatch(directories, files: files)
@@ -201,7 +196,10 @@ struct Daemon {
                 for await number in stream {
                     // A second request ends the program at once; attempts under way stay pending.
                     if isStopping, number != SIGHUP { Glibc._exit(128 + number) }
-                    isStopping = isStopping || number != SIGHUP
+                    if number != SIGHUP {
+                        isStopping = true
+                        stop.begin(128 + number)
+                    }
                     continuation.yield(.signal(number))
                 }
             },
