@@ -130,3 +130,20 @@ extension Event {
         return changes.first { $0.field == field } ?? (field == "name" ? changes.first { $0.field == "title" } : nil)
     }
 }
+
+extension Condition {
+    /// Returns the field whose change made the event match, else the first field that the condition names.
+    func changedField(in event: Event) -> String? { change(in: event)?.field ?? field }
+
+    private func change(in event: Event) -> FieldChange? {
+        switch self {
+        case .field(let name, _, _), .by(let name, _): return event.change(of: name)
+        case .changes(let names): return names.lazy.compactMap(event.change).first
+        case .all(let parts): return parts.lazy.compactMap { $0.change(in: event) }.first
+        case .any(let parts):
+            let matching = parts.lazy.filter { $0.matches(event) }.compactMap { $0.change(in: event) }.first
+            return matching ?? parts.lazy.compactMap { $0.change(in: event) }.first
+        default: return nil
+        }
+    }
+}

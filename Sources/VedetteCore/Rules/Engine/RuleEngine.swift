@@ -107,31 +107,6 @@ public struct RuleEngine: Sendable {
         return takeStep()
     }
 
-    mutating func process(
-        _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration,
-        _ identifier: () -> Identifier
-    ) {
-        facts.update(with: event)
-        let silencesEnded = endSilences(event)
-        trackFailure(event, at: evaluation.now)
-        // A later message about the subject can be about this event.
-        if bySubject[Subject(event)] != nil { evaluation.recordMatch() }
-        let retracting = updateMemories(with: event, at: evaluation.now, identifier)
-        let results = rules.evaluate(event) { rule in
-            evaluation.result(of: rule, toldValues(in: event, rule), elapsed: elapsed) { $0.result(for: $1) }
-        }
-        for result in results {
-            keepReference(result.rule, event, at: evaluation.now)
-            guard result.result == .matched, !retracting.contains(result.rule.name) else { continue }
-            let start = elapsed()
-            evaluation.recordMatch()
-            hold(result.rule, event, at: evaluation.now, identifier)
-            evaluation.add(elapsed() - start, to: result.rule)
-        }
-        if event.kind == .disappeared { forgetTold(Subject(event)) }
-        if silencesEnded { openSilences(at: evaluation.now, identifier) }
-    }
-
     /// Expires everything that is due and needs no poll to confirm it.
     public mutating func fireTimers(at now: RuleTime, identifier: () -> Identifier) -> Step {
         for key in takeDueKeys(at: now) {
@@ -381,7 +356,7 @@ public struct RuleEngine: Sendable {
     }
 
     /// Ends the silences that wait for the state that this event brings. Returns whether there were any.
-    private mutating func endSilences(_ event: Event) -> Bool {
+    mutating func endSilences(_ event: Event) -> Bool {
         let over = silences.filter { silence in
             let sources = silence.rule.flatMap(rules.rule(named:))?.when.sources
             return silence.isEnded(by: event) && sources?.contains(event.source) != false

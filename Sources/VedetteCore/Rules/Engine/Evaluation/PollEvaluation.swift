@@ -157,6 +157,32 @@ extension RuleEngine {
         if let baseline = observation.baseline { rebaseline(source, baseline, at: now, identifier) }
     }
 
+    /// Evaluates one event: what rules remember of its subject, then each rule that could match it.
+    mutating func process(
+        _ event: Event, _ evaluation: inout PollEvaluation, _ elapsed: () -> Duration,
+        _ identifier: () -> Identifier
+    ) {
+        facts.update(with: event)
+        let silencesEnded = endSilences(event)
+        trackFailure(event, at: evaluation.now)
+        // A later message about the subject can be about this event.
+        if bySubject[Subject(event)] != nil { evaluation.recordMatch() }
+        let retracting = updateMemories(with: event, at: evaluation.now, identifier)
+        let results = rules.evaluate(event) { rule in
+            evaluation.result(of: rule, toldValues(in: event, rule), elapsed: elapsed) { $0.result(for: $1) }
+        }
+        for result in results {
+            keepReference(result.rule, event, at: evaluation.now)
+            guard result.result == .matched, !retracting.contains(result.rule.name) else { continue }
+            let start = elapsed()
+            evaluation.recordMatch()
+            hold(result.rule, event, at: evaluation.now, identifier)
+            evaluation.add(elapsed() - start, to: result.rule)
+        }
+        if event.kind == .disappeared { forgetTold(Subject(event)) }
+        if silencesEnded { openSilences(at: evaluation.now, identifier) }
+    }
+
     /// Evaluates what the poll observed besides its events.
     private mutating func take(
         _ observation: PollObservation, _ evaluation: PollEvaluation, _ identifier: () -> Identifier

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The gates between a match and its message, in their order.
+/// The way of a match to its messages: the gates in their order, then a delivery for each sink.
 extension RuleEngine {
     /// `for`: holds a match until its time, or releases it at once.
     mutating func hold(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
@@ -224,6 +224,67 @@ extension RuleEngine {
         guard let first = memory.times.first else { return forget(memory.key) }
         (memory.due, memory.isCivil) = (first.advanced(by: limit.per), false)
         put(memory)
+    }
+
+    // MARK: Deliveries
+
+    /// Makes a pending delivery for each of the rule's sinks.
+    /// - Parameters:
+    ///   - withheld: earlier messages that were withheld.
+    ///   - sink: the only sink to send it to; nil for all.
+    mutating func send(
+        _ rule: Rule, _ event: Event, withheld: Int, sink: String? = nil, at now: RuleTime,
+        _ identifier: () -> Identifier
+    ) {
+        guard !joinsGroup(rule, event, at: now, identifier) else { return }
+        let targets = sink.map(rule.targets) ?? rule.notify
+        // Before the delivery, which changes the value that `by` compares with.
+        if event.kind == .digest { activateDigest(rule, event, at: now) } else { activate(rule, event, at: now) }
+        deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
+    }
+
+    /// Makes a suppressed delivery for each of the rule's sinks.
+    mutating func suppress(
+        _ rule: Rule, _ event: Event, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        deliver(rule, event, to: rule.notify, suppressedBy: reason, at: now, identifier)
+    }
+
+    /// - Parameter reason: why the messages are suppressed; nil when they are sent.
+    mutating func deliver(
+        _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
+        withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        let shown = toldValues(in: event, rule)
+        let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
+        for target in targets {
+            var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
+            // The event itself has the values of the poll.
+            delivery.message.event = event
+            if target.text == nil, let stillFailing {
+                delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
+            }
+            if let reason {
+                (delivery.state, delivery.reason) = (.suppressed, reason)
+            } else if let silence = silence(of: rule, event, sink: target.sink, at: now) {
+                (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
+                if event.kind != .reminder, !silence.drops {
+                    let group = RowGroup(rule: rule.name, slot: .silenced, name: target.sink)
+                    let end = silenceEnd(of: rule, event, sink: target.sink, at: now)
+                    keepWithheld(
+                        rule, event, in: group, sink: target.sink, count: withheld, due: end, isCivil: true, at: now)
+                }
+            }
+            step.deliveries.append(delivery)
+        }
+        if reason == nil { rememberTold(rule, event, at: now) }
+    }
+}
+
+extension Rule {
+    /// Returns the target of that name, also one of `escalate`.
+    func targets(_ sink: String) -> [NotificationTarget] {
+        (notify + gates.escalate.flatMap(\.notify)).first { $0.sink == sink }.map { [$0] } ?? []
     }
 }
 

@@ -1,29 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages, and what is remembered after them.
+/// What later events and time do to the matches that rules remember: a match ends, a row expires, an item changes.
 extension RuleEngine {
-    /// Makes a pending delivery for each of the rule's sinks.
-    /// - Parameters:
-    ///   - withheld: earlier messages that were withheld.
-    ///   - sink: the only sink to send it to; nil for all.
-    mutating func send(
-        _ rule: Rule, _ event: Event, withheld: Int, sink: String? = nil, at now: RuleTime,
-        _ identifier: () -> Identifier
-    ) {
-        guard !joinsGroup(rule, event, at: now, identifier) else { return }
-        let targets = sink.map(rule.targets) ?? rule.notify
-        // Before the delivery, which changes the value that `by` compares with.
-        if event.kind == .digest { activateDigest(rule, event, at: now) } else { activate(rule, event, at: now) }
-        deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
-    }
-
-    /// Makes a suppressed delivery for each of the rule's sinks.
-    mutating func suppress(
-        _ rule: Rule, _ event: Event, _ reason: String, at now: RuleTime, _ identifier: () -> Identifier
-    ) {
-        deliver(rule, event, to: rule.notify, suppressedBy: reason, at: now, identifier)
-    }
-
     /// Updates what is remembered of the event's subject.
     /// - Returns: the rules for which the event only takes back an absence that they never told.
     mutating func updateMemories(
@@ -172,36 +150,6 @@ extension RuleEngine {
         return true
     }
 
-    /// - Parameter reason: why the messages are suppressed; nil when they are sent.
-    mutating func deliver(
-        _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
-        withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
-    ) {
-        let shown = toldValues(in: event, rule)
-        let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
-        for target in targets {
-            var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
-            // The event itself has the values of the poll.
-            delivery.message.event = event
-            if target.text == nil, let stillFailing {
-                delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
-            }
-            if let reason {
-                (delivery.state, delivery.reason) = (.suppressed, reason)
-            } else if let silence = silence(of: rule, event, sink: target.sink, at: now) {
-                (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
-                if event.kind != .reminder, !silence.drops {
-                    let group = RowGroup(rule: rule.name, slot: .silenced, name: target.sink)
-                    let end = silenceEnd(of: rule, event, sink: target.sink, at: now)
-                    keepWithheld(
-                        rule, event, in: group, sink: target.sink, count: withheld, due: end, isCivil: true, at: now)
-                }
-            }
-            step.deliveries.append(delivery)
-        }
-        if reason == nil { rememberTold(rule, event, at: now) }
-    }
-
     /// Suppresses the message that a discarded row was waiting to send, so that `explain` shows the reason.
     /// - Parameter rule: the rule before or after the change; nil when it is unknown and with it the sinks.
     mutating func discard(
@@ -230,11 +178,6 @@ extension Rule {
     /// Returns whether an event of the same subject changes what the rule is about.
     func isRelevant(_ event: Event) -> Bool {
         event.kind != .changed || field.map { event.change(of: $0) != nil } ?? false
-    }
-
-    /// Returns the target of that name, also one of `escalate`.
-    func targets(_ sink: String) -> [NotificationTarget] {
-        (notify + gates.escalate.flatMap(\.notify)).first { $0.sink == sink }.map { [$0] } ?? []
     }
 
     /// Returns the longest time that a row on the steady clock can wait.
