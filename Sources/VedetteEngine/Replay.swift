@@ -121,7 +121,7 @@ private final class ReplayFetcher: Fetcher {
         if let response = stream.withLock({ $0 }) { return response }
         let next = pages.withLock { pages in pages.isEmpty ? nil : pages.removeFirst() }
         guard let page = next else { throw FetchError(.notFound, "no body is given for this page") }
-        let digest = Digest.of(page.bytes)
+        let digest = StableHash.of(page.bytes)
         let isUnchanged = digest == request.knownDigest
         var response = Response(
             status: 200, headers: page.headers, body: isUnchanged ? [] : page.bytes, digest: digest,

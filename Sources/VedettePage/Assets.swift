@@ -6,7 +6,7 @@ import VedetteCore
 enum Assets {
     /// Part of their addresses: a browser keeps them until the program changes them.
     static let version: String = {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(style)
         digest.add(script)
         return String(digest.value, radix: 36)

@@ -53,10 +53,10 @@ enum CompositeKey {
     }
 }
 
-extension Digest {
+extension StableHash {
     /// Returns the digest of texts, each separated from the next.
     static func of(_ texts: [String]) -> UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         for text in texts { digest.add(text) }
         return digest.value
     }

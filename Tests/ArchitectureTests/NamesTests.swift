@@ -15,7 +15,7 @@ struct NamesTests {
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
         SinkManners Outbox OutboxLane OutboxSink OutboxLimit Asking Shaper Sighting \
         Persistence Rehearsal Pace Ask Chance Notice Manners Scheduler Reachability PollBackoff URLReference \
-        ScheduledSink ScheduledLane MessageBuilder
+        ScheduledSink ScheduledLane MessageBuilder Digest
         """,
         "VedetteEngine": """
         Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch

@@ -163,12 +163,12 @@ struct EventJSONTests {
 struct SupportTests {
     @Test("a digest is the same on every machine and version: it is stored")
     func digest() {
-        #expect(Digest.of([]) == 0x5DC2_B1C4_8779_CA87)
-        #expect(Digest.of(Array("The quick brown fox jumps over the lazy dog".utf8)) == 0xE5EF_D055_5873_DE1C)
-        var parts = Digest()
+        #expect(StableHash.of([]) == 0x5DC2_B1C4_8779_CA87)
+        #expect(StableHash.of(Array("The quick brown fox jumps over the lazy dog".utf8)) == 0xE5EF_D055_5873_DE1C)
+        var parts = StableHash()
         parts.add("ab")
         parts.add("c")
-        var others = Digest()
+        var others = StableHash()
         others.add("a")
         others.add("bc")
         #expect(parts.value != others.value)
@@ -177,32 +177,32 @@ struct SupportTests {
     @Test("any byte changes a digest")
     func digestBytes() {
         let body = [UInt8](repeating: 7, count: 100)
-        var seen: Set<UInt64> = [Digest.of(body)]
+        var seen: Set<UInt64> = [StableHash.of(body)]
         for i in body.indices {
             var other = body
             other[i] ^= 1
-            #expect(seen.insert(Digest.of(other)).inserted)
-            #expect(seen.insert(Digest.of(Array(body[..<i]))).inserted)
+            #expect(seen.insert(StableHash.of(other)).inserted)
+            #expect(seen.insert(StableHash.of(Array(body[..<i]))).inserted)
         }
     }
 
     @Test("any byte changes the digest of a long body too, and so does the order of its parts")
     func longDigest() {
         let body = (0..<4300).map { UInt8(truncatingIfNeeded: $0 / 16 + 7) }
-        var seen: Set<UInt64> = [Digest.of(body)]
+        var seen: Set<UInt64> = [StableHash.of(body)]
         // 37 and 64 have no common divisor: every place in a stretch of four lanes is met.
         for i in stride(from: 0, to: body.count, by: 37) {
             var other = body
             other[i] ^= 1
-            #expect(seen.insert(Digest.of(other)).inserted)
+            #expect(seen.insert(StableHash.of(other)).inserted)
         }
-        for count in 4095...4161 { #expect(seen.insert(Digest.of(Array(body[..<count]))).inserted) }
+        for count in 4095...4161 { #expect(seen.insert(StableHash.of(Array(body[..<count]))).inserted) }
         for distance in [16, 32, 48, 64, 128] {
             var other = body
             for i in 0..<16 { other.swapAt(i, i + distance) }
-            #expect(seen.insert(Digest.of(other)).inserted)
+            #expect(seen.insert(StableHash.of(other)).inserted)
         }
-        #expect(Digest.of(body) == 0x1527_B8CE_8C84_A184)
+        #expect(StableHash.of(body) == 0x1527_B8CE_8C84_A184)
     }
 
     @Test("an item's digest is of what is compared and of nothing else")

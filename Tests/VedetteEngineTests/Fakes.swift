@@ -122,7 +122,7 @@ final class FakeFetcher: Fetcher {
     ) -> Response {
         let bytes = Array(body.utf8)
         var response = Response(
-            status: status, headers: ResponseHeaders(headers), body: bytes, digest: Digest.of(bytes), url: url,
+            status: status, headers: ResponseHeaders(headers), body: bytes, digest: StableHash.of(bytes), url: url,
             received: bytes.count)
         response.isFromPrivate = !isPublic
         return response

@@ -156,7 +156,7 @@ struct SharedPart: Journal, JournalShares {
 final class SeededDice: RandomGenerator {
     private let state: Mutex<UInt64>
 
-    init(_ name: String) { state = Mutex(Digest.of(Array(name.utf8))) }
+    init(_ name: String) { state = Mutex(StableHash.of(Array(name.utf8))) }
 
     func next() -> UInt64 {
         state.withLock { state in

@@ -84,7 +84,7 @@ struct RequestTests {
         }
         defer { server.close() }
         try await withClient { client in
-            let digest = Digest.of(Array("no gzip at all".utf8))
+            let digest = StableHash.of(Array("no gzip at all".utf8))
             let response = try await client.fetch(Request(url: server.origin + "/a", knownDigest: digest))
             #expect(
                 response.isUnchanged && response.body.isEmpty && response.received == 14 && response.digest == digest)

@@ -163,10 +163,10 @@ struct OpeningTests {
 
     @Test("released steps are never edited")
     func frozen() {
-        #expect(Digest.of(Array(Migrations.version1.utf8)) == 12_517_374_487_924_543_714)
-        #expect(Digest.of(Array(Migrations.version2.utf8)) == 4_050_271_629_958_264_118)
-        #expect(Digest.of(Array(Migrations.version3.utf8)) == 13_427_960_844_538_017_795)
-        #expect(Digest.of(Array(Migrations.version4.utf8)) == 6_197_091_562_521_766_015)
-        #expect(Digest.of(Array(Migrations.version5.utf8)) == 9_733_402_815_604_891_026)
+        #expect(StableHash.of(Array(Migrations.version1.utf8)) == 12_517_374_487_924_543_714)
+        #expect(StableHash.of(Array(Migrations.version2.utf8)) == 4_050_271_629_958_264_118)
+        #expect(StableHash.of(Array(Migrations.version3.utf8)) == 13_427_960_844_538_017_795)
+        #expect(StableHash.of(Array(Migrations.version4.utf8)) == 6_197_091_562_521_766_015)
+        #expect(StableHash.of(Array(Migrations.version5.utf8)) == 9_733_402_815_604_891_026)
     }
 }

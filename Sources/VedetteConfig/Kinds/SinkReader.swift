@@ -33,12 +33,12 @@ struct SinkReader {
     }
 
     private func fingerprint(_ node: YAMLNode) -> UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         add(node, to: &digest, depth: 0)
         return digest.value
     }
 
-    private func add(_ node: YAMLNode, to digest: inout Digest, depth: Int) {
+    private func add(_ node: YAMLNode, to digest: inout StableHash, depth: Int) {
         // The options had no error, so the tree is no deeper than their types.
         guard depth < 64 else { return }
         // In a body, `1` differs from "1", and a list from a map of the same texts.

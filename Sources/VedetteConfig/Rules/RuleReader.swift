@@ -52,7 +52,7 @@ struct RuleReader {
     /// Returns a digest of name, `when`, `for`, `limit`, `nothing` and `at_least`. A rule keeps its memory over a reload while
     /// it is the same.
     private func identity(of map: MapReader, _ name: String) -> UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(name)
         // Rules without a later key keep the identity that they had before it existed.
         for key in ["when", "for", "limit"] + ["nothing", "at_least"].filter(map.has) {

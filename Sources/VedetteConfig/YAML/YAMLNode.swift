@@ -168,7 +168,7 @@ extension YAMLNode {
 
 extension YAMLNode {
     /// Adds the node's texts and structure to a digest.
-    func add(to digest: inout Digest) {
+    func add(to digest: inout StableHash) {
         if let text = node.scalar?.string { digest.add(text) }
         digest.add(isMap ? "{" : isList ? "[" : "")
         for child in children { child.add(to: &digest) }

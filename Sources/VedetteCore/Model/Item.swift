@@ -116,7 +116,7 @@ public struct Item: Sendable, Hashable {
     /// A digest of everything that is compared. Equal digests mean that nothing changed, so that the stored item need not be
     /// decoded.
     public var digest: UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(title ?? "\u{0}")
         digest.add(state ?? "\u{0}")
         for field in fields {

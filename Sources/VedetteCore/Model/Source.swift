@@ -56,14 +56,14 @@ public struct Source: Sendable {
 
     /// A digest of the URL, which may hold a secret.
     public var urlDigest: UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(url)
         return digest.value
     }
 
     /// A digest of URL, kind, items and key. Polls with another identity cannot be compared.
     public var identity: UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(url)
         digest.add(kindName)
         digest.add(kind.identity)

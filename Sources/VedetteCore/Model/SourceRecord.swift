@@ -146,7 +146,7 @@ public struct StoredItem: Sendable, Hashable {
 extension Item {
     /// A digest of what is shown but not compared: url, time, notes and measures.
     public var shownDigest: UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(url ?? "\u{0}")
         digest.add(UInt64(bitPattern: time?.milliseconds ?? .min))
         for fields in [notes, measures] {
@@ -157,7 +157,7 @@ extension Item {
     }
 }
 
-extension Digest {
+extension StableHash {
     private mutating func add(_ value: Value) {
         switch value {
         case .text(let text): add(text)

@@ -97,7 +97,7 @@ public struct FairShare: Sendable {
     /// Returns the names of a watcher.
     public func names(of watcher: String) -> Set<String> { Set(holders.filter { $0.value == watcher }.keys) }
 
-    private static func hash(_ name: String) -> UInt64 { Digest.of(Array(name.utf8)) }
+    private static func hash(_ name: String) -> UInt64 { StableHash.of(Array(name.utf8)) }
 
     /// Spreads a hash over all bits: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
     private static func mixed(_ hash: UInt64) -> UInt64 {

@@ -11,10 +11,10 @@ struct RequestBuilder: Sendable {
     /// Tells requests apart whose answers are comparable: validators go back with no other. Headers do not count, for
     /// some are secrets, of which nothing is stored.
     static func digest(of ask: RequestTemplate) -> UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(ask.method)
         digest.add(ask.url)
-        digest.add(Digest.of(ask.body ?? []))
+        digest.add(StableHash.of(ask.body ?? []))
         if ask.period > 0 { digest.add(ask.period) }
         return digest.value
     }

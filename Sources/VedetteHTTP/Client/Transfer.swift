@@ -291,7 +291,7 @@ final class Transfer {
         let clean = QueryRedactor(hop?.request.credentials)?.removed(fromLines: lines) ?? lines
         return RawResponse(
             status: head.status, headers: ResponseHeaders(lines: clean), setsCookies: head.setsCookies, body: [],
-            digest: Digest.of([UInt8]()), isKnown: false, isBodyOptional: false, received: 0, microseconds: 0,
+            digest: StableHash.of([UInt8]()), isKnown: false, isBodyOptional: false, received: 0, microseconds: 0,
             isFromPrivate: isFromPrivate)
     }
 
@@ -321,7 +321,7 @@ final class Transfer {
 
     /// Returns the response, and leaves the handle free for another hop.
     func takeResponse() -> RawResponse {
-        let digest = Digest.of(body.bytes)
+        let digest = StableHash.of(body.bytes)
         body.complete()
         let count = body.count
         let isKnown = head.status == 200 && hop?.request.knownDigest == digest

@@ -35,7 +35,7 @@ final class SourceRecordCache: Sendable {
                     records.append(try decode(name, row))
                     continue
                 }
-                let digest = Digest.of(row)
+                let digest = StableHash.of(row)
                 if let known = state.entries[name], known.digest == digest {
                     records.append(known.record)
                 } else {

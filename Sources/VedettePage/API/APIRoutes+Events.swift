@@ -94,7 +94,7 @@ extension APIRoutes {
             next: hasNext ? address(page + 1) : nil, events: Array(events)
         ).text
         // A reader polls it often, and most of the time nothing is new.
-        var digest = Digest()
+        var digest = StableHash()
         digest.add(text)
         let tag = "\"\(String(digest.value, radix: 16))\""
         let headers = [HeaderField("ETag", tag), HeaderField("Cache-Control", "no-cache")]

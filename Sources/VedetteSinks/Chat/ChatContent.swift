@@ -65,7 +65,7 @@ struct ChatContent: Sendable {
     }
 
     private static func name(_ words: [String]) -> String {
-        var digest = Digest()
+        var digest = StableHash()
         for word in words { digest.add(word) }
         return String(digest.value, radix: 16)
     }

@@ -78,7 +78,7 @@ struct MailMessage {
     }
 
     private static func hex(_ words: [String]) -> String {
-        var digest = Digest()
+        var digest = StableHash()
         for word in words { digest.add(word) }
         return Identifier.hex(digest.value)
     }

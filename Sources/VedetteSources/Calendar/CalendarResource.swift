@@ -48,10 +48,10 @@ struct CalendarResource: SourceKind {
     }
 
     var mode: ReadingMode { .list }
-    var identity: UInt64 { Digest.of(["calendar", "\(ahead.wholeMilliseconds)"] + query.fingerprint) }
+    var identity: UInt64 { StableHash.of(["calendar", "\(ahead.wholeMilliseconds)"] + query.fingerprint) }
     var fingerprints: [String: UInt64] {
-        let shown = zone.map { Digest.of([$0]) } ?? 0
-        let reminder = remind.map { Digest.of(["\($0.wholeMilliseconds)", zone ?? ""]) } ?? shown
+        let shown = zone.map { StableHash.of([$0]) } ?? 0
+        let reminder = remind.map { StableHash.of(["\($0.wholeMilliseconds)", zone ?? ""]) } ?? shown
         return ["start": shown, "end": shown, "due": shown, "remind_at": reminder]
     }
     var fieldNames: [String]? { CalendarEntry.fields + CalendarEntry.notes + ["percent"] }

@@ -55,7 +55,7 @@ struct CloudBurst: SourceKind {
     }
 
     var mode: ReadingMode { .list }
-    var identity: UInt64 { Digest.of(["id"]) }
+    var identity: UInt64 { StableHash.of(["id"]) }
     var fieldNames: [String]? {
         [
             "message", "args", "owner", "pattern", "state_text", "message_text", "created", "updated", "owner_name",
@@ -71,7 +71,7 @@ struct CloudBurst: SourceKind {
     }
 
     var fingerprints: [String: UInt64] {
-        ["state": Digest.of(codes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })]
+        ["state": StableHash.of(codes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })]
     }
 
     func request(base: String, context: PollContext) -> RequestTemplate {

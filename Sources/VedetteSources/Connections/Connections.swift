@@ -21,10 +21,10 @@ struct Connections: SourceKind {
         margin = options.duration("margin") ?? .seconds(600)
         // The size and language of a page do not determine which entries there are.
         let apart: Set<String> = ["ps", "count", "page", "lang", "before"]
-        identity = Digest.of(
+        identity = StableHash.of(
             [query.path] + query.parameters.filter { !apart.contains($0.name) }.flatMap { [$0.name, $0.value] })
         // The server's own sentences change with the language, which is no change of the entry.
-        let language = query.language.map { Digest.of([$0]) }
+        let language = query.language.map { StableHash.of([$0]) }
         fingerprints = language.map { ["title": $0, "content": $0] } ?? [:]
     }
 

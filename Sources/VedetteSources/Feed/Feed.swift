@@ -34,18 +34,18 @@ struct Feed: SourceKind {
     private static func fingerprints(_ options: FeedOptions) -> [String: UInt64] {
         var fingerprints: [String: UInt64] = [:]
         for name in FeedOptions.comparable where name != "content" && options.compared.contains(name) {
-            fingerprints[name] = Digest.of([name])
+            fingerprints[name] = StableHash.of([name])
         }
         if !options.compared.contains("content") || options.contentLimit == 0 {
-            fingerprints["content"] = Digest.of(["no content"])
+            fingerprints["content"] = StableHash.of(["no content"])
         } else if options.contentLimit != FeedOptions.standardLimit {
-            fingerprints["content"] = Digest.of(["\(options.contentLimit)"])
+            fingerprints["content"] = StableHash.of(["\(options.contentLimit)"])
         }
         return fingerprints
     }
 
     var mode: ReadingMode { .window }
-    var identity: UInt64 { Digest.of(["feed"]) }
+    var identity: UInt64 { StableHash.of(["feed"]) }
     var fieldNames: [String]? { ["content", "link", "author", "categories", "enclosure", "published", "updated"] }
     var noteNames: Set<String> { Set(FeedOptions.comparable).subtracting(options.compared) }
     var stateNames: StateNames? { StateNames() }

@@ -114,7 +114,7 @@ struct FeedCollector {
             entry.title ?? "", HTMLText.collapse(entry.content ?? "", limit: FeedOptions.standardLimit),
         ]
         if parts == ["", ""] { parts.append((entry.published ?? entry.updated)?.rfc3339 ?? "") }
-        return "hash:" + Identifier.hex(Digest.of(parts))
+        return "hash:" + Identifier.hex(StableHash.of(parts))
     }
 
     /// Returns the beginning of the content as a title, for statuses, which have none.

@@ -57,10 +57,11 @@ struct HTTPResource: ObservingKind {
         headers = try HTTPResource.headers(options)
         let ways = [method, String(redirects)]
         var fingerprints = [
-            "state": Digest.of(texts + [options.text("contains") ?? "", "\u{0}", options.text("lacks") ?? ""] + ways)
+            "state": StableHash.of(
+                texts + [options.text("contains") ?? "", "\u{0}", options.text("lacks") ?? ""] + ways)
         ]
-        for name in ["status", "redirect", "body"] { fingerprints[name] = Digest.of(ways) }
-        for (field, header) in headers { fingerprints[field] = Digest.of([header.lowercased()] + ways) }
+        for name in ["status", "redirect", "body"] { fingerprints[name] = StableHash.of(ways) }
+        for (field, header) in headers { fingerprints[field] = StableHash.of([header.lowercased()] + ways) }
         self.fingerprints = fingerprints
     }
 
@@ -128,7 +129,7 @@ struct HTTPResource: ObservingKind {
     /// Reads bytes on disk, for `list FILE` and `replay`, as a response with status 200.
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let response = Response(
-            status: 200, headers: page.headers, body: page.bytes, digest: Digest.of(page.bytes), url: page.url,
+            status: 200, headers: page.headers, body: page.bytes, digest: StableHash.of(page.bytes), url: page.url,
             received: page.bytes.count)
         return observe(.response(response), ObservationContext(url: page.url, now: page.receivedAt))
     }
@@ -159,7 +160,7 @@ struct HTTPResource: ObservingKind {
     /// Adds the fields of the page itself, which an error page in its place does not have.
     private func describePage(_ response: Response, _ context: ObservationContext, _ item: inout Item) {
         if let target = redirect(response, context) { item.fields["redirect"] = .text(target) }
-        if comparesBody { item.fields["body"] = .text(String(Digest.of(response.body), radix: 16)) }
+        if comparesBody { item.fields["body"] = .text(String(StableHash.of(response.body), radix: 16)) }
         for (field, header) in headers { item.fields[field] = response.headers[header].map(Value.text) }
     }
 

@@ -98,12 +98,12 @@ struct ItemPlan: Sendable {
                 "html", unknown, detail: "'\(unknown)' is neither 'title' nor a name of 'fields' or 'notes'")
         }
         func digest(_ name: String, _ texts: [String]) -> UInt64 {
-            Digest.of(texts + (html.contains(name) ? ["html"] : []) + defaults.reading)
+            StableHash.of(texts + (html.contains(name) ? ["html"] : []) + defaults.reading)
         }
         let stateNames = options.map("states").flatMap { [$0.name, $0.value] }
         var fingerprints = [
             "title": digest("title", titles),
-            "state": Digest.of(options.texts("state") + stateNames + defaults.reading),
+            "state": StableHash.of(options.texts("state") + stateNames + defaults.reading),
         ]
         for (name, text) in options.map("fields") { fingerprints[name] = digest(name, [text]) }
         self.fingerprints = fingerprints

@@ -10,7 +10,7 @@ enum TextLimit {
     /// Shortens a longer text to its beginning and the digest of the whole, so that a change behind the cut is a change.
     static func bounded(_ text: String) -> String {
         guard text.utf8.count > maximumBytes else { return text }
-        let mark = " … (\(text.utf8.count) bytes, digest \(String(Digest.of([text]), radix: 16)))"
+        let mark = " … (\(text.utf8.count) bytes, digest \(String(StableHash.of([text]), radix: 16)))"
         var end = text.utf8.index(text.startIndex, offsetBy: maximumBytes - mark.utf8.count)
         // Go back to the beginning of a character.
         while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }

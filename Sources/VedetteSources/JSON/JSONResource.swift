@@ -91,7 +91,7 @@ struct JSONResource: SourceKind {
         jqProgram = options.text("jq")
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
-        identity = Digest.of(
+        identity = StableHash.of(
             [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""] + plan.keys
                 + request.fingerprint + pages)
     }

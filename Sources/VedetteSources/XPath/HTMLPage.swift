@@ -54,7 +54,7 @@ struct HTMLPage: SourceKind {
         base = try columns.path("//base/@href", ["items"])
         mustEnd = options.text("end") != "optional"
         var fingerprints = rows.plan.fingerprints
-        if isPage { fingerprints["text"] = Digest.of([select.text] + ignored) }
+        if isPage { fingerprints["text"] = StableHash.of([select.text] + ignored) }
         self.fingerprints = fingerprints
     }
 

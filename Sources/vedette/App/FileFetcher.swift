@@ -40,7 +40,7 @@ final class FileFetcher: Fetcher {
             throw FileFetcher.error(error, path, request.limits.total)
         }
         let body = try read.get()
-        var response = Response(status: 200, digest: Digest.of(body), url: request.url, received: body.count)
+        var response = Response(status: 200, digest: StableHash.of(body), url: request.url, received: body.count)
         response.isUnchanged = response.digest == request.knownDigest
         if !response.isUnchanged { response.body = body }
         return response

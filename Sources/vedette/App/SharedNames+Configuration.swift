@@ -9,7 +9,7 @@ extension SharedNames {
     /// What watchers with this configuration divide among them. The digest covers what they must agree on; `settings` may
     /// differ from machine to machine.
     init(_ configuration: Configuration) {
-        var digest = Digest()
+        var digest = StableHash()
         for source in configuration.sources.sorted(by: { $0.name < $1.name }) {
             digest.add("source \(source.name) \(source.watcher ?? "") \(source.interval) \(source.fails)")
             digest.add(source.identity)

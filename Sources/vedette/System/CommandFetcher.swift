@@ -30,7 +30,7 @@ struct CommandFetcher {
             throw FetchError(.command, CommandFetcher.sentence(program, run))
         }
         var response = Response(
-            status: 200, digest: Digest.of(run.output), url: request.url, received: run.output.count)
+            status: 200, digest: StableHash.of(run.output), url: request.url, received: run.output.count)
         response.isUnchanged = response.digest == request.knownDigest
         if !response.isUnchanged { response.body = run.output }
         return response

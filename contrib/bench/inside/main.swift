@@ -120,7 +120,7 @@ func measure(_ arguments: [String]) throws -> Double {
     case "unchanged":
         let bytes = try contents(of: argument)
         var sum: UInt64 = 0
-        let seconds = best { sum &+= Digest.of(bytes) }
+        let seconds = best { sum &+= StableHash.of(bytes) }
         return sum == 0 ? 0 : Double(bytes.count) / seconds
     case "diff": return try comparing(Int(argument) ?? 0)
     case "route": return routing(Int(argument) ?? 0)

@@ -11,7 +11,7 @@ public struct TableDigest: Sendable, Hashable {
 
     /// Adds a row.
     public mutating func add(_ row: JournalRow) {
-        var digest = Digest()
+        var digest = StableHash()
         for value in row {
             switch value {
             case .null: digest.add(0)

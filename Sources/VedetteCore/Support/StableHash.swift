@@ -2,18 +2,18 @@
 
 /// A 64-bit multiply-mix hash that is the same on every run and machine, so it may be stored (`Hasher` is seeded again in
 /// each process). It tells bytes apart; it does not resist an adversary who wants two bodies to collide.
-public struct Digest: Sendable {
+public struct StableHash: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     /// The digest of nothing.
     public init() {}
 
     /// The digest of everything added so far.
-    public var value: UInt64 { Digest.mix(state, 0xE703_7ED1_A0B4_28DB) }
+    public var value: UInt64 { StableHash.mix(state, 0xE703_7ED1_A0B4_28DB) }
 
     /// Adds a number.
     public mutating func add(_ word: UInt64) {
-        state = Digest.mix(state ^ word, 0xA076_1D64_78BD_642F)
+        state = StableHash.mix(state ^ word, 0xA076_1D64_78BD_642F)
     }
 
     /// Adds a text as UTF-8, with its length.
@@ -27,7 +27,7 @@ public struct Digest: Sendable {
         var lane = Lane(a: state, b: state ^ 0x8EBC_6AF0_9C88_C6E3)
         var at = 0
         if let start = bytes.baseAddress {
-            if bytes.count >= Digest.long {
+            if bytes.count >= StableHash.long {
                 at = bytes.count - bytes.count % 64
                 lane.addInFour(start, count: at)
             }
@@ -41,12 +41,12 @@ public struct Digest: Sendable {
             let byte = UInt64(bytes[i])
             if i - at < 8 { tail.0 |= byte << (8 * UInt64(i - at)) } else { tail.1 |= byte << (8 * UInt64(i - at - 8)) }
         }
-        state = Digest.mix(tail.0 ^ lane.b ^ 0x5899_65CC_7537_4CC3, tail.1 ^ lane.a ^ UInt64(bytes.count))
+        state = StableHash.mix(tail.0 ^ lane.b ^ 0x5899_65CC_7537_4CC3, tail.1 ^ lane.a ^ UInt64(bytes.count))
     }
 
     /// Returns the digest of bytes.
     public static func of(_ bytes: [UInt8]) -> UInt64 {
-        var digest = Digest()
+        var digest = StableHash()
         bytes.withUnsafeBytes { digest.add($0) }
         return digest.value
     }
@@ -60,7 +60,7 @@ public struct Digest: Sendable {
         var b: UInt64
 
         mutating func add(_ low: UInt64, _ high: UInt64) {
-            (a, b) = (Digest.mix(low ^ 0xA076_1D64_78BD_642F, high ^ a), b ^ a)
+            (a, b) = (StableHash.mix(low ^ 0xA076_1D64_78BD_642F, high ^ a), b ^ a)
         }
 
         mutating func add(_ bytes: UnsafeRawPointer) {
