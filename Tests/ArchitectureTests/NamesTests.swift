@@ -31,8 +31,10 @@ struct NamesTests {
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch
         """,
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
-        "VedetteSources":
-            "KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords LinkHeader",
+        "VedetteSources": """
+        KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords LinkHeader KeySet \
+        CompositeKey
+        """,
         "VedetteDocument": "XMLIllness XMLHealer XMLRepair XMLStart XPathMeter",
     ]
 

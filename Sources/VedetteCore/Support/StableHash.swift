@@ -51,6 +51,13 @@ public struct StableHash: Sendable {
         return digest.value
     }
 
+    /// Returns the digest of texts, each separated from the next.
+    public static func of(_ texts: [String]) -> UInt64 {
+        var digest = StableHash()
+        for text in texts { digest.add(text) }
+        return digest.value
+    }
+
     /// The size from which four lanes are faster than one.
     private static let long = 4096
 

@@ -42,7 +42,7 @@ struct CalendarEntry {
         }
         let changed = (component["LAST-MODIFIED"] ?? component["CREATED"]).flatMap { FeedDate.parse($0.value) }
         item = Item(
-            key: TextLimit.bounded(CompositeKey.joined([occurrence.uid] + [occurrence.date].compactMap { $0 })),
+            key: TextLimit.bounded(ItemKey.joined([occurrence.uid] + [occurrence.date].compactMap { $0 })),
             title: component["SUMMARY"].map { HTMLText.collapse($0.text, limit: 1000) }.flatMap {
                 $0.isEmpty ? nil : $0
             },

@@ -24,7 +24,7 @@ struct FeedCollector {
     /// When the document was received; dates beyond it are in the future. Zero when unknown.
     private let receivedAt: Timestamp
     private(set) var items: [Item] = []
-    private var keys = KeySet()
+    private var keys = UniqueKeys()
     private var repeats = 0
     private var future = 0
     private var badDates = 0

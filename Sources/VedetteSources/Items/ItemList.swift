@@ -6,7 +6,7 @@ import VedetteCore
 struct ItemList {
     let url: WebURL?
     private(set) var items: [Item] = []
-    private var keys = KeySet()
+    private var keys = UniqueKeys()
     private var repeated: (count: Int, first: String)?
     /// The first time that could not be read.
     var unreadTime: String?

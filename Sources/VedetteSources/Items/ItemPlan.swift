@@ -38,8 +38,6 @@ struct ItemPlan: Sendable {
         var reading: [String] = []
     }
 
-    /// The expressions of the key, as written.
-    let keys: [String]
     /// The names of fields, notes and measures, in the order in which they are written.
     let names: [String]
     /// The names that are never compared.
@@ -49,10 +47,7 @@ struct ItemPlan: Sendable {
     /// The states; nil when only the server knows.
     let stateNames: StateNames?
     let fingerprints: [String: UInt64]
-    private let key: [Int]
-    private let keysAreAlternatives: Bool
-    /// The column of an item that is a single value.
-    private let single: Int?
+    let key: ItemKey
     private let title: [ItemText]
     private let state: [Int]
     private let link: ItemText?
@@ -69,11 +64,11 @@ struct ItemPlan: Sendable {
         func texts(_ option: String, or standard: [String]) -> [String] {
             options.texts(option).isEmpty ? standard : options.texts(option)
         }
-        keys = texts("key", or: defaults.keys)
-        keysAreAlternatives = options.texts("key").isEmpty && defaults.keysAreAlternatives
+        key = try ItemKey(
+            texts("key", or: defaults.keys),
+            areAlternatives: options.texts("key").isEmpty && defaults.keysAreAlternatives, single: defaults.single,
+            &columns)
         let titles = texts("title", or: defaults.titles)
-        key = try columns.add(keys, "key")
-        single = try defaults.single.map { text throws(OptionProblem) in try columns.add(text, ["key"]) }
         var title: [ItemText] = []
         for text in titles { title.append(try ItemText(text, ["title", text], &columns)) }
         self.title = title
@@ -140,8 +135,8 @@ extension ItemPlan {
         _ row: borrowing some ItemRow & ~Copyable, key fixed: String? = nil, isWhole: Bool = false,
         into list: inout ItemList
     ) throws(ReadError) {
-        let hasOwnKey = if isWhole { try self.hasKey(row) } else { true }
-        let key = if let fixed { fixed } else if hasOwnKey { try self.key(row) } else { "" }
+        let hasOwnKey = if isWhole { try self.key.hasValue(row) } else { true }
+        let key = if let fixed { fixed } else if hasOwnKey { try self.key.text(row) } else { "" }
         // Built in one initializer call: an item that grows field by field is copied when it is handed on.
         let item = Item(
             key: key, title: try title(row), state: try state(row), url: try address(row, from: list.url),
@@ -149,40 +144,9 @@ extension ItemPlan {
             measures: try measures(row))
         if !hasOwnKey, item.state == nil, item.fields.isEmpty, item.notes.isEmpty, item.measures.isEmpty {
             // Throws, since there is none.
-            _ = try self.key(row)
+            _ = try self.key.text(row)
         }
         list.add(item)
-    }
-
-    private func hasKey(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> Bool {
-        for column in key {
-            if row.isNested(column) { return true }
-            if try row.text(column) != nil { return true }
-        }
-        return false
-    }
-
-    private func key(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String {
-        var parts: [String?] = []
-        for column in key {
-            let part = try row.isNested(column) ? row.canonical(column) : row.text(column)
-            if let part, keysAreAlternatives || key.count == 1 { return TextLimit.bounded(part) }
-            parts.append(part)
-        }
-        if let value = try singleValue(row) { return TextLimit.bounded(value) }
-        // An absent part is empty, as a label of Prometheus that a series does not have; an item without any has no key.
-        guard parts.contains(where: { $0 != nil }) else {
-            let missing = keys.map { "'\($0)'" }.joined(separator: keysAreAlternatives ? " or " : " and ")
-            throw ReadError(
-                .shape, "item number \(row.number) has no \(missing), which is its key; check 'key' and 'items'")
-        }
-        return TextLimit.bounded(CompositeKey.joined(parts.map { $0 ?? "" }))
-    }
-
-    /// The value of an item that is no object, such as a name in a list of names.
-    private func singleValue(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
-        guard let single, !row.isNested(single) else { return nil }
-        return try row.text(single)
     }
 
     private func title(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {
@@ -191,7 +155,7 @@ extension ItemPlan {
             return titleIsHTML
                 ? HTMLText.plain(text, limit: 1000, keepsUnknownTags: true) : TextLimit.bounded(text)
         }
-        return try singleValue(row).map(TextLimit.bounded)
+        return try key.singleValue(row).map(TextLimit.bounded)
     }
 
     private func state(_ row: borrowing some ItemRow & ~Copyable) throws(ReadError) -> String? {

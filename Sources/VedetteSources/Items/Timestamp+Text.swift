@@ -23,6 +23,12 @@ extension Timestamp {
         }
     }
 
+    /// Reads milliseconds since 1970 as a server writes them; nil for anything else and for a time beyond the year 9999.
+    init?(milliseconds text: String?) {
+        guard let text, let number = Int64(text), number.magnitude < 253_402_300_800_000 else { return nil }
+        self.init(milliseconds: number)
+    }
+
     /// Returns the whole part of a number that is not negative and has no exponent.
     private static func number(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)

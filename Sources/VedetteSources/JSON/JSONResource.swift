@@ -92,7 +92,8 @@ struct JSONResource: SourceKind {
         mode = ItemOptions.mode(options)
         let pages = [options.text("next") ?? ""] + (paging?.fingerprint ?? [])
         identity = StableHash.of(
-            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""] + plan.keys
+            [map.map { "map \($0)" } ?? options.text("items") ?? "", mode.rawValue, jqProgram ?? ""]
+                + plan.key.expressions
                 + request.fingerprint + pages)
     }
 

@@ -42,7 +42,7 @@ struct TextResource: SourceKind {
                 taken: pattern == nil ? ["text"] : [], reading: [pattern?.source ?? ""]))
         self.columns = columns
         mode = ItemOptions.mode(options)
-        identity = StableHash.of([pattern?.source ?? "", mode.rawValue] + plan.keys)
+        identity = StableHash.of([pattern?.source ?? "", mode.rawValue] + plan.key.expressions)
     }
 
     var fieldNames: [String]? { plan.names + (pattern == nil ? ["text"] : []) }

@@ -45,7 +45,8 @@ struct XPathRows: Sendable {
         mode = ItemOptions.mode(options)
         let spaces = options.map("namespaces").sorted { $0.name < $1.name }.flatMap { [$0.name, $0.value] }
         request = try XPathRequest(options, accept: accept)
-        identity = StableHash.of([items?.text ?? "", mode.rawValue] + plan.keys + spaces + request.fingerprint)
+        identity = StableHash.of(
+            [items?.text ?? "", mode.rawValue] + plan.key.expressions + spaces + request.fingerprint)
     }
 
     func row(_ node: DOMNode, _ tree: DOMTree, number: Int = 1) -> XPathRow {

@@ -6,7 +6,7 @@ import VedetteCore
 ///
 /// Most lists are sorted by their ids or times. While keys of ASCII ascend or descend, by length and then by bytes, none can
 /// repeat an earlier one, and no set of them is made: it would cost as much as the rest of an item.
-struct KeySet {
+struct UniqueKeys {
     private enum Order {
         case one, ascending, descending, none
     }
@@ -21,11 +21,11 @@ struct KeySet {
     /// - Returns: false when it was there already.
     mutating func insert(_ key: String, after items: [Item]) -> Bool {
         if case .none = order { return keys.insert(key).inserted }
-        if items.isEmpty, KeySet.isASCII(key) {
+        if items.isEmpty, UniqueKeys.isASCII(key) {
             last = key
             return true
         }
-        if !items.isEmpty, KeySet.isASCII(key), let next = next(key) {
+        if !items.isEmpty, UniqueKeys.isASCII(key), let next = next(key) {
             (order, last) = (next, key)
             return true
         }

@@ -6,7 +6,7 @@ import VedetteCore
 @testable import VedetteSources
 
 @Suite("Keys of a page")
-struct KeySetTests {
+struct UniqueKeysTests {
     /// The keys that count, as a set finds them.
     private func kept(_ keys: [String]) -> [String] {
         var seen = Set<String>()
@@ -21,7 +21,7 @@ struct KeySetTests {
             ["10", "9", "10"], ["é", "e\u{301}", "f"], ["1", "é", "2", "e\u{301}", "1"],
         ])
     func orders(keys: [String]) {
-        var (set, items) = (KeySet(), [Item]())
+        var (set, items) = (UniqueKeys(), [Item]())
         for key in keys where set.insert(key, after: items) { items.append(Item(key: key)) }
         #expect(items.map(\.key) == kept(keys))
     }
@@ -34,7 +34,7 @@ struct KeySetTests {
                 state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                 return String(state >> 61)
             }
-            var (set, items) = (KeySet(), [Item]())
+            var (set, items) = (UniqueKeys(), [Item]())
             for key in keys where set.insert(key, after: items) { items.append(Item(key: key)) }
             #expect(items.map(\.key) == kept(keys), "\(keys)")
         }
