@@ -28,7 +28,8 @@ struct App: Sendable {
     let start: Timestamp
     /// The sinks of the first configuration.
     let sinks: SinkRegistry
-    private let trust: ClockTrust
+    /// Deletes old events, sources and sessions.
+    let pruner: JournalPruner
     private let services: SinkServices
     private let actions: NotificationActions
 
@@ -67,7 +68,8 @@ struct App: Sendable {
         try await watcher.restore()
         let newestStored = await watcher.newestStored
         try await dispatcher.restore(after: newestStored)
-        trust = ClockTrust(newestStored: newestStored, start: clock.now().boot)
+        let trust = ClockTrust(newestStored: newestStored, start: clock.now().boot)
+        pruner = JournalPruner(journal: journal, clock: clock, trust: trust, log: log)
         actions.connect { [watcher, log] silence in
             do throws(JournalError) {
                 _ = try await access.add(silence)
@@ -103,28 +105,6 @@ struct App: Sendable {
         return fresh
     }
 
-    /// Deletes events older than `retain.events`, and sources that were removed from the configuration a week ago. Where
-    /// the journal is still larger than `retain.size`, deletes younger events too, but none of the last hour. Returns
-    /// early when its task is cancelled. A clock that is probably wrong deletes nothing.
-    func prune(_ configuration: Configuration) async {
-        guard trust.isPlausible(clock.now(), isSynchronized: KernelClock.isSynchronized) else {
-            let text =
-                "the clock is over a day past the newest stored time, and the kernel reports it as unsynchronized"
-            return log.log(.warning, "nothing is pruned: \(text)")
-        }
-        var age = configuration.settings.keepEvents
-        let most = configuration.settings.keepBytes
-        do throws(JournalError) {
-            try await prune(olderThan: age, configuration)
-            while !Task.isCancelled, age > .seconds(3600), try await journal.size() > most {
-                age = max(age / 2, .seconds(3600))
-                try await prune(olderThan: age, configuration)
-            }
-        } catch {
-            log.log(.warning, "failed to prune the journal: \(error.detail)")
-        }
-    }
-
     /// Stores how late polls start, for `status`; nothing where no poll started lately.
     func storeLateness() async {
         guard let report = await watcher.lateness() else { return }
@@ -133,27 +113,6 @@ struct App: Sendable {
         } catch {
             log.log(.warning, "failed to store how late polls start: \(error.detail)")
         }
-    }
-
-    /// Returns whether the journal is larger than `retain.size`.
-    func isBeyondSize(_ configuration: Configuration) async -> Bool {
-        do throws(JournalError) {
-            return try await journal.size() > configuration.settings.keepBytes
-        } catch {
-            return false
-        }
-    }
-
-    private func prune(olderThan age: Duration, _ configuration: Configuration) async throws(JournalError) {
-        let now = clock.now().wall
-        let sessions = configuration.sources.filter { $0.server.cookies == .journal }.map(\.session)
-        try await journal.forgetCookies(keeping: Set(sessions))
-        let sinks = configuration.sinks.map { StoppedSink.recordName(of: $0.name) }
-        let kept = Set(configuration.sources.map(\.name) + sinks)
-        try await journal.prune(
-            Retention(
-                eventsBefore: now.advanced(by: .zero - age), sources: kept,
-                sourcesBefore: now.advanced(by: .seconds(-7 * 86_400))))
     }
 
     /// Stops the dispatcher, then closes the connections and the journal.

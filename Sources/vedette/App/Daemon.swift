@@ -117,13 +117,13 @@ struct Daemon {
                 let current = configuration
                 measuring = task(after: measuring) { await app.storeLateness() }
                 pruning = task(after: pruning) {
-                    if await app.isBeyondSize(current) { await app.prune(current) }
+                    if await app.pruner.isBeyondSize(current) { await app.pruner.prune(current) }
                 }
             case .hourPassed where reloading != nil: continue
             case .hourPassed:
                 // Beside this loop, so that signals and reloads overtake it; one at a time.
                 let current = configuration
-                pruning = task(after: pruning) { await app.prune(current) }
+                pruning = task(after: pruning) { await app.pruner.prune(current) }
             }
         }
         notifier.stopping()
