@@ -2,7 +2,7 @@
 
 public import VedetteCore
 
-/// The page: its routes, its safety, and what it reads. It serves HTML; other routes can be added.
+/// The page: its routes, and what it reads. It serves HTML; other routes can be added.
 public struct StatusPage: Sendable {
     /// What the page reads.
     public struct Sources: Sendable {
@@ -69,24 +69,9 @@ public struct StatusPage: Sendable {
                 response = refusal(error, of: request)
             }
         }
-        let own = Set(response.headers.map { $0.name.lowercased() })
-        response.headers += StatusPage.safety.filter { !own.contains($0.name.lowercased()) }
+        SecurityHeaders.add(to: &response)
         return response
     }
-
-    /// Every response has these, unless its route sets them otherwise.
-    static let safety = [
-        HeaderField(
-            "Content-Security-Policy",
-            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-                + "frame-ancestors 'none'; base-uri 'none'"),
-        HeaderField("X-Content-Type-Options", "nosniff"),
-        // With `no-referrer` a browser would send the forms of the page with `Origin: null`.
-        HeaderField("Referrer-Policy", "same-origin"),
-        HeaderField("Cross-Origin-Resource-Policy", "same-origin"),
-        HeaderField("Cross-Origin-Opener-Policy", "same-origin"),
-        HeaderField("Cache-Control", "no-store"),
-    ]
 
     private func refusal(_ refusal: RequestGuard.Refusal, of request: PageRequest) -> PageResponse {
         let isPerson = request.header("Accept")?.contains("text/html") == true
