@@ -3,7 +3,7 @@
 public import VedetteCore
 
 /// The routes for programs: metrics, health checks, the API, the feed and badges. A new route is a row in one of the tables
-/// beside this file, which has its handler, the check of its parameters and its documentation.
+/// in `Routes`, which has its handler, the check of its parameters and its documentation.
 public struct APIRoutes: Sendable {
     let journal: any JournalAccess
     let hub: ChangeHub
@@ -39,7 +39,10 @@ public struct APIRoutes: Sendable {
         return table.map(\.route) + [own]
     }
 
-    var table: [APIOperation] { Self.checks(self) + Self.lists(self) + Self.events(self) + Self.pictures(self) }
+    var table: [APIOperation] {
+        HealthRoutes(api: self).operations + ListRoutes(api: self).operations + EventRoutes(api: self).operations
+            + BadgeRoutes(api: self).operations
+    }
 
     // MARK: Parameters
 

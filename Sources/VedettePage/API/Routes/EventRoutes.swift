@@ -2,9 +2,12 @@
 
 import VedetteCore
 
-extension APIRoutes {
+/// Events as lines, as a stream and as a feed.
+struct EventRoutes: Sendable {
+    let api: APIRoutes
+
     private static let filters = [
-        source, APIParameter("key", "Only about the item with this key."), rule,
+        APIRoutes.source, APIParameter("key", "Only about the item with this key."), APIRoutes.rule,
         APIParameter(
             "type", .choice(Event.Kind.allCases.filter { !$0.isMadeForMessage }.map(\.word)),
             "Only events of this type."),
@@ -20,30 +23,30 @@ extension APIRoutes {
         return parameter
     }()
 
-    /// Events as lines, as a stream and as a feed.
-    static func events(_ api: APIRoutes) -> [APIOperation] {
+    var operations: [APIOperation] {
         [
             APIOperation(
                 pattern: "/api/v1/events", name: "events",
                 summary: "Events, as `tail --json`; with `Accept: text/event-stream` those to come, as they are stored",
-                parameters: filters + [
-                    APIParameter("since", .time, "Only events of this time or later."), after, limit, lastEventID,
+                parameters: Self.filters + [
+                    APIParameter("since", .time, "Only events of this time or later."), Self.after, APIRoutes.limit,
+                    Self.lastEventID,
                 ],
                 responses: [
-                    lines("Event", "Stored events, the oldest first"),
+                    APIRoutes.lines("Event", "Stored events, the oldest first"),
                     .init(
                         contentType: "text/event-stream", description: "Server-sent events; each id is a `data.seq`"),
                 ]
             ) { request throws(APIError) in
                 let accepts = request.request.header("accept")?.lowercased() ?? ""
-                if accepts.contains("text/event-stream") { return try await api.stream(request) }
-                return try await api.events(request)
+                if accepts.contains("text/event-stream") { return try await stream(request) }
+                return try await events(request)
             },
             APIOperation(
                 pattern: "/events.atom", name: "feed", summary: "Events as an Atom feed, the newest first",
-                parameters: filters + [APIParameter("page", .number(1...AtomFeed.mostPages), "Older events.")],
+                parameters: Self.filters + [APIParameter("page", .number(1...AtomFeed.mostPages), "Older events.")],
                 responses: [.init(contentType: "application/atom+xml", description: "The feed")]
-            ) { request throws(APIError) in try await api.feed(request) },
+            ) { request throws(APIError) in try await feed(request) },
         ]
     }
 
@@ -57,23 +60,23 @@ extension APIRoutes {
     private func events(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let (filter, limit) = (filter(request), Int(request.number("limit", default: 100)))
         let after = request["after"].flatMap { Int64($0) }
-        let found = try await Self.read { () async throws(JournalError) in
-            let reader = try await journal.reader()
+        let found = try await APIRoutes.read { () async throws(JournalError) in
+            let reader = try await api.journal.reader()
             guard let after else { return try await reader.lastEvents(limit, filter) }
             return try await reader.events(after: after, filter, limit: limit + 1)
         }
         let page = found.prefix(limit)
         let next = found.count > limit ? page.last.map { "\($0.seq)" } : nil
-        return Self.respond(
-            page.map(\.json), next: next.map { Self.address(request, "/api/v1/events", ["after": $0]) })
+        return APIRoutes.respond(
+            page.map(\.json), next: next.map { APIRoutes.address(request, "/api/v1/events", ["after": $0]) })
     }
 
     /// Begins behind the event that the client has, else with the events to come.
     private func stream(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
-        let stream = try await Self.read { () async throws(JournalError) in
-            let last: Int64 = if let known { known } else { try await journal.reader().lastSeq() }
-            return EventStream(journal, after: last, filter(request), hub, shared: shared, clock: clock)
+        let stream = try await APIRoutes.read { () async throws(JournalError) in
+            let last: Int64 = if let known { known } else { try await api.journal.reader().lastSeq() }
+            return EventStream(api.journal, after: last, filter(request), api.hub, shared: api.shared, clock: api.clock)
         }
         return PageResponse(
             contentType: EventStream.contentType, headers: [HeaderField("Cache-Control", "no-store")],
@@ -83,12 +86,12 @@ extension APIRoutes {
     private func feed(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let (filter, page) = (filter(request), request.number("page", default: 1))
         let wanted = Int(page) * AtomFeed.pageLength
-        let newest = try await Self.read { () async throws(JournalError) in
-            try await journal.reader().lastEvents(wanted + 1, filter)
+        let newest = try await APIRoutes.read { () async throws(JournalError) in
+            try await api.journal.reader().lastEvents(wanted + 1, filter)
         }
         let events = newest.reversed().dropFirst(wanted - AtomFeed.pageLength).prefix(AtomFeed.pageLength)
         let hasNext = newest.count > wanted && page < AtomFeed.mostPages
-        func address(_ page: Int64) -> String { Self.address(request, "/events.atom", ["page": "\(page)"]) }
+        func address(_ page: Int64) -> String { APIRoutes.address(request, "/events.atom", ["page": "\(page)"]) }
         let text = AtomFeed(
             address: page == 1 && request.values.isEmpty ? "/events.atom" : address(page),
             next: hasNext ? address(page + 1) : nil, events: Array(events)

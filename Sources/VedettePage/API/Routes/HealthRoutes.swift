@@ -2,9 +2,11 @@
 
 import VedetteCore
 
-extension APIRoutes {
-    /// Metrics and health checks.
-    static func checks(_ api: APIRoutes) -> [APIOperation] {
+/// Metrics and health checks.
+struct HealthRoutes: Sendable {
+    let api: APIRoutes
+
+    var operations: [APIOperation] {
         [
             APIOperation(
                 pattern: "/metrics", name: "metrics", summary: "The metrics, for Prometheus",
@@ -23,12 +25,12 @@ extension APIRoutes {
                     .init(contentType: "text/plain", description: "They are"),
                     .init(status: 503, contentType: "text/plain", description: "They are not; the reason"),
                 ], isOpen: true
-            ) { _ in await api.readiness() },
+            ) { _ in await readiness() },
         ]
     }
 
     private func readiness() async -> PageResponse {
-        switch await numbers().isStalled {
+        switch await api.numbers().isStalled {
         case false: .text("ok\n")
         case true: .text("nothing is stored, although polls are due\n", status: 503)
         case nil: .text("the journal cannot be read\n", status: 503)

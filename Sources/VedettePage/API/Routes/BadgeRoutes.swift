@@ -2,9 +2,11 @@
 
 import VedetteCore
 
-extension APIRoutes {
-    /// Pictures for pages of others.
-    static func pictures(_ api: APIRoutes) -> [APIOperation] {
+/// Pictures for pages of others.
+struct BadgeRoutes: Sendable {
+    let api: APIRoutes
+
+    var operations: [APIOperation] {
         [
             APIOperation(
                 pattern: "/badge/{source}/{picture}", name: "badge",
@@ -16,19 +18,21 @@ extension APIRoutes {
                     .init(contentType: "image/svg+xml", description: "The picture"),
                     .init(status: 404, contentType: "image/svg+xml", description: "There is no such item"),
                 ]
-            ) { request throws(APIError) in try await api.badge(request) }
+            ) { request throws(APIError) in try await badge(request) }
         ]
     }
 
     private func badge(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
         let picture = request["picture"] ?? ""
         let key = picture.hasSuffix(".svg") ? String(picture.dropLast(4)) : picture
-        let source = await configuration().sources.first { $0.name == request["source"] }
+        let source = await api.configuration().sources.first { $0.name == request["source"] }
         var item: Item?
         if let source {
             // Only this row is decoded.
-            item = try await Self.read { () async throws(JournalError) in
-                try await journal.reader().items(of: source.name)[key].flatMap { $0.absentSince == nil ? $0.item : nil }
+            item = try await APIRoutes.read { () async throws(JournalError) in
+                try await api.journal.reader().items(of: source.name)[key].flatMap {
+                    $0.absentSince == nil ? $0.item : nil
+                }
             }
         }
         let state = item.map { $0.state ?? "there" } ?? "unknown"
