@@ -185,6 +185,29 @@ struct ItemDetailTests {
             ])
     }
 
+    @Test(
+        "an outcome has the same words for `explain`, which names the sink before, and for `show`",
+        arguments: [
+            (DeliveryState.sent, "sent at 08:56:00", "sent to hook at 08:56:00 by the rule ready"),
+            (.pending, "pending, due at 09:05:00", "pending for hook, due at 09:05:00 by the rule ready"),
+            (.retry, "retrying, due at 09:05:00: HTTP 500", "retrying for hook, due at 09:05:00: HTTP 500"),
+            (.paused, "paused: HTTP 500", "paused for hook: HTTP 500"),
+            (.dead, "dead at 08:56:00: HTTP 500", "dead for hook at 08:56:00: HTTP 500"),
+            (.suppressed, "suppressed: HTTP 500", "suppressed for hook: HTTP 500"),
+        ])
+    func outcomes(state: DeliveryState, outcome: String, sentence: String) {
+        let due = now.advanced(by: .seconds(300))
+        let reason = [.sent, .pending].contains(state) ? nil : "HTTP 500"
+        var status = Self.delivery(Self.event(1, 240, "a", "b"), "hook", state, reason)
+        status.delivery.due = due
+        func plain(_ text: String) -> String {
+            text.replacing(LocalTime.text(ago(240), now: now), with: "08:56:00")
+                .replacing(LocalTime.text(due, now: now), with: "09:05:00")
+        }
+        #expect(plain(DeliverySentence(status, now: now).outcome) == outcome)
+        #expect(DeliverySentence.sentences([status], now: now).map(plain) == [sentence])
+    }
+
     @Test("a wide terminal and a pipe break no line, and colours change no text")
     func wide() {
         #expect(screen(width: 120).contains { $0.hasSuffix("starts each morning") && $0.hasPrefix("description  ") })

@@ -86,19 +86,14 @@ struct ExplainCommand: AsyncParsableCommand {
 
     private func show(_ status: DeliveryStatus, _ reader: any JournalReader) async throws {
         let (delivery, now) = (status.delivery, SystemClock().now().wall)
-        var line = "    → \(delivery.message.sink): \(status.state.rawValue)"
-        switch status.state {
-        case .sent, .dead, .suppressed: line += status.endedAt.map { " \($0.relative(to: now))" } ?? ""
-        case .retry, .pending: line += delivery.due > now ? ", due \(delivery.due.relative(to: now))" : ""
-        case .paused: break
-        }
-        if let reason = delivery.reason { line += ": \(LocalTime.localized(reason, now: now))" }
+        let line = "    → \(delivery.message.sink): \(DeliverySentence(status, now: now).outcome)"
         try Output.print(TerminalText.safe(line, limit: 1000))
         for attempt in try await reader.attempts(of: delivery.id) {
             let reason = attempt.reason.map { ": \($0)" } ?? ""
             try Output.print(
                 TerminalText.safe(
-                    "        attempt \(attempt.attempts), \(attempt.at.relative(to: now))\(reason)", limit: 1000))
+                    "        attempt \(attempt.attempts) at \(LocalTime.text(attempt.at, now: now))\(reason)",
+                    limit: 1000))
         }
     }
 }
