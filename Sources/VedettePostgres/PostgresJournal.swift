@@ -90,8 +90,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     public func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
         guard !polls.isEmpty else { return CommitResult(polls: []) }
         return try await writer.write(.commit) { transaction in
-            let foreign = try LeaseRows.foreign(polls.compactMap(\.record?.name), transaction)
-            if let source = foreign.min() {
+            let fenced = try LeaseRows.fenced(polls.compactMap(\.record?.name), transaction)
+            if let source = fenced.min() {
                 throw JournalError(.conflict, "another watcher holds '\(source)' now")
             }
             try ChangeRows.requireCurrent(polls, transaction)
@@ -106,8 +106,8 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         guard !writes.isEmpty else { return }
         try await writer.write(.commit) { transaction in
             // Of a source that another watcher holds now they are out of date.
-            let foreign = try LeaseRows.foreign(writes.map(\.record.name), transaction)
-            let records = writes.filter { !foreign.contains($0.record.name) }
+            let fenced = try LeaseRows.fenced(writes.map(\.record.name), transaction)
+            let records = writes.filter { !fenced.contains($0.record.name) }
                 .map { PollRecord(record: $0.record, writes: $0.items) }
             var writer = try PollWriter(transaction, records)
             _ = writer.write(records)

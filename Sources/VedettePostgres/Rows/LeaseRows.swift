@@ -24,7 +24,7 @@ enum LeaseRows {
     }
 
     /// Returns the records of sources and sinks among these that the writer of the transaction does not hold.
-    static func foreign(_ records: [String], _ transaction: Transaction) throws -> Set<String> {
+    static func fenced(_ records: [String], _ transaction: Transaction) throws -> Set<String> {
         guard let writer = transaction.sharedWriter, !records.isEmpty else { return [] }
         let leases = Dictionary(records.compactMap { record in lease(of: record).map { ($0.text, record) } }) {
             first, _ in first
