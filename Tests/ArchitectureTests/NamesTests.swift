@@ -22,7 +22,7 @@ struct NamesTests {
         """,
         "VedetteHTTP": """
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
-        PinRegistry PeerCertificate PinnedConnections TLSOptions
+        PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone",
         "VedettePage": "MachineAPI APIRoute",

@@ -164,6 +164,6 @@ struct TLSPolicyTests {
             ],
             [1_793_544_969_000, 1_795_272_969_000, 1_795_272_969_000, nil, nil, nil] as [Int64?]))
     func dates(_ text: String, _ expected: Int64?) {
-        #expect(CertificateExpiry.date(text)?.milliseconds == expected)
+        #expect(CurlCertificateDate.date(text)?.milliseconds == expected)
     }
 }

@@ -334,7 +334,7 @@ final class Transfer {
             setsCookies: head.setsCookies, body: isKnown ? [] : body.take(), digest: digest, isKnown: isKnown,
             isBodyOptional: isBodyOptional, received: count, microseconds: Int64(time),
             isFromPrivate: isFromPrivate,
-            certificateExpires: hop?.request.inspectsConnection == true ? CertificateExpiry.expiry(easy) : nil,
+            certificateExpires: hop?.request.inspectsConnection == true ? CurlCertificateDate.expiry(easy) : nil,
             memory: isKnown ? nil : memory)
     }
 

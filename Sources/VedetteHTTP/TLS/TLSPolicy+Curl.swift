@@ -26,3 +26,17 @@ extension TLSPolicy {
         return isSet
     }
 }
+
+extension TLSPolicy.Version {
+    /// The value of CURLOPT_SSLVERSION for this version or a later one.
+    var option: Int {
+        switch self {
+        case .v1_0: Int(CURL_SSLVERSION_TLSv1_0)
+        case .v1_1: Int(CURL_SSLVERSION_TLSv1_1)
+        case .v1_2: Int(CURL_SSLVERSION_TLSv1_2)
+        case .v1_3: Int(CURL_SSLVERSION_TLSv1_3)
+        }
+    }
+
+    var isOld: Bool { self == .v1_0 || self == .v1_1 }
+}

@@ -3,8 +3,8 @@
 import CCurl
 import VedetteCore
 
-/// Reads the server's certificate chain as libcurl reports it (CURLINFO_CERTINFO(3)).
-enum CertificateExpiry {
+/// Reads the last valid time of the server's certificate from its chain, as libcurl reports it (CURLINFO_CERTINFO(3)).
+enum CurlCertificateDate {
     private static let label = "Expire date:"
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -44,18 +44,4 @@ enum CertificateExpiry {
         return CivilDate(year: year, month: month, day: day, hour: parts[0], minute: parts[1], second: parts[2])
             .timestamp
     }
-}
-
-extension TLSPolicy.Version {
-    /// The value of CURLOPT_SSLVERSION for this version or a later one.
-    var option: Int {
-        switch self {
-        case .v1_0: Int(CURL_SSLVERSION_TLSv1_0)
-        case .v1_1: Int(CURL_SSLVERSION_TLSv1_1)
-        case .v1_2: Int(CURL_SSLVERSION_TLSv1_2)
-        case .v1_3: Int(CURL_SSLVERSION_TLSv1_3)
-        }
-    }
-
-    var isOld: Bool { self == .v1_0 || self == .v1_1 }
 }
