@@ -180,7 +180,7 @@ public enum ConfigurationKeys {
         KeySpec("for", "duration", "The match must stay true this long.", default: "0s"),
         KeySpec(
             "depends", "text or list",
-            "Sources; while one of them is failing or down, messages are held. What is still so is told after it."),
+            "Sources; while one of them is failing or down, messages are held. What is still so is sent after it."),
         KeySpec("quiet", "map", "Times in which not to disturb."),
         KeySpec("during", "text or list", "Names of windows; outside of them it is quiet.", default: "at any time"),
         KeySpec("if", "map or list", "What the last good poll of another source must show."),
@@ -191,7 +191,9 @@ public enum ConfigurationKeys {
         KeySpec("digest", "map", "Several events in one message."),
         KeySpec(
             "limit", "map", "A limit of messages in a time; what exceeds it ends in one message with the latest state."),
-        KeySpec("resolved", "true | false", "Tells the end of what the rule told, and only of that.", default: "false"),
+        KeySpec(
+            "resolved", "true | false", "Sends the end of each match that the rule announced, and of no other.",
+            default: "false"),
         KeySpec("remind", "map", "Repeats the message while the match is true."),
         KeySpec("escalate", "list", "Further sinks when the match is still true after a while."),
         KeySpec("tests", "list", "Examples that `check` runs."),
@@ -319,7 +321,8 @@ public enum ConfigurationKeys {
         KeySpec("not", "map", "This does not match."),
         KeySpec("by", "number or percent", "By how much the number of `field` changed: 10, 5%, +5% up, -10 down."),
         KeySpec(
-            "compare", "told | previous", "What `by` compares with: the value told last, or that of the poll before.",
+            "compare", "told | previous",
+            "What `by` compares with: the value announced last, or that of the poll before.",
             default: "told"),
         KeySpec("older", "duration", "The time in `field` is longer ago than this."),
         KeySpec("how_many", "map", "The number of items of `source` with that value crosses a bound."),

@@ -200,7 +200,7 @@ extension ConditionReader {
                 node.place, "'by' is a number or a percentage above zero as 10, 5%, +5% or -10, not '\(text)'")
             return nil
         }
-        delta.comparesWithTold = comparison != .previous
+        delta.comparesWithAnnounced = comparison != .previous
         let by = Condition.by(name, delta)
         return from == nil && to == nil ? by : .all([.field(name, from: from, to: to), by])
     }

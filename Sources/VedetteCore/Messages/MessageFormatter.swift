@@ -110,7 +110,7 @@ public enum MessageFormatter {
 }
 
 extension Event.Kind {
-    /// Whether it tells the end of what was told before: a match is over, a source or the network is back.
+    /// Whether it announces the end of what was announced before: a match is over, a source or the network is back.
     public var isEnd: Bool { [.resolved, .recovered, .online].contains(self) }
 }
 

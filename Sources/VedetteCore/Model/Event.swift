@@ -34,7 +34,7 @@ public struct Event: Sendable, Hashable {
         case digest = "io.vedette.rule.digest"
         /// A match is still true. Made by a rule.
         case reminder = "io.vedette.rule.reminder"
-        /// A match that a rule told is over. Made by a rule.
+        /// A match that a rule announced is over. Made by a rule.
         case resolved = "io.vedette.rule.resolved"
         /// A rule could not be evaluated against events of a poll. Made by the rule.
         case ruleFailed = "io.vedette.rule.failed"
@@ -116,7 +116,7 @@ public struct Event: Sendable, Hashable {
         public var cause: Kind?
         /// The title of a message about several subjects, or about the end of a match; nil for the usual one.
         public var title: String?
-        /// The subjects of a message that tells several: at most 1,000, each at its latest state.
+        /// The subjects of a message about several: at most 1,000, each at its latest state.
         public var parts: [Part] = []
 
         /// One subject of several.

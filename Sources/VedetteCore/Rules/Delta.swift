@@ -13,9 +13,9 @@ public struct Delta: Sendable, Hashable {
     public var isPercent: Bool
     /// Which changes count.
     public var direction: Direction
-    /// Whether the change is measured from the value that the last message told, and not from the poll before. A slow
+    /// Whether the change is measured from the value that the last message announced, and not from the poll before. A slow
     /// drift would else never be large enough.
-    public var comparesWithTold = true
+    public var comparesWithAnnounced = true
 
     /// Reads what `by` says; returns nil when it is no such number.
     public init?(_ text: String) {

@@ -15,7 +15,7 @@ public struct Gates: Sendable {
     public var digest: DigestPlan?
     /// Bounds the number of messages in a time; nil for no bound.
     public var limit: Limit?
-    /// `resolved`: tells the end of what the rule told, and only of that.
+    /// `resolved`: sends the end of each match that the rule announced, and of no other.
     public var resolved = false
     /// `at_least`: how many matches make a message; nil for each.
     public var atLeast: Limit?

@@ -75,7 +75,7 @@ extension RuleEngine {
         }
     }
 
-    /// The count is another one beyond the bound: what waits to tell it, and its reminders, have the latest one.
+    /// The count is another one beyond the bound: what waits to announce it, and its reminders, have the latest one.
     private mutating func updateCount(_ rule: Rule, _ wanted: ItemCount, _ count: Int) {
         for key in bySubject[Subject(source: wanted.condition.source, key: nil)] ?? [] where key.rule == rule.name {
             guard var memory = memories[key], memory.event?.kind == .elapsed, memory.event?.summary?.count != count
@@ -87,7 +87,7 @@ extension RuleEngine {
     }
 
     /// The count is back within the bound.
-    /// - Parameter event: tells the count.
+    /// - Parameter event: has the count.
     private mutating func endCount(
         _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) {

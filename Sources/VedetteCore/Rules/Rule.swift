@@ -35,8 +35,8 @@ public struct Rule: Sendable {
     public var matchesExisting: Bool
     /// A digest of name, `when`, `for` and `limit`. The rule's memory is kept over a reload while this is the same.
     public var identity: UInt64
-    /// The fields whose values `by` compares with those that the last message told.
-    let toldFields: Set<String>
+    /// The fields whose values `by` compares with those that the last message announced.
+    let announcedFields: Set<String>
     /// Examples of what the rule sends and does not send.
     public var tests: [RuleTest] = []
 
@@ -47,7 +47,7 @@ public struct Rule: Sendable {
     ) {
         (self.name, self.when, self.stop, self.priority, self.notify) = (name, when, stop, priority, notify)
         (self.tags, self.gates, self.matchesExisting, self.identity) = (tags, gates, matchesExisting, identity)
-        toldFields = when.toldFields
+        announcedFields = when.announcedFields
     }
 
     /// What the rule asks of the items of a source, event or not: those of `if` and `unless`, then that of `how_many`.
@@ -105,11 +105,11 @@ extension Condition {
         }
     }
 
-    /// The fields whose changes are measured from the value that was told last.
-    fileprivate var toldFields: Set<String> {
+    /// The fields whose changes are measured from the value that was announced last.
+    fileprivate var announcedFields: Set<String> {
         switch self {
-        case .by(let name, let delta): delta.comparesWithTold ? [name] : []
-        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.toldFields) }
+        case .by(let name, let delta): delta.comparesWithAnnounced ? [name] : []
+        case .all(let parts), .any(let parts): parts.reduce(into: []) { $0.formUnion($1.announcedFields) }
         default: []
         }
     }
@@ -139,8 +139,8 @@ public struct RuleSet: Sendable {
     let counting: [Rule]
     /// The sources whose items they count.
     let countedSources: Set<String>
-    /// The rules with a `by` that compares with the value that was told last.
-    let comparingTold: [Rule]
+    /// The rules with a `by` that compares with the value that was announced last.
+    let comparingAnnounced: [Rule]
     private let index: RuleIndex
     private let byName: [String: Int]
 
@@ -150,7 +150,7 @@ public struct RuleSet: Sendable {
         matchingExisting = rules.filter(\.matchesExisting)
         counting = rules.filter { $0.when.count != nil }
         countedSources = Set(counting.compactMap { $0.when.count?.condition.source })
-        comparingTold = rules.filter { !$0.toldFields.isEmpty }
+        comparingAnnounced = rules.filter { !$0.announcedFields.isEmpty }
         byName = Dictionary(rules.indices.map { (rules[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         index = RuleIndex(rules)
     }

@@ -17,7 +17,7 @@ public struct Silence: Sendable, Hashable {
     public var untilState: String?
     /// The only sink that it silences; nil for every sink.
     public var sink: String?
-    /// Whether what it held is not told at its end.
+    /// Whether what it held is not announced at its end.
     public var drops: Bool
     /// When it was set.
     public var created: Timestamp

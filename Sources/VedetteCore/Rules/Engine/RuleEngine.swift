@@ -27,7 +27,7 @@ public struct RuleEngine: Sendable {
     var gathered: SourceFacts?
     /// How often facts were gathered: a poll whose evaluation began before counts for them, too.
     var gatherings = 0
-    /// The rows that are told together.
+    /// The rows that are announced together.
     var groups: [RowGroup: Set<RuleMemory.Key>] = [:]
     /// Sources that are failing, for `depends`.
     var failing = Set<String>()
@@ -42,7 +42,7 @@ public struct RuleEngine: Sendable {
     /// Sources whose items `how_many` has not counted since its rule came into force: the count may be beyond the bound
     /// already.
     var uncounted = Set<String>()
-    /// Items that the last good poll did not show; the next one tells whether they are gone.
+    /// Items that the last good poll did not show; the next one shows whether they are gone.
     var missing: [String: Set<String>] = [:]
     var step = Step()
     /// The rules whose deadlines this engine evaluates; nil for all.
@@ -256,7 +256,7 @@ public struct RuleEngine: Sendable {
     mutating func put(_ memory: RuleMemory) -> Bool {
         let room = Room(rule: memory.key.rule, slot: memory.key.slot)
         guard memories[memory.key] != nil || counts[room, default: 0] < RuleEngine.maximumMemories else {
-            if room.slot != .once, room.slot != .told, full.insert(room).inserted {
+            if room.slot != .once, room.slot != .announced, full.insert(room).inserted {
                 step.warnings.append(
                     "rule '\(room.rule)' has no room for more than \(RuleEngine.maximumMemories) \(room.slot.noun); "
                         + "further ones are suppressed, or get no reminders")

@@ -169,7 +169,7 @@ extension RuleEngine {
         if bySubject[Subject(event)] != nil { evaluation.recordMatch() }
         let retracting = updateMemories(with: event, at: evaluation.now, identifier)
         let results = rules.evaluate(event) { rule in
-            evaluation.result(of: rule, toldValues(in: event, rule), elapsed: elapsed) { $0.result(for: $1) }
+            evaluation.result(of: rule, announcedValues(in: event, rule), elapsed: elapsed) { $0.result(for: $1) }
         }
         for result in results {
             keepReference(result.rule, event, at: evaluation.now)
@@ -179,7 +179,7 @@ extension RuleEngine {
             hold(result.rule, event, at: evaluation.now, identifier)
             evaluation.add(elapsed() - start, to: result.rule)
         }
-        if event.kind == .disappeared { forgetTold(Subject(event)) }
+        if event.kind == .disappeared { forgetAnnounced(Subject(event)) }
         if silencesEnded { openSilences(at: evaluation.now, identifier) }
     }
 

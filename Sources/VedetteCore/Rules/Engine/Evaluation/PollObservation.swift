@@ -25,7 +25,7 @@ public struct PollObservation: Sendable {
 
 /// What polls change in the memory of the rules.
 extension RuleEngine {
-    /// Updates what is remembered of a source's items from a new baseline, since no event tells what changed or is gone.
+    /// Updates what is remembered of a source's items from a new baseline, since no event shows what changed or is gone.
     mutating func rebaseline(
         _ source: String, _ items: [StoredItem], at now: RuleTime, _ identifier: () -> Identifier
     ) {
@@ -50,7 +50,7 @@ extension RuleEngine {
     mutating func forgetItems(
         _ names: Set<String>, of source: String, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        for name in names { forgetTold(Subject(source: source, key: name)) }
+        for name in names { forgetAnnounced(Subject(source: source, key: name)) }
         for key in keys(of: source) {
             guard let memory = memories[key], let rule = rule(of: key), let event = memory.event,
                 let name = event.item?.key, names.contains(name), event.kind != .disappeared

@@ -43,10 +43,10 @@ extension RuleEngine {
         }
     }
 
-    /// `nothing`: a match starts the time anew, and ends what was told.
+    /// `nothing`: a match starts the time again, and ends what was announced.
     mutating func noteMatch(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
         let key = RuleMemory.Key(rule: rule.name, slot: .absence, name: "")
-        let told = memories[key].flatMap { $0.isTold ? $0.event : nil }
+        let announced = memories[key].flatMap { $0.isAnnounced ? $0.event : nil }
         let seconds = memories[key]?.seconds(at: now) ?? 0
         var memory = RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.event = memories[key]?.event ?? event
@@ -55,13 +55,13 @@ extension RuleEngine {
         memory.due = now.steady.advanced(by: rule.gates.nothing)
         put(memory)
         if let absence = memory.event {
-            // What waits to tell the absence is no longer so.
+            // What waits to announce the absence is no longer so.
             for slot in [RuleMemory.Slot.silenced, .blocked, .deferred] {
                 forget(RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(absence).text))
             }
         }
-        guard rule.gates.resolved, let told else { return }
-        let resolved = told.resolved(by: event, id: identifier(), at: now.wall, after: seconds)
+        guard rule.gates.resolved, let announced else { return }
+        let resolved = announced.resolved(by: event, id: identifier(), at: now.wall, after: seconds)
         release(rule, resolved, at: now, identifier)
     }
 
@@ -70,7 +70,7 @@ extension RuleEngine {
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         var memory = memory
-        (memory.due, memory.isTold) = (nil, true)
+        (memory.due, memory.isAnnounced) = (nil, true)
         put(memory)
         guard var event = memory.event else { return }
         (event.id, event.kind, event.time) = (identifier(), .elapsed, now.wall)

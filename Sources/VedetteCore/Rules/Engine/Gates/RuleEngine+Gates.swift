@@ -209,7 +209,7 @@ extension RuleEngine {
         }
     }
 
-    /// The oldest message left the window of a limit: tells what was withheld, with its latest state.
+    /// The oldest message left the window of a limit: announces what was withheld, with its latest state.
     mutating func slideWindow(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
@@ -219,7 +219,7 @@ extension RuleEngine {
         let group = RowGroup(rule: rule.name, slot: .limited, name: memory.key.name)
         if memory.times.count < limit.count, groups[group] != nil {
             guard !deferInQuietTime(memory, rule, at: now) else { return }
-            if tell(rule, takeWithheld(group), at: now, identifier) { memory.times.append(now.steady) }
+            if announce(rule, takeWithheld(group), at: now, identifier) { memory.times.append(now.steady) }
         }
         guard let first = memory.times.first else { return forget(memory.key) }
         (memory.due, memory.isCivil) = (first.advanced(by: limit.per), false)
@@ -255,7 +255,7 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
         withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        let shown = toldValues(in: event, rule)
+        let shown = announcedValues(in: event, rule)
         let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
         for target in targets {
             var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
@@ -277,7 +277,7 @@ extension RuleEngine {
             }
             step.deliveries.append(delivery)
         }
-        if reason == nil { rememberTold(rule, event, at: now) }
+        if reason == nil { rememberAnnounced(rule, event, at: now) }
     }
 }
 

@@ -20,8 +20,8 @@ private enum HealthChange: String {
 }
 
 /// Keeps the health of sources, and groups the messages about sources of one server. The first message is sent at once.
-/// Those that follow within a minute are told together when it ends, as far as they are still true. A recovery that is told
-/// names the sources of the server that still fail.
+/// Those that follow within a minute are announced together when it ends, as far as they are still true. The message
+/// of a recovery names the sources of the server that still fail.
 extension RuleEngine {
     static let groupSpan = Duration.seconds(60)
 
@@ -30,7 +30,7 @@ extension RuleEngine {
     /// Keeps the sets of sources that are failing and down, and lets go what waited for one of them.
     mutating func trackFailure(_ event: Event, at now: RuleTime) {
         let before = Step.Failure(isFailing: failing.contains(event.source), cause: causes[event.source])
-        // Without polls, as in a simulation, only the failure tells the server.
+        // Without polls, as in a simulation, only the failure names the server.
         if let server = event.error?.server, servers[event.source] == nil { servers[event.source] = server }
         switch event.kind {
         case .failing:
@@ -106,7 +106,7 @@ extension RuleEngine {
         }
     }
 
-    /// The minute after the first message is over: tells the others.
+    /// The minute after the first message is over: announces the others.
     mutating func sendGroup(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
@@ -114,7 +114,7 @@ extension RuleEngine {
         guard groups[group] == nil || !deferInQuietTime(memory, rule, at: now) else { return }
         let rows = takeWithheld(group)
         // Forgotten afterwards only, so that a single message starts no group of its own.
-        _ = tell(rule, rows, at: now, identifier)
+        _ = announce(rule, rows, at: now, identifier)
         forget(memory.key)
     }
 

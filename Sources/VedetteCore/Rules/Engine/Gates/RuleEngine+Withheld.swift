@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rows of one rule that are told in one message: what a gate withheld, or what one message told and reminds of.
+/// The rows of one rule that are announced in one message: what a gate withheld, or what a message announced and
+/// reminders repeat.
 struct RowGroup: Hashable, Sendable {
     var rule: String
     var slot: RuleMemory.Slot
@@ -21,11 +22,11 @@ struct Obstacle: Sendable {
     var slot: RuleMemory.Slot
     /// The end as wall time; nil when it is unknown.
     var end: Timestamp?
-    /// Whether the message is not told later.
+    /// Whether the message is not announced later.
     var drops = false
 }
 
-/// What `depends`, silences and `limit` withhold, and telling what is still so when they end.
+/// What `depends`, silences and `limit` withhold, and announcing what is still so when they end.
 extension RuleEngine {
     /// Subjects that a message names in its lines.
     static let maximumNamed = 10
@@ -71,7 +72,7 @@ extension RuleEngine {
 
     // MARK: Withholding
 
-    /// Suppresses a message, and keeps it to tell what is still so when the obstacle ends.
+    /// Suppresses a message, and keeps it to announce what is still so when the obstacle ends.
     /// - Parameters:
     ///   - step: escalation steps of the match that the event ends.
     ///   - count: earlier messages that were withheld.
@@ -88,7 +89,7 @@ extension RuleEngine {
     /// Keeps a withheld message in the place of an earlier one about the same subject. Returns false without room.
     /// - Parameters:
     ///   - count: further messages that were withheld before.
-    ///   - due: when it may be told; nil when something else tells that.
+    ///   - due: when it may be announced; nil when something else shows it.
     @discardableResult
     mutating func keepWithheld(
         _ rule: Rule, _ event: Event, in group: RowGroup, sink: String? = nil, step: Int = 0, count: Int,
@@ -175,29 +176,29 @@ extension RuleEngine {
             }
         }
         ready += takeCounts(of: group, areTold: !ready.isEmpty, at: now)
-        let told = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        for memory in told where rule.gates.digest != nil {
+        let announced = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
+        for memory in announced where rule.gates.digest != nil {
             guard let event = memory.event, event.kind != .digest, event.kind != .resolved else { continue }
             passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
         }
         // The end of a match stays a message of its own, so that a receiver can tell what has ended.
-        let direct = told.filter { memory in
+        let direct = announced.filter { memory in
             memory.event?.kind != .resolved && (rule.gates.digest == nil || memory.event?.kind == .digest)
         }
         var counted = direct.contains { $0.event != nil } ? 0 : direct.reduce(0) { $0 + $1.count }
-        for memory in told {
+        for memory in announced {
             guard let event = memory.event, event.kind == .resolved else { continue }
             releaseEnd(rule, event, step: memory.step, count: memory.count - 1 + counted, at: now, identifier)
             counted = 0
         }
         // Before `once_per`, of which a suppressed message uses up no value.
         guard !suppressUnmet(rule, direct, at: now, identifier) else { return }
-        if tell(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
+        if announce(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
             for memory in direct { if let event = memory.event { countInLimit(rule, event, at: now) } }
         }
     }
 
-    /// Takes the rows of a group that only count messages about what is over. While nothing is told, they wait for the
+    /// Takes the rows of a group that only count messages about what is over. While nothing is announced, they wait for the
     /// other rows of the group, or for their own time.
     private mutating func takeCounts(of group: RowGroup, areTold: Bool, at now: RuleTime) -> [RuleMemory] {
         let rows = RuleEngine.ordered(groups[group] ?? []).compactMap { memories[$0] }
@@ -230,24 +231,24 @@ extension RuleEngine {
 
     /// Sends one message about everything in the rows that is still so, and counts what was withheld. Returns whether it
     /// did; a message that is withheld again, or that `if` or `unless` suppresses now, does not count.
-    mutating func tell(
+    mutating func announce(
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
         guard !suppressUnmet(rule, rows, at: now, identifier) else { return false }
-        var told: [RuleMemory] = []
+        var announced: [RuleMemory] = []
         var count = 0
         for memory in rows {
             if let event = memory.event, let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
                 withhold(rule, event, by: obstacle, count: memory.count - 1, at: now, identifier)
             } else {
                 count += memory.count
-                if memory.event != nil { told.append(memory) }
+                if memory.event != nil { announced.append(memory) }
             }
         }
-        let events = told.compactMap(\.event)
-        guard let first = told.first, let event = events.last else { return false }
-        let later = told.count { $0.isAfter }
-        let withheld = max(0, count - told.count + later)
+        let events = announced.compactMap(\.event)
+        guard let first = announced.first, let event = events.last else { return false }
+        let later = announced.count { $0.isAfter }
+        let withheld = max(0, count - announced.count + later)
         guard events.count > 1 else {
             send(rule, event, withheld: withheld, sink: first.sink, at: now, identifier)
             return true
@@ -261,7 +262,7 @@ extension RuleEngine {
             } else {
                 activate(rule, event, group: message.id.description, at: now)
             }
-            rememberTold(rule, event, at: now)
+            rememberAnnounced(rule, event, at: now)
         }
         return true
     }
@@ -269,7 +270,7 @@ extension RuleEngine {
     // MARK: Quiet times
 
     /// The quiet time is over: the matches that it deferred pass the gates again, since a silence or another quiet time may
-    /// have begun. Several that would be sent now are told in one message.
+    /// have begun. Several that would be sent now are announced in one message.
     mutating func releaseDeferred(_ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
         let keys = RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .deferred)] ?? [])
         let due = keys.compactMap { memories[$0] }.filter { $0.isDue(at: now) && !isUncertain($0) }
@@ -306,7 +307,7 @@ extension RuleEngine {
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard !suppressUnmet(rule, rows, at: now, identifier) else { return }
-        var told: [RuleMemory] = []
+        var announced: [RuleMemory] = []
         for var memory in rows {
             guard let event = memory.event else { continue }
             guard passesOncePer(rule, event, at: now) else {
@@ -319,20 +320,20 @@ extension RuleEngine {
             }
             // Like a withheld message it counts itself, too.
             memory.count += 1 + takeEarlier(rule, event)
-            told.append(memory)
+            announced.append(memory)
         }
-        if told.count > 1 {
-            for event in told.compactMap(\.event) {
-                let reason = "told after the quiet time in one message with \(counted(told.count - 1, "other"))"
+        if announced.count > 1 {
+            for event in announced.compactMap(\.event) {
+                let reason = "told after the quiet time in one message with \(counted(announced.count - 1, "other"))"
                 suppress(rule, event, reason, at: now, identifier)
             }
         }
-        if tell(rule, told, at: now, identifier) {
-            for event in told.compactMap(\.event) { countInLimit(rule, event, at: now) }
+        if announce(rule, announced, at: now, identifier) {
+            for event in announced.compactMap(\.event) { countInLimit(rule, event, at: now) }
         }
     }
 
-    /// Counts a message that passed `limit` without waiting for room, since it tells what was withheld.
+    /// Counts a message that passed `limit` without waiting for room, since it announces what was withheld.
     private mutating func countInLimit(_ rule: Rule, _ event: Event, at now: RuleTime) {
         guard let limit = rule.gates.limit else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
@@ -365,8 +366,8 @@ extension Event {
     private func line(of rule: Rule) -> String {
         let title = rule.title(of: self)
         if let error { return "\(title): \(error.detail)" }
-        let told = changes.first { $0.field == "state" }?.to?.description
-        guard let told, let state = item?.state, state != told else { return title }
+        let announced = changes.first { $0.field == "state" }?.to?.description
+        guard let announced, let state = item?.state, state != announced else { return title }
         return "\(title), now \(state)"
     }
 

@@ -48,8 +48,8 @@ public struct RuleMemory: Sendable, Hashable {
         case absence
         /// `how_many`: the number of items of the source is beyond the bound.
         case counted
-        /// `by`: the value of a field that the last message told, in `lines`.
-        case told
+        /// `by`: the value of a field that the last message announced, in `lines`.
+        case announced = "told"
         /// `once_per`: a value for which a message was sent.
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
@@ -73,7 +73,7 @@ public struct RuleMemory: Sendable, Hashable {
             case .tally: "groups of 'at_least'"
             case .absence: "times without a match"
             case .counted: "counts of items"
-            case .told: "values"
+            case .announced: "values"
             case .once: "values"
             case .active: "active matches"
             case .failed: "failures"
@@ -87,15 +87,15 @@ public struct RuleMemory: Sendable, Hashable {
             case .deferred, .digest, .limit, .limited, .silenced, .blocked, .grouped, .outage, .tally, .absence, .once,
                 .active:
                 true
-            case .pending, .counted, .told, .failed: false
+            case .pending, .counted, .announced, .failed: false
             }
         }
 
-        /// Whether its rows are messages that a gate withheld, and that are told when the gate opens.
+        /// Whether its rows are messages that a gate withheld, and that are announced when the gate opens.
         var isWithheld: Bool {
             switch self {
             case .limited, .silenced, .blocked, .grouped: true
-            case .pending, .deferred, .digest, .limit, .outage, .tally, .absence, .counted, .told, .once, .active,
+            case .pending, .deferred, .digest, .limit, .outage, .tally, .absence, .counted, .announced, .once, .active,
                 .failed:
                 false
             }
@@ -141,13 +141,13 @@ public struct RuleMemory: Sendable, Hashable {
     public var step = 0
     /// `limited`: whether `event` came after the withheld ones and is not one of them.
     public var isAfter = false
-    /// The rows that are told together: those of one rule and slot with the same group. Of `active` it is the message that
-    /// told them.
+    /// The rows that are announced together: those of one rule and slot with the same group. Of `active` it is the message that
+    /// announced them.
     public var group = ""
     /// The only sink that a silence withholds the message from; nil for all sinks of the rule.
     public var sink: String?
-    /// `active`: whether a message told the match, so that `resolved` may tell its end.
-    public var isTold = false
+    /// `active`: whether a message announced the match, so that `resolved` may announce its end.
+    public var isAnnounced = false
 
     /// Creates a row.
     public init(key: Key, identity: UInt64, event: Event? = nil, due: Timestamp? = nil, since: Timestamp) {
@@ -163,11 +163,11 @@ public struct RuleMemory: Sendable, Hashable {
         case .pending, .deferred, .active, .limited, .silenced, .blocked: event?.item != nil
         // A good poll of the rule's source shows that there really was nothing.
         case .absence: event.map { $0.source != Event.watcher } ?? false
-        case .digest, .limit, .grouped, .outage, .tally, .counted, .told, .once, .failed: false
+        case .digest, .limit, .grouped, .outage, .tally, .counted, .announced, .once, .failed: false
         }
     }
 
-    /// Whether rows of the same group are told in one message.
+    /// Whether rows of the same group are announced in one message.
     var isInGroup: Bool {
         key.slot.isWithheld || key.slot == .deferred || (key.slot == .active && !group.isEmpty)
     }
@@ -206,7 +206,7 @@ extension RuleMemory {
             "after": isAfter ? .bool(true) : nil,
             "group": group.isEmpty ? nil : .string(group),
             "sink": sink.map(JSON.string),
-            "told": isTold ? .bool(true) : nil,
+            "told": isAnnounced ? .bool(true) : nil,
         ])
     }
 
@@ -228,6 +228,6 @@ extension RuleMemory {
         isAfter = json["after"] == .bool(true)
         group = json["group"]?.string ?? ""
         sink = json["sink"]?.string
-        isTold = json["told"] == .bool(true)
+        isAnnounced = json["told"] == .bool(true)
     }
 }

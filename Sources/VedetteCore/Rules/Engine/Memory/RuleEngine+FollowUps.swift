@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `remind` and `escalate`: further messages about a match that was told and is still true. Matches that one message told
-/// are told together again.
+/// `remind` and `escalate`: further messages about a match that was announced and is still true. Matches of one message
+/// are announced together again.
 extension RuleEngine {
     /// Remembers a match for which a message was sent, for `remind`, `escalate` and `resolved`.
-    /// - Parameter group: the message, when it told several matches; empty when it told this one alone.
+    /// - Parameter group: the message, when it announced several matches; empty when it announced this one alone.
     mutating func activate(_ rule: Rule, _ event: Event, group: String = "", at now: RuleTime) {
         let hasFollowUps = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
         // The last message of a limit may be about an event that ended the match.
         guard hasFollowUps || rule.gates.resolved, event.kind != .digest, event.kind != .resolved,
-            rule.when.matches(toldValues(in: event, rule))
+            rule.when.matches(announcedValues(in: event, rule))
         else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        if let old = memories[key], old.due != nil || old.isTold, !rule.when.restartsWait {
+        if let old = memories[key], old.due != nil || old.isAnnounced, !rule.when.restartsWait {
             // A further message about a match that is active already.
             (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
         }
-        (memory.isTold, memory.group) = (true, group)
+        (memory.isAnnounced, memory.group) = (true, group)
         memory.due = rule.endsReminders(event) ? nil : rule.nextFollowUp(memory)
         if memory.due != nil || rule.gates.resolved { put(memory) }
     }
@@ -40,7 +40,7 @@ extension RuleEngine {
         put(memory)
     }
 
-    /// Moves the matches of a digest to the message that tells them.
+    /// Moves the matches of a digest to the message that announces them.
     mutating func moveReminders(of rule: Rule, from group: String, to message: String) {
         for key in RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .active, name: group)] ?? []) {
             guard var memory = memories[key] else { continue }
@@ -49,12 +49,12 @@ extension RuleEngine {
         }
     }
 
-    /// Starts the reminders of the matches that a digest tells and that are still true.
+    /// Starts the reminders of the matches that a digest announces and that are still true.
     mutating func activateDigest(_ rule: Rule, _ digest: Event, at now: RuleTime) {
         let group = digest.id.description
         for key in RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .active, name: group)] ?? []) {
             if let event = memories[key]?.event { activate(rule, event, group: group, at: now) }
-            if memories[key]?.isTold == false, !rule.matchesExisting { forget(key) }
+            if memories[key]?.isAnnounced == false, !rule.matchesExisting { forget(key) }
         }
     }
 
@@ -66,7 +66,7 @@ extension RuleEngine {
 
     // MARK: Follow-ups
 
-    /// Sends the escalations and the reminder that are due, for all matches that one message told.
+    /// Sends the escalations and the reminder that are due, for all matches that one message announced.
     mutating func sendFollowUps(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
         guard memory.event != nil else { return forget(memory.key) }
         guard !deferInQuietTime(memory, rule, at: now) else { return }
@@ -129,7 +129,7 @@ extension RuleEngine {
             if kind == .reminder { message.kind = kind }
         }
         deliver(rule, message, to: targets, suppressedBy: nil, at: now, identifier)
-        if events.count > 1 { for event in events { rememberTold(rule, event, at: now) } }
+        if events.count > 1 { for event in events { rememberAnnounced(rule, event, at: now) } }
     }
 }
 

@@ -3,15 +3,17 @@
 /// What later events and time do to the matches that rules remember: a match ends, a row expires, an item changes.
 extension RuleEngine {
     /// Updates what is remembered of the event's subject.
-    /// - Returns: the rules for which the event only takes back an absence that they never told.
+    /// - Returns: the rules for which the event only takes back an absence that they never announced.
     mutating func updateMemories(
         with event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) -> Set<String> {
         var retracting = Set<String>()
         for key in RuleEngine.ordered(bySubject[Subject(event)] ?? []) {
             guard let memory = memories[key], let rule = rule(of: key) else { continue }
-            let isUntold = key.slot == .pending || key.slot == .deferred || key.slot.isWithheld
-            if isUntold, event.kind == .appeared, memory.event?.kind == .disappeared { retracting.insert(key.rule) }
+            let isUnannounced = key.slot == .pending || key.slot == .deferred || key.slot.isWithheld
+            if isUnannounced, event.kind == .appeared, memory.event?.kind == .disappeared {
+                retracting.insert(key.rule)
+            }
             update(memory, rule, with: event, at: now, identifier)
         }
         return retracting
@@ -37,12 +39,12 @@ extension RuleEngine {
         case .limited: updateLimited(memory, rule, with: event, isOver: isOver)
         // A message that the rule makes of this event takes the row back itself.
         case .grouped: if isOver, !rule.when.matches(event) { forget(memory.key) }
-        case .limit, .digest, .outage, .tally, .absence, .counted, .told, .once, .failed: return
+        case .limit, .digest, .outage, .tally, .absence, .counted, .announced, .once, .failed: return
         }
     }
 
     /// A limit of one item ends in the latest state, also when the rule does not match that: the message before the limit
-    /// told another one. An item of another group was not named before, so it is named only while the match is true.
+    /// announced another one. An item of another group was not named before, so it is named only while the match is true.
     private mutating func updateLimited(_ memory: RuleMemory, _ rule: Rule, with event: Event, isOver: Bool) {
         var memory = memory
         if rule.gates.limit?.by == .item, !rule.gates.resolved {
@@ -65,7 +67,7 @@ extension RuleEngine {
     }
 
     /// Ends a match that is no longer true. A message that was waiting is suppressed.
-    /// - Parameter ending: the event that ended it; nil when no event tells that.
+    /// - Parameter ending: the event that ended it; nil when no event shows it.
     mutating func resolve(
         _ memory: RuleMemory, _ rule: Rule, _ reason: String, by ending: Event? = nil, at now: RuleTime,
         _ identifier: () -> Identifier
@@ -83,7 +85,7 @@ extension RuleEngine {
             suppress(rule, event, reason, at: now, identifier)
         case .active:
             forget(memory.key)
-            if rule.gates.resolved, memory.isTold {
+            if rule.gates.resolved, memory.isAnnounced {
                 sendResolved(memory, rule, event, by: ending, at: now, identifier)
             }
         case .limited, .silenced, .blocked:
@@ -91,11 +93,11 @@ extension RuleEngine {
             var memory = memory
             memory.event = nil
             put(memory)
-        case .limit, .digest, .grouped, .outage, .tally, .absence, .counted, .told, .once, .failed: return
+        case .limit, .digest, .grouped, .outage, .tally, .absence, .counted, .announced, .once, .failed: return
         }
     }
 
-    /// `resolved`: tells the end of a match that a message told, to every sink that got one.
+    /// `resolved`: announces the end of a match that a message announced, to every sink that got one.
     private mutating func sendResolved(
         _ memory: RuleMemory, _ rule: Rule, _ event: Event, by ending: Event?, at now: RuleTime,
         _ identifier: () -> Identifier
@@ -137,7 +139,7 @@ extension RuleEngine {
         case .outage: sendGroup(memory, rule, at: now, identifier)
         case .tally: slideTally(memory, rule, at: now)
         case .absence: sendAbsence(memory, rule, at: now, identifier)
-        case .limited, .grouped, .counted, .told, .once, .failed: break
+        case .limited, .grouped, .counted, .announced, .once, .failed: break
         }
     }
 
@@ -169,7 +171,7 @@ extension RuleMemory {
     fileprivate var hasWaitingMessage: Bool {
         switch key.slot {
         case .pending, .deferred, .digest, .limited, .silenced, .blocked, .grouped: true
-        case .limit, .outage, .tally, .absence, .counted, .told, .once, .active, .failed: false
+        case .limit, .outage, .tally, .absence, .counted, .announced, .once, .active, .failed: false
         }
     }
 }
@@ -192,15 +194,15 @@ extension Rule {
         case .outage: RuleEngine.groupSpan
         case .tally: gates.atLeast?.per ?? .zero
         case .absence: gates.nothing
-        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .told, .once, .failed: .zero
+        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .announced, .once, .failed: .zero
         }
     }
 }
 
 extension Event {
-    /// Returns the event that tells the end of the match that this event made.
+    /// Returns the event that announces the end of the match that this event made.
     /// - Parameters:
-    ///   - ending: the event that ended it; nil when no event tells that.
+    ///   - ending: the event that ended it; nil when no event shows it.
     ///   - seconds: how long the match was true.
     func resolved(by ending: Event?, id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
         var copy = ending ?? self

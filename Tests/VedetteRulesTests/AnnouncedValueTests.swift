@@ -4,7 +4,7 @@ import Testing
 import VedetteCore
 
 @Suite("by compares with the value that was told last")
-struct ToldValueTests {
+struct AnnouncedValueTests {
     private func rule(_ change: (inout Delta) -> Void = { _ in }) throws -> Rule {
         var delta = try #require(Delta("5%"))
         change(&delta)
@@ -43,7 +43,7 @@ struct ToldValueTests {
 
     @Test("compare: previous measures each poll from the one before")
     func previous() throws {
-        var harness = RuleHarness(try rule { $0.comparesWithTold = false })
+        var harness = RuleHarness(try rule { $0.comparesWithAnnounced = false })
         drift(&harness, 100, 104, 108, 112)
         #expect(harness.sent.isEmpty && harness.rows.isEmpty)
     }
