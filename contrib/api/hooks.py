@@ -6,7 +6,7 @@ import json
 import schemathesis
 
 LIST = "application/x-ndjson"
-# The source and the items of the configuration in `run`: names from the air would be answered with 404 alone.
+# The source and the items of the configuration in `run`: invented names would get nothing but 404.
 KNOWN = {"source": "rows", "picture": "1.svg"}
 
 

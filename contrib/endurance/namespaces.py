@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network of machines on this one: a namespace for each name, and a cable from it to the namespace of this process. They need a
-network namespace of its own for this process, as contrib/oracle gives it, and end with it."""
+"""Network namespaces on this machine: one for each name, joined by a veth pair to the namespace of this process, which must be one
+of its own, as contrib/oracle gives it. They end with this process."""
 from __future__ import annotations
 
 import os
