@@ -12,13 +12,12 @@ public actor Watcher {
     private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
-    let network = NetworkMonitor()
-    private let rules: RuleCoordinator
+    private let network = NetworkMonitor()
+    nonisolated let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
-    private(set) var schedule: PollSchedule
+    private var schedule: PollSchedule
     private var share: SourceShare
-    private(set) var slots = PollSlots()
     private var isStopping = false
     private let sleep: WatcherSleep
     private var suspends: SuspendMonitor
@@ -45,7 +44,7 @@ public actor Watcher {
         rules = RuleCoordinator(watch.rules, dependencies, commits: commits)
         pipeline = PollPipeline(dependencies, network: network, rules: rules, deferredWrites: deferredWrites)
         share = SourceShare(configured: watch.sources, held: dependencies.journal.shares.map { _ in [] })
-        schedule = PollSchedule(share.polled, rules.interests, dependencies.random)
+        schedule = PollSchedule(share.polled, rules.interests, network, dependencies.random)
     }
 
     // MARK: Lifecycle
@@ -58,18 +57,13 @@ public actor Watcher {
         if !share.isShared { await dispatcher.restore(records.compactMap(StoppedSink.init)) }
         let now = dependencies.clock.now()
         newestStored = records.compactMap(\.health.lastPollAt).max()
-        for record in records {
-            guard let source = schedule[record.name] else { continue }
-            source.restore(record, at: now)
-            network.restore(record, origin: source.origin)
-        }
         // Another watcher's machine may have written it.
         let last = share.isShared ? nil : try await dependencies.journal.lastOfWatcher()
         network.restore(isOffline: last?.kind == .offline)
-        network.watch(schedule.all)
+        schedule.restore(records, at: now)
         let watched = Dictionary(share.configured.map { ($0.name, $0) }) { first, _ in first }
         try await rules.restore(records, watched: watched)
-        for source in schedule.all { schedule.scheduleFirst(source, now: now) }
+        schedule.scheduleAll(now: now)
         let soon = now.boot.advanced(by: .seconds(10))
         pipeline.pollLog.start(schedule.all.filter { $0.due(now: now) <= soon }.map(\.source.name))
     }
@@ -85,9 +79,9 @@ public actor Watcher {
         }
         await rules.stopTimer()
         for source in schedule.all { source.poll?.cancel() }
-        while !slots.isIdle {
+        while !schedule.isIdle {
             // Checked again inside: the last poll may end on the way into the continuation.
-            await withCheckedContinuation { if slots.isIdle { $0.resume() } else { idleWaiters.append($0) } }
+            await withCheckedContinuation { if schedule.isIdle { $0.resume() } else { idleWaiters.append($0) } }
         }
         writeDeferred()
         await commits.finish()
@@ -103,10 +97,7 @@ public actor Watcher {
     public func runOnce(force: Bool) async -> [OnceResult] {
         let now = dependencies.clock.now().wall
         let all = schedule.byName.values.sorted { $0.source.name < $1.source.name }
-        for source in all {
-            let held = OnceResult.held(source: source.source.name, failure: source.record.health.problem?.detail)
-            source.lastResult = !force && source.isHeld(at: now) ? held : nil
-        }
+        for source in all { source.lastResult = force ? nil : source.held(at: now) }
         let names = all.filter { $0.lastResult == nil }.map(\.source.name)
         pipeline.pollLog.start(names)
         await withTaskGroup(of: Void.self) { group in
@@ -132,7 +123,7 @@ public actor Watcher {
         try await rules.prepare(watch.rules)
         let stored = try await recordsOfNew { share.polled(of: watch.sources) }
         share.configured = watch.sources
-        setSchedule(stored)
+        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
         // Also those without a snapshot: the commit of their first poll may be under way.
         await rules.reload(watch.rules, watched: watch.sources, polled: schedule.all.map(\.source))
         schedule.advanceForRules(now: dependencies.clock.now())
@@ -146,7 +137,7 @@ public actor Watcher {
         let stored = try await recordsOfNew { share.polled }
         let before = Set(schedule.byName.keys)
         let polls = schedule.all.filter { !sources.contains($0.source.name) }.compactMap(\.poll)
-        setSchedule(stored)
+        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
         let after = Set(schedule.byName.keys)
         let gained = after.subtracting(before).map { stored[$0] ?? SourceRecord(name: $0) }
         let lost = before.subtracting(after)
@@ -162,15 +153,6 @@ public actor Watcher {
         if let problem { throw problem }
     }
 
-    /// Takes over what other watchers committed that rules must know.
-    func followOthers() async { await rules.followOthers() }
-
-    /// Commits an event about the watchers that share the journal.
-    /// - Returns: whether it is committed.
-    func watchersChanged(_ kind: Event.Kind, _ detail: String?) async -> Bool {
-        await rules.watchersChanged(kind, detail)
-    }
-
     /// Reads the records of the sources that are not watched yet. A call that runs beside it may change which these are.
     private func recordsOfNew(among sources: () -> [Source]) async throws(JournalError) -> [String: SourceRecord] {
         var (stored, read): ([String: SourceRecord], Set<String>) = ([:], [])
@@ -180,15 +162,6 @@ public actor Watcher {
             let records = try await dependencies.journal.sourceRecords()
             (stored, read) = (Dictionary(records.map { ($0.name, $0) }) { _, last in last }, new)
         }
-    }
-
-    /// Watches the configured sources that this watcher holds.
-    private func setSchedule(_ stored: [String: SourceRecord]) {
-        let now = dependencies.clock.now()
-        // Each may have another host now, which need not be slow.
-        for source in schedule.all where slots.stopWaiting(source) { schedule.schedule(source, at: now.boot) }
-        schedule.reload(share.polled, stored: stored, now: now)
-        network.watch(schedule.all)
     }
 
     /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
@@ -213,10 +186,7 @@ public actor Watcher {
     }
 
     private func pollSoon(_ source: WatchedSource) {
-        guard !source.isRemoved, source.poll == nil else { return }
-        slots.stopWaiting(source)
-        schedule.schedule(source, at: dependencies.clock.now().boot)
-        sleep.wakeUp(ifAfter: nextDeadline)
+        if schedule.makeDue(source, at: dependencies.clock.now().boot) { sleep.wakeUp(ifAfter: nextDeadline) }
     }
 
     /// Reads the silences again, after a command or a button changed them.
@@ -237,77 +207,43 @@ public actor Watcher {
         guard !isStopping else { return }
         catchUpAfterSleep()
         let now = dependencies.clock.now().boot
-        let deadline = max(now.advanced(by: Watcher.tick), nextDeadline ?? now.advanced(by: .seconds(3600)))
-        await sleep.sleep(until: deadline)
+        await sleep.sleep(until: max(now.advanced(by: Watcher.tick), nextDeadline ?? now.advanced(by: .seconds(3600))))
     }
 
-    /// With every slot taken, a finished poll wakes the watcher.
     private var nextDeadline: BootTime? {
-        let healthCheck = network.isOffline ? nil : schedule.nextHealthCheck
-        let start = slots.hasFree ? [schedule.next, healthCheck].compactMap { $0 }.min() : nil
-        return [start, deferredWrites.due].compactMap { $0 }.min()
+        [schedule.nextStart, deferredWrites.due].compactMap { $0 }.min()
     }
 
     // MARK: Polls
 
-    private func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }
-
     private func startDue() {
         let now = dependencies.clock.now()
-        while slots.hasFree, let source = schedule.startNext(at: now.boot) {
-            let obstacle = source.source.stream.flatMap { _ in slots.obstacleToStream(of: source.origin) }
-            if source.source.stream != nil, obstacle == nil {
-                start(source, in: .streams)
-            } else if network.isSlow(source.origin), !slots.hasFreeSlow {
-                slots.wait(source)
-            } else {
-                start(source, in: lane(of: source), polled: obstacle)
-            }
-        }
-        // Without a network nothing is known of a source.
-        while !network.isOffline, slots.hasFree, let source = schedule.startNextHealthCheck(at: now) {
-            start(source, in: .polls, isHealthCheck: true)
-        }
+        while let next = schedule.startNext(at: now) { start(next) }
     }
 
-    /// A health check takes the place of a poll, so that the two never change the record at once.
-    /// - Parameter polled: why a source with a stream is polled.
-    private func start(_ source: WatchedSource, in lane: Lane, polled: String? = nil, isHealthCheck: Bool = false) {
-        precondition(source.poll == nil, "a source is polled once at a time")
-        let origin = source.origin
-        slots.take(lane, of: origin)
-        source.isStreaming = lane == .streams
+    private func start(_ start: PollSchedule.Start) {
+        let source = start.source
         source.poll = Task {
-            if isHealthCheck { await self.pipeline.checkHealth(source) }
-            if !isHealthCheck { await self.pipeline.run(source, lane: lane, polled: polled) }
-            self.ended(source, lane, of: origin)
+            if start.isHealthCheck { await self.pipeline.checkHealth(source) }
+            if !start.isHealthCheck { await self.pipeline.run(source, lane: start.lane, polled: start.polled) }
+            self.ended(start)
         }
     }
 
-    private func ended(_ source: WatchedSource, _ lane: Lane, of origin: String) {
+    private func ended(_ poll: PollSchedule.Start) {
         let now = dependencies.clock.now()
-        slots.release(lane, of: origin)
-        source.isStreaming = false
+        schedule.ended(poll, at: now)
         dependencies.memory.trimWhenIdle()
-        schedule.pollEnded(source, now: now)
-        for action in network.takeActions() { schedule.advance(for: action, network, at: now) }
-        // Polls of slow hosts start as slots come free; a source whose origin answers again goes back to the schedule.
-        while !isStopping, let waiting = slots.nextWaiting(isSlow: { network.isSlow($0.origin) }) {
-            if network.isSlow(waiting.origin) {
-                start(waiting, in: .slowHosts)
-            } else {
-                schedule.schedule(waiting, at: now.boot)
-            }
-        }
+        while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
-        guard slots.isIdle else { return }
+        guard schedule.isIdle else { return }
         for waiter in idleWaiters { waiter.resume() }
         idleWaiters = []
     }
 
     private func pollNow(_ name: String) async {
         guard let source = schedule[name] else { return }
-        await pipeline.run(source, lane: lane(of: source))
+        await pipeline.run(source, lane: schedule.lane(of: source))
     }
 
     private func writeDeferred() { commits.write(deferred: deferredWrites.take()) }

@@ -85,9 +85,11 @@ struct MeterTests {
     @Test("every source that the schedule starts has the time at which it was due")
     func due() throws {
         let now = Moment(wall: Timestamp(milliseconds: 0), boot: BootTime(milliseconds: 0))
-        var schedule = PollSchedule([source("a")], RuleInterests(everything(to: "k"), SteadyClock(now)), Dice())
+        let interests = RuleInterests(everything(to: "k"), SteadyClock(now))
+        var schedule = PollSchedule([source("a")], interests, NetworkMonitor(), Dice())
         let watched = try #require(schedule["a"])
         schedule.schedule(watched, at: BootTime(milliseconds: 700))
-        #expect(schedule.startNext(at: BootTime(milliseconds: 900))?.startedDue == BootTime(milliseconds: 700))
+        let later = Moment(wall: Timestamp(milliseconds: 900), boot: BootTime(milliseconds: 900))
+        #expect(schedule.startNext(at: later)?.source.startedDue == BootTime(milliseconds: 700))
     }
 }

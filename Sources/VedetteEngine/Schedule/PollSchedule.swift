@@ -2,15 +2,29 @@
 
 import VedetteCore
 
-/// The watched sources, and when each is polled next.
+/// The watched sources, and when and in which lane each is polled next.
 struct PollSchedule {
+    /// A poll that starts. It has its slot until `ended`.
+    struct Start {
+        let source: WatchedSource
+        let lane: Lane
+        /// The source's origin now, which a reload may change.
+        let origin: String
+        /// Why a source with a stream is polled; nil when there is no reason to tell.
+        var polled: String?
+        /// Whether it asks no server, and takes the place of a poll, so that the two never change the record at once.
+        var isHealthCheck = false
+    }
+
     /// What became due while the machine slept is polled once, spread over this long at most.
     static let catchUp = Duration.seconds(30)
     /// When two hosts fell silent, the others are polled within this time: before the polls of those two become failures.
     static let referenceDelay = Duration.seconds(2)
 
     private let interests: RuleInterests
+    private let network: NetworkMonitor
     private let random: any RandomGenerator
+    private var slots = PollSlots()
     private(set) var byName: [String: WatchedSource] = [:]
     private var byNumber: [WatchedSource] = []
     /// Numbers of removed sources, to be given out again.
@@ -19,8 +33,10 @@ struct PollSchedule {
     /// When failing sources become failing or stale without a poll. A time may be too early, and is checked when it comes.
     private var healthDeadlines = DueQueue()
 
-    init(_ sources: [Source], _ interests: RuleInterests, _ random: any RandomGenerator) {
-        (self.interests, self.random) = (interests, random)
+    init(
+        _ sources: [Source], _ interests: RuleInterests, _ network: NetworkMonitor, _ random: any RandomGenerator
+    ) {
+        (self.interests, self.network, self.random) = (interests, network, random)
         for source in sources { _ = add(source) }
     }
 
@@ -68,6 +84,8 @@ struct PollSchedule {
     /// Takes another set of sources; those that are not in it are removed.
     /// - Parameter stored: the records of an earlier run, for new sources.
     mutating func reload(_ sources: [Source], stored: [String: SourceRecord], now: Moment) {
+        // Each may have another host now, which need not be slow.
+        for source in all where slots.stopWaiting(source) { schedule(source, at: now.boot) }
         let names = Set(sources.map(\.name))
         for source in all where !names.contains(source.source.name) { remove(source) }
         for source in sources {
@@ -79,14 +97,26 @@ struct PollSchedule {
                 scheduleFirst(added, now: now)
             }
         }
+        network.watch(all)
+    }
+
+    /// Takes the records of an earlier run. `scheduleAll` must follow.
+    func restore(_ records: [SourceRecord], at now: Moment) {
+        for record in records {
+            guard let source = self[record.name] else { continue }
+            source.restore(record, at: now)
+            network.restore(record, origin: source.origin)
+        }
+        network.watch(all)
     }
 
     // MARK: Times
 
-    /// The earliest due time of a source that is not being polled.
-    var next: BootTime? { dueQueue.next }
-    /// The earliest time at which the health of a source may change without a poll.
-    var nextHealthCheck: BootTime? { healthDeadlines.next }
+    /// When a poll may start next; nil while every slot is taken, since the end of a poll starts the next one then.
+    var nextStart: BootTime? {
+        guard slots.hasFree else { return nil }
+        return [dueQueue.next, network.isOffline ? nil : healthDeadlines.next].compactMap { $0 }.min()
+    }
 
     func due(_ source: WatchedSource, now: Moment) -> BootTime {
         source.due(now: now, confirmation: interests.confirmation(of: source.source.name))
@@ -94,8 +124,10 @@ struct PollSchedule {
 
     mutating func schedule(_ source: WatchedSource, at due: BootTime) { dueQueue.schedule(source.number, at: due) }
 
+    mutating func scheduleAll(now: Moment) { for source in all { scheduleFirst(source, now: now) } }
+
     /// Schedules after a start: stored deadlines hold, clamped; overdue sources are polled soon, spread a little.
-    mutating func scheduleFirst(_ source: WatchedSource, now: Moment) {
+    private mutating func scheduleFirst(_ source: WatchedSource, now: Moment) {
         defer { scheduleHealthCheck(source, now: now) }
         let due = due(source, now: now)
         guard source.record.due != nil, due == now.boot else { return schedule(source, at: due) }
@@ -103,8 +135,17 @@ struct PollSchedule {
         schedule(source, at: due.advanced(by: spread * random.fraction()))
     }
 
+    /// Makes a source due now, unless a poll of it is under way.
+    /// - Returns: whether it is due.
+    mutating func makeDue(_ source: WatchedSource, at now: BootTime) -> Bool {
+        guard !source.isRemoved, source.poll == nil else { return false }
+        slots.stopWaiting(source)
+        schedule(source, at: now)
+        return true
+    }
+
     /// Schedules after a poll, or frees the number of a source that was removed meanwhile.
-    mutating func pollEnded(_ source: WatchedSource, now: Moment) {
+    private mutating func scheduleNext(_ source: WatchedSource, now: Moment) {
         source.poll = nil
         guard !source.isRemoved else { return freeNumbers.append(source.number) }
         // The commit of the poll that was cancelled may have brought its record back.
@@ -123,8 +164,58 @@ struct PollSchedule {
         }
     }
 
-    /// Takes a source that becomes failing or stale now. It is not due until `pollEnded`.
-    mutating func startNextHealthCheck(at now: Moment) -> WatchedSource? {
+    // MARK: Starts and ends of polls
+
+    /// Whether no poll is under way.
+    var isIdle: Bool { slots.isIdle }
+
+    func lane(of source: WatchedSource) -> Lane { network.isSlow(source.origin) ? .slowHosts : .polls }
+
+    /// Starts the poll that has been due longest, else a health check; nil when nothing is due that has a slot.
+    mutating func startNext(at now: Moment) -> Start? {
+        while slots.hasFree, let source = takeDue(at: now.boot) {
+            let obstacle = source.source.stream.flatMap { _ in slots.obstacleToStream(of: source.origin) }
+            if source.source.stream != nil, obstacle == nil { return start(source, in: .streams) }
+            guard network.isSlow(source.origin), !slots.hasFreeSlow else {
+                return start(source, in: lane(of: source), polled: obstacle)
+            }
+            slots.wait(source)
+        }
+        // Without a network nothing is known of a source.
+        guard !network.isOffline, slots.hasFree, let source = takeHealthCheck(at: now) else { return nil }
+        return start(source, in: .polls, isHealthCheck: true)
+    }
+
+    /// Starts a poll that was due while every slot of slow hosts was taken, as soon as one is free. A source whose origin
+    /// answers again goes back to the schedule.
+    mutating func startNextWaiting(at now: BootTime) -> Start? {
+        while let source = slots.nextWaiting(isSlow: { [network] in network.isSlow($0.origin) }) {
+            if network.isSlow(source.origin) { return start(source, in: .slowHosts) }
+            schedule(source, at: now)
+        }
+        return nil
+    }
+
+    private mutating func start(
+        _ source: WatchedSource, in lane: Lane, polled: String? = nil, isHealthCheck: Bool = false
+    ) -> Start {
+        precondition(source.poll == nil, "a source is polled once at a time")
+        slots.take(lane, of: source.origin)
+        source.isStreaming = lane == .streams
+        return Start(
+            source: source, lane: lane, origin: source.origin, polled: polled, isHealthCheck: isHealthCheck)
+    }
+
+    /// Frees the slot of a poll, schedules the source's next one, and the early polls that its answer or silence calls for.
+    mutating func ended(_ start: Start, at now: Moment) {
+        slots.release(start.lane, of: start.origin)
+        start.source.isStreaming = false
+        scheduleNext(start.source, now: now)
+        for action in network.takeActions() { advance(for: action, at: now) }
+    }
+
+    /// Takes a source that becomes failing or stale now. It is not due until `ended`.
+    private mutating func takeHealthCheck(at now: Moment) -> WatchedSource? {
         while let number = healthDeadlines.startNext(at: now.boot) {
             let source = byNumber[number]
             scheduleHealthCheck(source, now: now)
@@ -137,7 +228,7 @@ struct PollSchedule {
     }
 
     /// Takes the source that has been due longest.
-    mutating func startNext(at now: BootTime) -> WatchedSource? {
+    private mutating func takeDue(at now: BootTime) -> WatchedSource? {
         let due = dueQueue.next
         guard let source = dueQueue.startNext(at: now).map({ byNumber[$0] }) else { return nil }
         source.startedDue = due
@@ -162,12 +253,12 @@ struct PollSchedule {
     }
 
     /// Schedules early polls that show whether the network is up.
-    mutating func advance(for action: NetworkMonitor.Action, _ network: NetworkMonitor, at now: Moment) {
+    private mutating func advance(for action: NetworkMonitor.Action, at now: Moment) {
         switch action {
         case .pollSilentSources: pollSoon(within: PollSchedule.catchUp, at: now.boot, \.isSilent)
         case .pollReferenceHosts:
             // The poll of a long interval may be the only one that knows; Retry-After still takes precedence.
-            pollSoon(within: PollSchedule.referenceDelay, at: now.boot) { source in
+            pollSoon(within: PollSchedule.referenceDelay, at: now.boot) { [network] source in
                 network.isAwaited(source.origin) && source.record.notBefore.map { $0 <= now.wall } ?? true
             }
         }

@@ -95,10 +95,12 @@ final class WatchedSource {
     /// A clock that is only being corrected moves less between two polls.
     private static let smallestJump = Duration.seconds(2)
 
-    /// Whether it is under Retry-After or backoff.
-    func isHeld(at now: Timestamp) -> Bool {
-        if let notBefore = record.notBefore, notBefore > now { return true }
-        return record.health.problem != nil && (record.due ?? now) > now
+    /// The result of a single poll that Retry-After or backoff forbids; nil when it may be made.
+    func held(at now: Timestamp) -> OnceResult? {
+        let isUnderRetryAfter = record.notBefore.map { $0 > now } ?? false
+        let problem = record.health.problem
+        guard isUnderRetryAfter || problem != nil && (record.due ?? now) > now else { return nil }
+        return .held(source: source.name, failure: problem?.detail)
     }
 
     /// When the next poll is due: never later than its interval or the server's Retry-After explain, whatever the wall

@@ -165,10 +165,10 @@ public actor ShareCoordinator {
         guard let change = driftMonitor.change(drift, own: shares.writer, at: clock.now().boot) else { return }
         switch change {
         case .differ(let cause):
-            guard await watcher.watchersChanged(.unequal, "\(cause): \(ConfigurationDrift.remedy)") else { return }
+            guard await watcher.rules.watchersChanged(.unequal, "\(cause): \(ConfigurationDrift.remedy)") else { return }
             log.log(.warning, "the watchers have different configurations: \(cause); \(ConfigurationDrift.remedy)")
         case .agree:
-            guard await watcher.watchersChanged(.equal, nil) else { return }
+            guard await watcher.rules.watchersChanged(.equal, nil) else { return }
             log.log(.notice, "the watchers have the same configuration again")
         }
         driftMonitor.confirm(change)
@@ -179,7 +179,7 @@ public actor ShareCoordinator {
         let now = clock.now().boot
         if let followsAt, now < followsAt { return }
         followsAt = now.advanced(by: ShareCoordinator.interval)
-        await watcher.followOthers()
+        await watcher.rules.followOthers()
     }
 
     private func tell(_ watchers: [RegisteredWatcher], isCurrent: Bool) {
