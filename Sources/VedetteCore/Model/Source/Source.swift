@@ -70,21 +70,3 @@ public struct Source: Sendable {
         return digest.value
     }
 }
-
-/// How often a source is polled.
-public struct PollInterval: Sendable, Hashable {
-    /// The interval between polls.
-    public var every: Duration
-    /// Whether the user wrote it; then the server's freshness does not change it.
-    public var isExplicit: Bool
-    /// States that change the interval to `whileEvery` while any item is in one of them.
-    public var whileStates: [String]
-    /// The interval while any item is in one of `whileStates`; nil for none.
-    public var whileEvery: Duration?
-
-    /// Creates an interval.
-    public init(every: Duration, isExplicit: Bool = true, whileStates: [String] = [], whileEvery: Duration? = nil) {
-        (self.every, self.isExplicit) = (every, isExplicit)
-        (self.whileStates, self.whileEvery) = (whileStates, whileEvery)
-    }
-}

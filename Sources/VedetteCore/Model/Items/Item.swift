@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One keyed thing inside a source: a virtual system, a status update, a feed entry, a row.
+public struct Item: Sendable, Hashable {
+    /// What makes it the same item at the next poll.
+    public var key: String
+    /// The title; nil for none.
+    public var title: String?
+    /// The value of the field that is the item's state.
+    public var state: String?
+    /// The address of a page about it, for people.
+    public var url: String?
+    /// When it was last changed, else published, by the server. It orders a window and is never compared.
+    public var time: Timestamp?
+    /// Values that are compared from poll to poll, as title and state are.
+    public var fields: Fields
+    /// Values that are stored and shown but never compared: the server's texts, counters.
+    public var notes: Fields
+    /// Numbers that are stored and shown, and compared only with the bounds that rules name: latency, days left.
+    public var measures: Fields
+
+    /// Creates an item.
+    public init(
+        key: String, title: String? = nil, state: String? = nil, url: String? = nil, time: Timestamp? = nil,
+        fields: Fields = Fields(), notes: Fields = Fields(), measures: Fields = Fields()
+    ) {
+        (self.key, self.title, self.state, self.url) = (key, title, state, url)
+        (self.time, self.fields, self.notes, self.measures) = (time, fields, notes, measures)
+    }
+
+    /// The value that `item.NAME` means in rules and templates: `key`, `title`, `state`, `url`, else the field, the measure or
+    /// the note of that name.
+    public subscript(name: String) -> Value? {
+        switch name {
+        case "key": .text(key)
+        case "title": title.map(Value.text)
+        case "name": fields["name"] ?? notes["name"] ?? title.map(Value.text)
+        case "state": state.map(Value.text)
+        case "url": url.map(Value.text)
+        default: fields[name] ?? measures[name] ?? notes[name]
+        }
+    }
+
+    /// A digest of everything that is compared. Equal digests mean that nothing changed, so that the stored item need not be
+    /// decoded.
+    public var digest: UInt64 {
+        var digest = StableHash()
+        digest.add(title ?? "\u{0}")
+        digest.add(state ?? "\u{0}")
+        for field in fields {
+            digest.add(field.name)
+            switch field.value {
+            case .text(let text): digest.add(text)
+            case .list(let list):
+                digest.add(UInt64(list.count))
+                for text in list { digest.add(text) }
+            }
+        }
+        return digest.value
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request header. A secret one is sent to its own origin only and never printed.
+public struct Header: Sendable {
+    /// The value.
+    public enum Content: Sendable {
+        /// May be logged.
+        case plain(String)
+        /// Must not be logged.
+        case secret(Secret)
+    }
+
+    /// The name, in any case.
+    public var name: String
+    /// The value.
+    public var content: Content
+    /// Whether the user gave it to a server; then it is sent to that server's origin only, whatever its name.
+    public var isOwn = false
+
+    /// Creates a header that may be logged.
+    public init(_ name: String, _ value: String) { (self.name, content) = (name, .plain(value)) }
+    /// Creates a secret header.
+    public init(_ name: String, _ secret: Secret) { (self.name, content) = (name, .secret(secret)) }
+
+    /// Whether the value must not be logged.
+    public var isSecret: Bool {
+        if case .secret = content { true } else { false }
+    }
+
+    /// The same header, given to a server by the user.
+    public var own: Header {
+        var header = self
+        header.isOwn = true
+        return header
+    }
+
+    /// The value as it is sent.
+    public var value: String {
+        switch content {
+        case .plain(let value): value
+        case .secret(let secret): secret.value
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The head of the last good observation.
+public struct SnapshotHead: Sendable, Hashable {
+    /// `Source.identity` when it was read.
+    public var identity: UInt64
+    /// `SourceKind.fingerprints` when it was read.
+    public var fingerprints: [String: UInt64]
+    /// The validators of the response that it was read from.
+    public var validators = Validators()
+    /// The digest of the body as received; nil when the poll had several pages.
+    public var digest: UInt64?
+    /// The digest of the request that `validators` and `digest` belong to; they are not used with another request.
+    public var asked: UInt64?
+    /// When the last good poll ended.
+    public var goodAt: Timestamp
+    /// Items present, without those that are only remembered.
+    public var count = 0
+    /// Items of a list that were absent from one good poll. A second one makes them `disappeared`.
+    public var pendingAbsences = 0
+    /// Whether it was read as a list: also a window whose document says that it is complete.
+    public var isWhole = false
+    /// Whether it is a new baseline because every key had changed; reported once.
+    public var hasOtherKeys = false
+    /// The newest item time ever seen.
+    public var newest: Timestamp?
+    /// The oldest item time of the observation. An unknown item before it is old: it reappeared in the window.
+    public var oldest: Timestamp?
+    /// Entries of a window that were not announced because they lie before its old end; nil when there were none.
+    public var unannounced: Unannounced?
+    /// Set while a list that turned empty awaits confirmation.
+    public var emptiness: Emptiness?
+    /// The number of present items by state, for `while` and `status`.
+    public var states: [String: Int] = [:]
+    /// The id with which a stream resumes behind what was read of it; nil for none.
+    public var resume: String?
+
+    /// Entries that were seen for the first time and taken for old.
+    public struct Unannounced: Sendable, Hashable {
+        /// How many there were since the baseline.
+        public var count: Int
+        /// The title of the last, or its key.
+        public var last: String
+        /// When the last was seen.
+        public var at: Timestamp
+
+        /// Creates a count.
+        public init(count: Int, last: String, at: Timestamp) { (self.count, self.last, self.at) = (count, last, at) }
+    }
+
+    /// The polls that found a list empty.
+    public struct Emptiness: Sendable, Hashable {
+        /// Consecutive polls.
+        public var polls: Int
+        /// The time of the first of them.
+        public var since: Timestamp
+
+        /// Creates a count.
+        public init(polls: Int, since: Timestamp) { (self.polls, self.since) = (polls, since) }
+
+        /// A person accepted the empty list.
+        public static let accepted = Emptiness(polls: .max / 2, since: Timestamp(milliseconds: 0))
+    }
+
+    /// Creates the head of a snapshot without items.
+    public init(identity: UInt64, fingerprints: [String: UInt64], goodAt: Timestamp) {
+        (self.identity, self.fingerprints, self.goodAt) = (identity, fingerprints, goodAt)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The limits of the sinks' queues, as the journal applies them.
+public struct QueueLimits: Sendable {
+    /// Why a pending delivery is evicted.
+    public enum Excess: Sendable, Hashable {
+        /// It was not delivered within `DeliveryPolicy.giveUp`.
+        case age
+        /// `QueueBound.count`.
+        case count
+        /// `QueueBound.bytes`.
+        case bytes
+    }
+
+    /// Deliveries that one transaction evicts at most, in addition to as many as it adds. A bound that was lowered is
+    /// reached in several steps, each short enough for other writers.
+    public static let step = 2000
+
+    /// The bounds by sink; the queue of any other sink has none.
+    public var bounds: [String: QueueBound]
+    /// Deliveries created before this time have expired, by sink: for sinks that accept no messages.
+    public var oldest: [String: Timestamp] = [:]
+    /// Returns the outcome of a pending delivery that is evicted: dead, with its reason and its successor.
+    public var end: @Sendable (Delivery, Excess) -> Attempt
+
+    public init(bounds: [String: QueueBound], end: @escaping @Sendable (Delivery, Excess) -> Attempt) {
+        (self.bounds, self.end) = (bounds, end)
+    }
+
+    /// No limits.
+    public static let none = QueueLimits(bounds: [:]) { delivery, _ in
+        Attempt(
+            delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: delivery.due,
+            reason: nil)
+    }
+}
+
+/// Deliveries that ended beyond the limits of their queues.
+public struct Eviction: Sendable, Hashable {
+    public var evicted: [Delivery]
+    /// Their deliveries to fallbacks, with ids. One that exceeds the bound of its own queue is evicted too.
+    public var successors: [Delivery]
+
+    public var isEmpty: Bool { evicted.isEmpty }
+
+    public init(evicted: [Delivery] = [], successors: [Delivery] = []) {
+        (self.evicted, self.successors) = (evicted, successors)
+    }
+}
+
+/// What one step of `Journal.evict` found.
+public struct QueueCheck: Sendable, Hashable {
+    /// The pending deliveries of all sinks that are left.
+    public var pending: Int
+    /// What the step ended; empty when no queue exceeds its limits.
+    public var eviction: Eviction
+
+    public init(pending: Int, eviction: Eviction = Eviction()) { (self.pending, self.eviction) = (pending, eviction) }
+}
