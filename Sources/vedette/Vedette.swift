@@ -42,7 +42,7 @@ struct Vedette: AsyncParsableCommand {
 
     /// Not in `run`: the flag also counts behind the name of a command, which must not start then.
     func validate() throws {
-        if isVersionAsked { throw CleanExit.message(KindRegistry.version) }
+        if isVersionAsked { throw CleanExit.message(ProgramVersion.number) }
     }
 
     static func main() async {

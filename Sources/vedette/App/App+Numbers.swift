@@ -10,7 +10,7 @@ extension App {
     /// - Parameter access: the journal as commands use it.
     func numbers(_ configuration: ConfigurationFacts, _ access: any JournalAccess) async -> WatcherNumbers {
         let now = clock.now().wall
-        var numbers = WatcherNumbers(version: KindRegistry.version)
+        var numbers = WatcherNumbers(version: ProgramVersion.number)
         numbers.start = start
         (numbers.processorTime, numbers.residentMemory) = (ProcessUsage.processorTime, ProcessUsage.residentMemory)
         do throws(JournalError) {

@@ -47,13 +47,13 @@ struct App: Sendable {
         start = clock.now().wall.advanced(by: .zero - (ProcessAge.of(getpid()) ?? .zero))
         actions = NotificationActions()
         services = SinkServices(
-            fetcher: client, clock: clock, userAgent: KindRegistry.userAgent, silencer: actions, mail: client)
+            fetcher: client, clock: clock, userAgent: ProgramVersion.userAgent, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
         let dependencies = Dependencies(
             fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
-            userAgent: KindRegistry.userAgent, transformer: JQTransformer(),
+            userAgent: ProgramVersion.userAgent, transformer: JQTransformer(),
             civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
             meter: SwiftMetricsMeter(factory: metrics))
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry

@@ -9,8 +9,6 @@ import VedetteSources
 
 /// The source and sink kinds of this program, and the configuration read with them.
 enum KindRegistry {
-    static let version = "0.1.0"
-    static let userAgent = "vedette/\(version) (+https://vedette.example.org)"
     static let sourceKinds = SourceKinds.all
     static let sinkKinds = SinkKinds.all + [DesktopKind.entry]
 

@@ -79,7 +79,7 @@ actor PageService {
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
             text: PageService.text, clock: clock)
         let api = APIRoutes(
-            journal: journal, hub: hub, clock: clock, version: KindRegistry.version,
+            journal: journal, hub: hub, clock: clock, version: ProgramVersion.number,
             configuration: sources.configuration, status: sources.status,
             numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics)
         let page = StatusPage(sources, hub: hub, access: { await self.access }, routes: api.routes)

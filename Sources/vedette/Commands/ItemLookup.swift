@@ -53,7 +53,7 @@ enum ItemLookup {
     ) async throws -> Answer {
         let client = try HTTPClient(pages: HTMLLoginPage())
         let live = OneShotPoll(
-            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: KindRegistry.userAgent,
+            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: ProgramVersion.userAgent,
             transformer: JQTransformer())
         let result: Result<Answer, ReadError>
         do throws(ReadError) {

@@ -82,7 +82,7 @@ struct RunCommand: AsyncParsableCommand {
         // A monitor of cron jobs expects a request after each run that went well.
         if summary.problem == nil, let heartbeat = configuration.heartbeat {
             await HeartbeatSender(
-                fetcher: app.client, clock: app.clock, log: app.log, userAgent: KindRegistry.userAgent
+                fetcher: app.client, clock: app.clock, log: app.log, userAgent: ProgramVersion.userAgent
             ).beat(heartbeat)
         }
         await app.close()

@@ -12,7 +12,7 @@ struct StartScreen {
     let counts: String
 
     init(_ configuration: Configuration, journal: String) {
-        version = KindRegistry.version
+        version = ProgramVersion.number
         (files, self.journal) = (configuration.files, journal)
         let (sources, rules) = (configuration.sources.count, configuration.rules.count)
         counts =
