@@ -5,7 +5,7 @@ public import VedetteCore
 /// The table of source kinds. A new kind needs its file and a row here.
 public enum SourceKinds {
     public static let all: [SourceKindEntry] = [
-        CloudBurst.entry, Connections.entry, Feed.entry, JSONResource.entry, XMLResource.entry, HTMLPage.entry,
+        CloudBurst.entry, Connections.entry, Feed.entry, JSONResource.entry, XMLResource.entry, HTMLResource.entry,
         TextResource.entry, CalendarResource.entry, HTTPResource.entry,
     ]
 }

@@ -9,7 +9,7 @@ struct NamesTests {
     static let old: [String: String] = [
         "vedette": """
         House Workshop SinkRack Buttons Lookup Places Examination Contact ContactCheck ContactProbe Within WrittenSink \
-        Knock Soundness Trouble Owed Room JQShaper SystemChance Style
+        Knock Soundness Trouble Owed Room JQShaper SystemChance Style SnapshotHeader
         """,
         "VedetteCore": """
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
@@ -28,12 +28,13 @@ struct NamesTests {
         "VedettePage": "MachineAPI APIRoute",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
-        Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch
+        Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch \
+        JournalErrors
         """,
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
         "VedetteSources": """
         KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords LinkHeader KeySet \
-        CompositeKey
+        CompositeKey HTMLPage
         """,
         "VedetteDocument": "XMLIllness XMLHealer XMLRepair XMLStart XPathMeter",
     ]

@@ -250,7 +250,7 @@ struct SnapshotHeaderTests {
         var record = SourceRecord(name: "lab")
         record.snapshot = SnapshotHead(identity: 0, fingerprints: [:], goodAt: ago(12))
         change(&record)
-        let header = SnapshotHeader.text(record, source, isWatched: isWatched, now: now)
+        let header = ListHeader.text(record, source, isWatched: isWatched, now: now)
         return (header.text, header.isBad)
     }
 

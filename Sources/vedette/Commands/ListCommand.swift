@@ -72,7 +72,7 @@ struct ListCommand: AsyncParsableCommand {
         }
         if !json {
             let isWatched = await journal.watcher() != nil
-            let (text, isBad) = SnapshotHeader.text(
+            let (text, isBad) = ListHeader.text(
                 snapshot.record, source, isWatched: isWatched, now: SystemClock().now().wall)
             Output.diagnose(colour.diagnosticPalette.paint(text, isBad ? .doubtful : .faint))
         }

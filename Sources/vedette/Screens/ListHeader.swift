@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteSinks
 
 /// The line above the items of a source: how old they are, and why when they are older than they should be.
-enum SnapshotHeader {
+enum ListHeader {
     /// Returns the line, and whether something is wrong.
     static func text(
         _ record: SourceRecord, _ source: Source, isWatched: Bool, now: Timestamp

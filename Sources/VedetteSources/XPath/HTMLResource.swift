@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteDocument
 
 /// A page of HTML: its rows as items, or the whole page as one item whose text is compared.
-struct HTMLPage: SourceKind {
+struct HTMLResource: SourceKind {
     static let entry = SourceKindEntry(
         name: "html", summary: "A page of HTML: rows of it as items, or its text as one item.",
         options: [
@@ -23,7 +23,7 @@ struct HTMLPage: SourceKind {
         ] + XPathRequest.options(["GET", "POST"])
             + ItemOptions.item("XPath", "XPaths", title: "the row's text; of a page `//title`, then `//h1`")
             + XPathRows.options,
-        every: .seconds(1800), make: { options throws(OptionProblem) in try HTMLPage(options) })
+        every: .seconds(1800), make: { options throws(OptionProblem) in try HTMLResource(options) })
 
     /// The first link of a row, which may be a link itself.
     private static let firstLink = "descendant-or-self::a/@href"
@@ -49,7 +49,7 @@ struct HTMLPage: SourceKind {
             isPage
                 ? .init(keys: [], titles: ["//title", "//h1"], taken: ["text"], reading: ignored)
                 : .init(
-                    keys: ["@id", HTMLPage.firstLink], titles: ["."], link: HTMLPage.firstLink, reading: ignored))
+                    keys: ["@id", HTMLResource.firstLink], titles: ["."], link: HTMLResource.firstLink, reading: ignored))
         select = try columns.nodes(options.text("select") ?? "//body", ["select"])
         base = try columns.path("//base/@href", ["items"])
         mustEnd = options.text("end") != "optional"

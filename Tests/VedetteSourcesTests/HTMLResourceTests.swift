@@ -6,7 +6,7 @@ import VedetteCore
 @testable import VedetteSources
 
 @Suite("The html kind")
-struct HTMLPageTests {
+struct HTMLResourceTests {
     private func read(
         _ options: [String: OptionValue], _ text: String, url: String = "https://shop.example.org/a/list.html"
     )
@@ -150,7 +150,7 @@ struct HTMLPageTests {
     }
 
     @Test("the default interval is half an hour")
-    func interval() { #expect(HTMLPage.entry.every == .seconds(1800)) }
+    func interval() { #expect(HTMLResource.entry.every == .seconds(1800)) }
 
     @Test("reading a page twice gives the same items")
     func determinism() throws {
