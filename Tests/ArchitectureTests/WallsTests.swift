@@ -35,7 +35,7 @@ extension String {
 
 @Suite("Walls")
 struct WallsTests {
-    /// The table of walls: what each target may import, of the house and of the system.
+    /// The table of walls: what each target may import, of the package and of the system.
     static let walls: [String: Set<String>] = [
         "VedetteCore": ["Synchronization"],
         "VedetteSystem": ["CSystem", "Glibc", "Synchronization"],

@@ -111,7 +111,7 @@ struct LinkTests {
     }
 
     @Test("a link that failed is not requested again for five minutes")
-    func rests() async throws {
+    func failedLink() async throws {
         let world = World([source("a")])
         world.fetcher.serve(ann, "", status: 500)
         try await world.watcher.restore()

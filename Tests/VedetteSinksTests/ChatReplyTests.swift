@@ -36,7 +36,7 @@ struct ChatReplyTests {
             ("gotify", 429, "", ("Retry-After", "5"), 5), ("ntfy", 429, #"{"code":42901}"#, ("Retry-After", "9"), 9),
             ("mattermost", 429, "limit exceeded", ("Retry-After", "2"), 2),
         ])
-    func rests(_ kind: String, _ status: Int, _ body: String, _ header: (String, String), _ seconds: Double)
+    func retryTimes(_ kind: String, _ status: Int, _ body: String, _ header: (String, String), _ seconds: Double)
         async throws
     {
         guard case .retry(_, let after) = try await outcome(kind, status, body, [header]) else {

@@ -117,7 +117,7 @@ struct ChatSinkTests {
     }
 
     @Test(
-        "an address that turns bad later rests the sink before anything is sent",
+        "an address that turns bad later pauses the sink before anything is sent",
         arguments: ["slack", "mattermost", "discord", "teams", "googlechat"])
     func rotated(_ kind: String) async throws {
         for bad in ["https://hooks.slack.com/x\r\nX: y", "", "https://outlook.office.com/webhook/s3cret"] {

@@ -29,7 +29,7 @@ struct VerifierTests {
             if mode != "batch": return [from_http(HTTPMessage(headers, body), JSONFormat())]
             return [JSONFormat().read(None, json.dumps(event)) for event in json.loads(body)]
 
-        def judge(row):
+        def problem(row):
             headers, body, event = row["headers"], base64.b64decode(row["body"]), row["event"]
             names = [name.lower() for name in headers]
             if len(set(names)) != len(names): return "a header twice"
@@ -49,7 +49,7 @@ struct VerifierTests {
             return None if attributes == event else "attributes %r, not %r" % (attributes, event)
 
         rows = [json.loads(line) for line in sys.stdin.buffer.read().split(b"\\n")[:-1]]
-        bad = ["%d %s: %s" % (i, row["mode"], words) for i, row in enumerate(rows) for words in [judge(row)] if words]
+        bad = ["%d %s: %s" % (i, row["mode"], words) for i, row in enumerate(rows) for words in [problem(row)] if words]
         print("\\n".join(bad[:10]) or "%d good" % len(rows))
         """
 
