@@ -12,11 +12,11 @@ public actor Watcher {
     private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
-    private let network = NetworkMonitor()
+    let network = NetworkMonitor()
     nonisolated let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
-    private var schedule: PollSchedule
+    private(set) var schedule: PollSchedule
     private var share: SourceShare
     private var isStopping = false
     private let sleep: WatcherSleep

@@ -231,7 +231,7 @@ struct ItemDetailTests {
 }
 
 @Suite("The line above the items of a source")
-struct SnapshotHeaderTests {
+struct ListHeaderTests {
     private let source: Source = {
         struct Kind: SourceKind {
             var mode: ReadingMode { .list }

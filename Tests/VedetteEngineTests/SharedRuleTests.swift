@@ -222,7 +222,7 @@ struct SharedRuleTests {
         #expect(pair.sent.isEmpty && pair.suppressed.first?.contains("it depends on 'b0'") == true)
         pair.fetcher.serve(url("b0"), "x=1")
         await pair.poll(1)
-        await pair.watchers[0].followOthers()
+        await pair.watchers[0].rules.followOthers()
         await pair.poll(0)
         #expect(pair.sent.count == 1)
     }

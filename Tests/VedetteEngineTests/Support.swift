@@ -186,10 +186,10 @@ struct World {
 }
 
 extension Watcher {
-    var isIdle: Bool { slots.isIdle }
+    var isIdle: Bool { schedule.isIdle }
     var pollsUnderWay: Int { schedule.all.count { $0.poll != nil } }
     /// Every source is being polled or waits for a slot.
-    var isNothingScheduled: Bool { schedule.next == nil }
+    var isNothingScheduled: Bool { schedule.nextPoll == nil }
     var slowOrigins: Set<String> { network.slowOrigins }
 }
 

@@ -48,7 +48,7 @@ struct PollSchedule {
     var all: [WatchedSource] { byNumber.filter { !$0.isRemoved } }
 
     /// Adds a source; it is not scheduled yet.
-    mutating func add(_ source: Source) -> WatchedSource {
+    private mutating func add(_ source: Source) -> WatchedSource {
         let watched = WatchedSource(source, number: freeNumbers.popLast() ?? byNumber.count)
         if watched.number == byNumber.count { byNumber.append(watched) } else { byNumber[watched.number] = watched }
         byName[source.name] = watched
@@ -56,7 +56,7 @@ struct PollSchedule {
     }
 
     /// Removes a source and cancels its poll; its number is free when that has ended.
-    mutating func remove(_ source: WatchedSource) {
+    private mutating func remove(_ source: WatchedSource) {
         source.isRemoved = true
         source.poll?.cancel()
         byName[source.source.name] = nil
@@ -66,7 +66,7 @@ struct PollSchedule {
     }
 
     /// Takes another configuration of a source. A poll that is under way with another request is cancelled.
-    mutating func replace(_ watched: WatchedSource, with source: Source, now: Moment) {
+    private mutating func replace(_ watched: WatchedSource, with source: Source, now: Moment) {
         let old = watched.source
         watched.replace(with: source)
         defer { scheduleHealthCheck(watched, now: now) }
@@ -112,10 +112,13 @@ struct PollSchedule {
 
     // MARK: Times
 
+    /// The earliest due time of a source that is not being polled and does not wait for a slot.
+    var nextPoll: BootTime? { dueQueue.next }
+
     /// When a poll may start next; nil while every slot is taken, since the end of a poll starts the next one then.
     var nextStart: BootTime? {
         guard slots.hasFree else { return nil }
-        return [dueQueue.next, network.isOffline ? nil : healthDeadlines.next].compactMap { $0 }.min()
+        return [nextPoll, network.isOffline ? nil : healthDeadlines.next].compactMap { $0 }.min()
     }
 
     func due(_ source: WatchedSource, now: Moment) -> BootTime {
