@@ -15,9 +15,12 @@ public struct DirectoryWatch: Sendable {
     ///   - files: the names whose changes are reported; nil for all.
     ///   - reportsStart: the first report comes at once.
     ///   - fallback: the longest time between two reports, for a file system that reports nothing; nil for no limit.
+    ///   - unwatched: is called with a directory that is there and cannot be watched, and errno, once until it can be: that is
+    ///     tried each second. During `init`, and later from the thread of the watch.
     /// - Returns: nil when the system has no descriptor or thread for it, with errno.
     public init?(
-        _ directories: [String], files: [String]? = nil, reportsStart: Bool = false, fallback: Duration? = nil
+        _ directories: [String], files: [String]? = nil, reportsStart: Bool = false, fallback: Duration? = nil,
+        unwatched: @escaping @Sendable (_ directory: String, _ code: Int32) -> Void = { _, _ in }
     ) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -35,7 +38,7 @@ public struct DirectoryWatch: Sendable {
         self.changes = changes
         var first = WatchLoop(
             directories: directories, files: files?.map { Array($0.utf8) }, inotify: inotify, stop: ends[0],
-            fallback: fallback)
+            fallback: fallback, reportUnwatched: unwatched)
         _ = first.watchMissing()
         if reportsStart { continuation.yield() }
         let code = SystemThread.start { [first] in
@@ -60,10 +63,13 @@ private struct WatchLoop {
     let inotify: Int32
     let stop: Int32
     let fallback: Duration?
+    let reportUnwatched: @Sendable (String, Int32) -> Void
     /// Directories by their watch.
     var watched: [Int32: String] = [:]
     /// Whether nothing reports the appearance of a missing directory, so that it is looked for.
     var mustLook = false
+    /// Directories whose failure was reported.
+    var unwatched: Set<String> = []
 
     private static let events =
         IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
@@ -98,11 +104,18 @@ private struct WatchLoop {
         for directory in directories where !watched.values.contains(directory) {
             let isReported = watched.values.contains(WatchLoop.parent(of: directory))
             let watch = inotify_add_watch(inotify, directory, UInt32(WatchLoop.events))
+            let code = errno
             if watch >= 0 {
                 watched[watch] = directory
-            } else if !isReported || !WatchLoop.isAbsent(directory) {
-                // A link that leads nowhere, a file in its place or a lack of watches ends without an event in the parent.
-                mustLook = true
+                unwatched.remove(directory)
+                continue
+            }
+            // A link that leads nowhere, a file in its place or a lack of watches ends without an event in the parent.
+            if !isReported || !WatchLoop.isAbsent(directory) { mustLook = true }
+            if code == ENOENT || code == ENOTDIR {
+                unwatched.remove(directory)
+            } else if unwatched.insert(directory).inserted {
+                reportUnwatched(directory, code)
             }
         }
         return watched.count > before

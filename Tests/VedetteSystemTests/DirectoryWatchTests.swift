@@ -62,6 +62,30 @@ struct DirectoryWatchTests {
         #expect(await changes.next() != nil)
     }
 
+    @Test(
+        "a directory that cannot be watched is reported once, and watched when it can be; one that is not there is no failure"
+    )
+    func unwatched() async throws {
+        let place = try Place()
+        // Root may read every directory, but nobody a link to itself.
+        try FileManager.default.createSymbolicLink(atPath: place.path("loop"), withDestinationPath: place.path("loop"))
+        let (failures, continuation) = AsyncStream.makeStream(of: [String].self)
+        let watch = try #require(
+            DirectoryWatch([place.path("none"), place.path("loop")], fallback: .milliseconds(100)) { directory, code in
+                continuation.yield([directory, "\(code)"])
+            })
+        var changes = watch.changes.makeAsyncIterator()
+        for _ in 0..<3 { #expect(await changes.next() != nil) }
+        try FileManager.default.removeItem(atPath: place.path("loop"))
+        try place.make("loop")
+        try place.write("loop/file")
+        #expect(await changes.next() != nil)
+        continuation.finish()
+        var all: [[String]] = []
+        for await failure in failures { all.append(failure) }
+        #expect(all == [[place.path("loop"), "\(ELOOP)"]])
+    }
+
     @Test("many quick changes do not end it")
     func quick() async throws {
         let place = try Place()

@@ -184,11 +184,14 @@ struct Daemon {
         _ signals: Signals, _ stop: StopDeadline, to continuation: AsyncStream<Trigger>.Continuation
     ) -> [Task<Void, Never>] {
         let (directories, files) = loader.watched
-        let watch: DirectoryWatch? = DirectoryWatch(directories, files: files)
-        if watch == nil {
-            let cause = String(cString: strerror(errno))
-            app.log.log(.warning, "failed to watch the configuration: \(cause); SIGHUP still reloads it")
+        @Sendable func warn(_ what: String, _ code: Int32) {
+            // inotify(7): the limit of watches is reported as a full disk.
+            let cause = code == ENOSPC ? "fs.inotify.max_user_watches is reached" : String(cString: strerror(code))
+            app.log.log(
+                .warning, "failed to watch \(what) for changes: \(cause); SIGHUP still reloads the configuration")
         }
+        let watch: DirectoryWatch? = DirectoryWatch(directories, files: files, unwatched: warn)
+        if watch == nil { warn("the configuration", errno) }
         let (clock, stream) = (app.clock, signals.stream)
         return [
             Task {
