@@ -50,7 +50,6 @@ let package = Package(
         system("CPQ", "libpq", "libpq-dev"),
         system("CIcal", "libical", "libical-dev"),
         system("CMicrohttpd", "libmicrohttpd", "libmicrohttpd-dev"),
-        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSystem"),
         .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -65,7 +64,7 @@ let package = Package(
         module(
             "VedetteJournal",
             [
-                "VedetteCore", "VedetteSystem", "CLinux", .product(name: "GRDB", package: "GRDB.swift"),
+                "VedetteCore", "VedetteSystem", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         module("VedettePostgres", ["VedetteCore", "VedetteSystem", "CPQ"]),

@@ -46,7 +46,7 @@ struct WallsTests {
         "VedetteSinks": ["VedetteCore", "VedetteSystem", "CCrypto", "Glibc", "Synchronization"],
         "VedetteDesktop": ["VedetteCore", "VedetteSystem", "CNotify", "Glibc", "Synchronization"],
         "VedetteJournal": [
-            "VedetteCore", "VedetteSystem", "CLinux", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization",
+            "VedetteCore", "VedetteSystem", "GRDB", "GRDBSQLite", "Glibc", "Foundation", "Synchronization",
         ],
         "VedettePostgres": ["VedetteCore", "VedetteSystem", "CPQ", "Glibc", "Synchronization"],
         "VedetteConfig": [

@@ -43,16 +43,6 @@ struct OpeningTests {
         #expect(log[.size] as? Int == 0)
     }
 
-    @Test("network file systems are known by their type; the local one here is not refused")
-    func network() throws {
-        #expect(JournalFiles.network(type: 0x6969) == "NFS")
-        // The type is signed on some machines.
-        #expect(JournalFiles.network(type: Int64(Int32(bitPattern: 0xFF53_4D42))) == "SMB")
-        #expect(JournalFiles.network(type: 0xEF53) == nil)
-        try scratch.files.create()
-        try scratch.files.requireLocal()
-    }
-
     @Test("a second writer gets the pid of the lock's holder; after close it gets the lock")
     func locked() throws {
         let journal = try scratch.open()

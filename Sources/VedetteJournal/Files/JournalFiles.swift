@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import Glibc
 import VedetteCore
 import VedetteSystem
@@ -64,23 +63,11 @@ struct JournalFiles: Sendable, Hashable {
     /// Refuses a network file system: its locks are not reliable, and SQLite's shared memory does not work over it
     /// (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
     func requireLocal() throws(JournalError) {
-        guard let name = JournalFiles.network(type: Int64(vedette_filesystem_type(directory))) else { return }
+        guard let name = MountTable.network(at: directory) else { return }
         throw JournalError(
             .readOnly,
             "the state directory \(directory) is on a network file system (\(name)), where a journal is not safe: "
                 + "choose a --state on a local disk")
-    }
-
-    /// The name of a network file system by its type (statfs(2)); nil for any other.
-    static func network(type: Int64) -> String? {
-        switch UInt32(truncatingIfNeeded: type) {
-        case 0x6969: "NFS"
-        case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
-        case 0x5346_414F, 0x6B41_4653: "AFS"
-        case 0x00C3_6400: "Ceph"
-        case 0x7375_7245: "Coda"
-        default: nil
-        }
     }
 
     /// Free bytes of the file system; nil when unknown.

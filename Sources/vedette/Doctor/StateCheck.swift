@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import VedetteCore
+import VedetteSystem
 
 /// The state directory as the system describes it.
 struct StateFacts: Sendable, Hashable {
@@ -18,7 +19,8 @@ struct StateFacts: Sendable, Hashable {
         var bytes: UInt64
         /// Nil for a file system that does not count inodes.
         var inodes: UInt64?
-        var isNetwork = false
+        /// The type of a network file system; nil for any other.
+        var network: String?
     }
 
     var path: String
@@ -87,9 +89,9 @@ struct StateCheck {
         } else {
             .ok("disk", free)
         }
-        if space.isNetwork {
-            .warning(
-                "disk", "the state is on a network file system, where locks and SQLite's log are not safe",
+        if let network = space.network {
+            .failure(
+                "disk", "the state is on a network file system (\(network)), where a journal is not safe",
                 remedy: "choose a --state on a local disk")
         }
     }
@@ -112,33 +114,9 @@ extension StateFacts {
         if statvfs(parent.path, &space) == 0 {
             facts.space = FreeSpace(
                 bytes: UInt64(space.f_bavail) * UInt64(space.f_frsize),
-                inodes: space.f_files > 0 ? UInt64(space.f_favail) : nil, isNetwork: Mounts.isNetwork(parent.path))
+                inodes: space.f_files > 0 ? UInt64(space.f_favail) : nil, network: MountTable.network(at: parent.path))
         }
         return facts
-    }
-}
-
-/// The kernel's table of mounted file systems (proc_pid_mountinfo(5)).
-enum Mounts {
-    private static let networks: Set = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"]
-
-    static func isNetwork(_ path: String) -> Bool {
-        let resolved = URL(filePath: path).resolvingSymlinksInPath().path
-        return kind(of: resolved, processFile("/proc/self/mountinfo")).map(networks.contains) ?? false
-    }
-
-    /// Returns the type of the last mount on the longest prefix of an absolute path.
-    static func kind(of path: String, _ table: String) -> String? {
-        var best: (length: Int, kind: String)?
-        for line in table.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            // Optional fields end with a dash; the type follows it.
-            guard words.count > 6, let dash = words.firstIndex(of: "-"), dash + 1 < words.count else { continue }
-            let point = words[4] == "/" ? "" : words[4].replacing("\\040", with: " ")
-            guard path == point || path.hasPrefix(point + "/") else { continue }
-            if point.count >= best?.length ?? 0 { best = (point.count, String(words[dash + 1])) }
-        }
-        return best?.kind
     }
 }
 
