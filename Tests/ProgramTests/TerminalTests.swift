@@ -97,16 +97,32 @@ struct TerminalTests {
 
 @Suite("The systemd units")
 struct UnitTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// Whether a start with the same files ends in the same way. A new code must be put into one of the two groups.
+    private static func isLasting(_ code: Exit.Code) -> Bool {
+        switch code {
+        case .usage, .data, .cannotCreate, .permission, .configuration: true
+        case .unavailable, .software, .busy, .inputOutput, .temporary: false
+        }
+    }
+
+    @Test("every exit code is in the table of the documentation", arguments: Exit.Code.allCases)
+    func documented(_ code: Exit.Code) throws {
+        let file = Self.root.appending(path: "Sources/vedette/Documentation.docc/Commands.md")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("| \(code.rawValue) |") })
+    }
+
     @Test(
         "the unit restarts the watcher after passing faults, and not after lasting ones", arguments: ["user", "system"])
     func restarts(_ unit: String) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "contrib/systemd/\(unit)/vedette.service")
+        let file = Self.root.appending(path: "contrib/systemd/\(unit)/vedette.service")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let prefix = "RestartPreventExitStatus="
         let listed = lines.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count).split(separator: " ") ?? []
-        let lasting: [Exit.Code] = [.usage, .data, .cannotCreate, .permission, .configuration]
-        #expect(Set(listed.compactMap { Int32($0) }) == Set(lasting.map(\.rawValue)))
+        #expect(listed.map { Int32($0) } == Exit.Code.allCases.filter(Self.isLasting).map(\.rawValue).sorted())
         #expect(lines.contains("Restart=on-failure") && lines.contains { $0.hasPrefix("WatchdogSec=") })
     }
 }

@@ -6,7 +6,7 @@ import VedetteCore
 /// The end of a command that failed: one sentence for stderr and a code of sysexits.h.
 struct Exit: Error, CustomStringConvertible {
     /// The units of `contrib/systemd` restart the watcher after the passing ones.
-    enum Code: Int32 {
+    enum Code: Int32, CaseIterable {
         case usage = 64
         case data = 65
         case unavailable = 69
