@@ -63,19 +63,27 @@ struct OutboxCommand: AsyncParsableCommand {
         func run() async throws {
             let now = SystemClock().now().wall
             let reader = try await places.journal.reader()
-            let found = try await reader.deliveries(try choice.filter(at: now), after: 0, limit: number + 1)
-            if json {
-                for status in found.prefix(number) { try Output.print(status.json.text) }
-            } else if !found.isEmpty {
-                let screen = OutboxScreen(
-                    palette: colour.palette, width: TerminalSize.current?.columns, now: now,
-                    localized: { LocalTime.localized($0, now: now) })
-                for line in screen.lines(Array(found.prefix(number))) { try Output.print(line) }
+            let screen = OutboxScreen(
+                palette: colour.palette, width: TerminalSize.current?.columns, now: now,
+                localized: { LocalTime.localized($0, now: now) })
+            // A queue may hold 250,000: each page is a table with columns of its own.
+            var left = number
+            for try await page in reader.allDeliveries(try choice.filter(at: now), page: min(number, 1000)) {
+                let shown = Array(page.prefix(left))
+                if json {
+                    for status in shown { try Output.print(status.json.text) }
+                } else if !shown.isEmpty {
+                    for line in screen.lines(shown) { try Output.print(line) }
+                }
+                left -= shown.count
+                guard shown.count == page.count else {
+                    Output.diagnose("there are more; -n \(number * 10) prints up to \(number * 10)")
+                    break
+                }
             }
-            if found.isEmpty {
+            if left == number {
                 Output.diagnose("no message is \(choice.isEmpty ? "" : "selected that is ")pending or dead")
             }
-            if found.count > number { Output.diagnose("there are more; -n \(number * 10) prints up to \(number * 10)") }
         }
     }
 

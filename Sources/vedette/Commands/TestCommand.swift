@@ -68,8 +68,8 @@ struct TestCommand: AsyncParsableCommand {
                     "\(LocalTime.text(delivery.created, now: end))  \(name): \(delivery.message.title)\(reason)")
             }
         }
-        for try await page in reader.allEvents() {
-            for event in page where event.time >= start && event.time <= end {
+        for try await page in reader.allEvents(EventFilter(since: start)) {
+            for event in page where event.time <= end {
                 try show(simulation.advance(to: event.time, confirming: true) + simulation.evaluate(event))
             }
         }
