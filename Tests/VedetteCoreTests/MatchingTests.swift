@@ -12,6 +12,9 @@ struct GlobTests {
             ("a?c", "abc", true), ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[]a]", "]", true),
             ("[!]a]", "b", true), ("[!]a]", "]", false), ("[a", "[a", true), (#"\*"#, "*", true), (#"\*"#, "x", false),
             ("*a*b*", "xxaxxbxx", true), ("*a*b*", "xxbxxa", false), ("[a-]", "-", true), ("?", "é", true),
+            ("[a]", "a", true), ("[!a]", "b", true), ("[^a]", "b", true), ("[^a]", "a", false), ("[^]a]", "b", true),
+            ("[^]a]", "]", false), ("[a^]", "^", true), ("[a-a]", "a", true), ("[a-a]", "-", false),
+            ("[a-cx]", "w", false), ("[c-a]", "b", false), ("[c-a]", "-", true),
         ])
     func meaning(glob: String, text: String, matches: Bool) {
         #expect(Glob(glob).matches(text) == matches)
@@ -104,6 +107,8 @@ struct ConditionTests {
         #expect(isMet(.item("name", .glob(Glob("prod-*"))), event))
         #expect(isMet(.item("tags", .oneOf(["b"])), event) && !isMet(.item("tags", .oneOf(["c"])), event))
         #expect(isMet(.item("cpu", .above(90)), event) && !isMet(.item("cpu", .below(90)), event))
+        let five = changed(item: Item(key: "1", fields: ["n": "5"]))
+        #expect(!isMet(.item("n", .above(5)), five) && !isMet(.item("n", .below(5)), five))
         #expect(!isMet(.item("name", .above(1)), event) && !isMet(.item("absent", .contains("")), event))
         #expect(!isMet(.item("name", .contains("")), changed(kind: .failing)))
     }

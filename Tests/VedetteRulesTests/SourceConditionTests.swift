@@ -134,4 +134,39 @@ struct SourceConditionTests {
         harness.item("heating", "on", was: "off")
         #expect(harness.sent == ["out: heating: off → on"])
     }
+
+    @Test(
+        "an item without the field that is asked for, or with a pattern that hits its limit, is as if it were not there"
+    )
+    func withoutField() {
+        struct Failing: Pattern {
+            func matches(_ text: String) throws(PatternError) -> Bool { throw PatternError("match limit") }
+        }
+        let asked: [(String, ValueMatcher)] = [
+            ("room", .oneOf(["hall"])), ("key", .regex(Failing(), text: "x")), ("key", .oneOf(["door"])),
+        ]
+        let sent = asked.map { name, matcher in
+            var rule = rule()
+            rule.gates.conditions[0].items = [(name: name, matcher: matcher)]
+            var harness = RuleHarness(rule)
+            harness.item("door", "open", source: "home")
+            harness.item("heating", "on", was: "off")
+            return harness.sent.count
+        }
+        #expect(sent == [0, 0, 1])
+        var harness = RuleHarness(rule())
+        harness.item("door", nil, source: "home")
+        harness.item("heating", "on", was: "off")
+        #expect(harness.suppressed == ["heating: off → on: if: no item of 'home' with key 'door' has state 'open'"])
+    }
+
+    @Test("of several conditions that are not met the first one is the reason")
+    func firstReason() {
+        var rule = rule()
+        rule.gates.conditions.append(SourceCondition(source: "home", matcher: .oneOf(["locked"])))
+        var harness = RuleHarness(rule)
+        harness.item("door", "closed", source: "home")
+        harness.item("heating", "on", was: "off")
+        #expect(harness.suppressed == ["heating: off → on: if: no item of 'home' with key 'door' has state 'open'"])
+    }
 }
