@@ -41,7 +41,8 @@ final class Desktop: Sendable {
             "PATH": bin.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"),
         ]
         let settings = directory.appending(path: "dunstrc")
-        try "[global]\nhistory_length = 400\ndmenu = \(bin.path)/choose\n"
+        // On a busy machine seconds pass between two changes, and a bubble that has expired is not replaced.
+        try "[global]\nhistory_length = 400\ndmenu = \(bin.path)/choose\n[never-expire]\nappname = *\ntimeout = 0\n"
             .write(to: settings, atomically: true, encoding: .utf8)
         children = [screen, bus]
         try await startDaemon()
