@@ -43,6 +43,54 @@ struct SchedulingTests {
         #expect((0..<5).map { _ in queue.startNext(at: now) } == [0, 1, 2, 3, 4])
     }
 
+    /// A poll that is under way.
+    private struct End: Comparable {
+        var time: Int64
+        var source: Int
+
+        static func < (a: End, b: End) -> Bool { (a.time, a.source) < (b.time, b.source) }
+    }
+
+    @Test(
+        "of 100,000 sources over a day none is left out; with 64 slots the first polls take three minutes, and later ones are not late"
+    )
+    func day() {
+        var (dice, queue, ends) = (Dice(1), DueQueue(), Heap<End>())
+        let (count, slots, every) = (100_000, 64, PollInterval(every: .seconds(12 * 3600)))
+        for source in 0..<count { queue.schedule(source, at: BootTime(milliseconds: 0)) }
+        var polls = [Int](repeating: 0, count: count)
+        var (now, busy) = (Int64(0), 0)
+        var (firstLateness, laterLateness) = (Int64(0), Int64(0))
+        while now < 86_400_000 {
+            while busy < slots, let due = queue.next?.milliseconds,
+                let source = queue.startNext(at: BootTime(milliseconds: now))
+            {
+                if polls[source] == 0 {
+                    firstLateness = max(firstLateness, now - due)
+                } else {
+                    laterLateness = max(laterLateness, now - due)
+                }
+                polls[source] += 1
+                busy += 1
+                ends.push(End(time: now + Int64.random(in: 20...200, using: &dice), source: source))
+            }
+            let start = busy < slots ? queue.next?.milliseconds : nil
+            guard let next = [ends.least?.time, start].compactMap({ $0 }).min() else { break }
+            now = next
+            while let end = ends.least, end.time <= now {
+                _ = ends.popLeast()
+                busy -= 1
+                let random = Double.random(in: 0..<1, using: &dice)
+                let delay = every.delay(states: [:], freshFor: nil, random: random)
+                queue.schedule(end.source, at: BootTime(milliseconds: now).advanced(by: delay))
+            }
+        }
+        #expect(now >= 86_400_000)
+        #expect(polls.allSatisfy { 2...3 ~= $0 })
+        #expect(firstLateness > 150_000 && firstLateness < 200_000)
+        #expect(laterLateness < 1000)
+    }
+
     @Test("the heap gives back sorted what it was given", arguments: 1...5)
     func heap(seed: UInt64) {
         var dice = Dice(seed)
