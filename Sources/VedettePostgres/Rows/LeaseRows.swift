@@ -11,15 +11,21 @@ enum LeaseRows {
         try transaction.run(
             "insert into lease (name, watcher) select unnest($1::text[]), $2 on conflict (name) do nothing",
             [names, writer])
-        let rows = try transaction.run(
-            "select name from lease where watcher = $1 and name = any($2::text[])", [writer, names])
+        let rows = try transaction.run(held, [writer, names])
         let held = Set(try rows.map { try $0.text(0) })
         return leases.filter { held.contains($0.text) }
     }
 
+    /// Those of many names that a watcher holds. A look-up for each name: for `name = any($2)` the server may compare each row
+    /// with each name, which takes seconds for 5,000 of 100,000.
+    private static let held = """
+        select n.name from unnest($2::text[]) as n (name)
+        where (select l.watcher from lease l where l.name = n.name) = $1
+        """
+
     static func release(_ leases: Set<Lease>, of writer: Int64, _ transaction: Transaction) {
         transaction.enqueue(
-            "delete from lease where watcher = $1 and name = any($2::text[])",
+            "delete from lease using unnest($2::text[]) as n (name) where lease.name = n.name and watcher = $1",
             [writer, SQLArray(leases.map(\.text))])
     }
 
@@ -30,8 +36,7 @@ enum LeaseRows {
             first, _ in first
         }
         guard !leases.isEmpty else { return [] }
-        let rows = try transaction.run(
-            "select name from lease where watcher = $1 and name = any($2::text[])", [writer, SQLArray(leases.keys)])
+        let rows = try transaction.run(held, [writer, SQLArray(leases.keys)])
         let held = Set(try rows.map { try $0.text(0) })
         return Set(leases.filter { !held.contains($0.key) }.values)
     }
