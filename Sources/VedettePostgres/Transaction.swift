@@ -4,7 +4,13 @@ import VedetteCore
 
 /// One transaction that changes the journal. It locks the row of numbers, so writers come one after another. What need not
 /// be read at once is queued and goes out in one round trip.
+///
+/// Between two round trips the transaction waits for nothing but the encoding of the rows of the next one, and so does not
+/// reach the server's limit for one that waits (`Connection`): the blocks that use it are synchronous.
 final class Transaction {
+    /// Statements that are queued: more would take their memory twice, and time in which the transaction waits.
+    private static let batch = 1000
+
     /// What the end of a transaction is known to be.
     enum End {
         case committed
@@ -14,6 +20,8 @@ final class Transaction {
 
     private let connection: Connection
     private var queued: [SQLCommand] = []
+    /// Of a statement that was queued; the next round trip throws it.
+    private var failure: PostgresError?
     private var lastSeq: Int64 = 0
     /// The greatest id that a delivery was ever given.
     private(set) var lastDelivery: Int64 = 0
@@ -68,12 +76,18 @@ final class Transaction {
 
     /// Runs statements, after those that are queued.
     func run(_ commands: [SQLCommand]) throws(PostgresError) -> [SQLRows] {
+        if let failure { throw failure }
         defer { queued = [] }
         return Array(try connection.run(queued + commands).dropFirst(queued.count))
     }
 
     /// Adds a statement whose rows nobody needs.
-    func enqueue(_ sql: String, _ values: [(any SQLValue)?]) { queued.append(SQLCommand(sql, values)) }
+    func enqueue(_ sql: String, _ values: [(any SQLValue)?]) {
+        guard failure == nil else { return }
+        queued.append(SQLCommand(sql, values))
+        guard queued.count == Transaction.batch else { return }
+        do throws(PostgresError) { _ = try run([]) } catch { failure = error }
+    }
 
     func nextSeq() -> Int64 {
         (lastSeq, hasNumbers) = (lastSeq + 1, true)

@@ -227,6 +227,20 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("a commit of thousands of rows whose first is refused stores nothing, and the next one is stored")
+    func refusedEarly() async throws {
+        let journal = try await PostgresJournal.open(server)
+        _ = try await journal.commit(polls(1...1))
+        // Its id is in the journal; thousands of statements follow in the same transaction.
+        let repeated = [poll(events: [event(1)])] + polls(2...2500)
+        let error = await #expect(throws: JournalError.self) { try await journal.commit(repeated) }
+        #expect(error?.reason == .refused)
+        #expect(try number("select count(*) from event") == 1 && number("select last_seq from journal") == 1)
+        #expect(try await journal.commit(polls(2...2500)).count == 2499)
+        #expect(try number("select count(*) from delivery") == 2500)
+        try await journal.close()
+    }
+
     @Test("two outcomes of one delivery that are written together change it one after the other")
     func twoOutcomes() async throws {
         let journal = try await PostgresJournal.open(server)

@@ -13,7 +13,8 @@ final class Connection: @unchecked Sendable {
     /// The time that the server has for one statement, and for the lock of a row.
     private static let statementTimeout = Duration.seconds(30)
     private static let lockTimeout = Duration.seconds(5)
-    /// The server ends a transaction whose client is gone without a word, so that its locks do not stay.
+    /// The server ends a transaction whose client is gone without a word, so that its locks do not stay. No transaction of a
+    /// watcher waits for anything else than the server; a copy, which waits for its other side, has no such limit.
     private static let idleTimeout = Duration.seconds(10)
 
     private let handle: OpaquePointer
