@@ -18,6 +18,7 @@ import flood
 import hostile
 import readers
 import retention
+import sources
 import stores
 import streams
 import summary
@@ -450,6 +451,25 @@ def pruned(options):
                 ">= %d" % retention.RATE, met)
 
 
+def costs(options, bench):
+    """The cost of a source is what a line has more than the one above it, by the sources that it has more."""
+    print("\nRow 19  sources of one item each, polled %d times a second in all\n  %-12s %8s %9s %9s %9s %8s %8s %12s %8s" % (
+        sources.RATE, "journal", "sources", "ready, s", "CPU, s", "polled, s", "MB", "polls/s", "CPU/poll, us", "disk, MB"))
+    for kind in (stores.SQLite, stores.Postgres):
+        for count in sources.COUNTS:
+            store = kind(options.work)
+            try:
+                cost = sources.measure(options.vedette, bench.nginx, store, count)
+            finally:
+                store.close()
+            print("  %-12s %8d %9.1f %9.1f %9.1f %9.1f %8.0f %12.0f %8.1f" % (
+                store.name, count, cost.ready, cost.starting, cost.polled, cost.memory / 1e6, cost.polls, cost.cpu / cost.polls * 1e6,
+                cost.bytes / 1e6))
+            sys.stdout.flush()
+            summary.add("Row 19  %s, start with %d sources" % (store.name, count), "s", cost.ready, None, None,
+                        "< %.1f" % max(1.5, count * 15e-5), cost.ready < max(1.5, count * 15e-5))
+
+
 def first_line(command):
     text = subprocess.run(command, capture_output=True, text=True, check=False)
     return ((text.stdout + text.stderr).splitlines() or ["?"])[0]
@@ -515,6 +535,8 @@ def main():
             streams_of_events(options, bench)
         if "18" in rows:
             pruned(options)
+        if "19" in rows:
+            costs(options, bench)
         summary.print_table(earlier)
         if options.json:
             summary.write(options.json)
