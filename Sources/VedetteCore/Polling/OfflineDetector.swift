@@ -11,6 +11,8 @@ public struct OfflineDetector: Sendable {
     public private(set) var isOffline: Bool
     /// Every host beyond this machine that is watched.
     private var hosts = Set<String>()
+    /// The host of each origin that is watched, so that no answer parses a URL; nil for one that tells nothing.
+    private var hostByOrigin: [String: String?] = [:]
     /// Those whose last attempt met silence.
     private var silent = Set<String>()
     private var referenceHosts = Set<String>()
@@ -32,7 +34,8 @@ public struct OfflineDetector: Sendable {
     ///   - silent: those that are known to be failing, and by silence.
     public mutating func watch(_ origins: Set<String>, answered: Set<String> = [], silent: Set<String> = []) {
         let known = hosts
-        hosts = Set(origins.compactMap(OfflineDetector.host))
+        hostByOrigin = Dictionary(uniqueKeysWithValues: origins.map { ($0, OfflineDetector.host($0)) })
+        hosts = Set(hostByOrigin.values.compactMap { $0 })
         let answered = Set(answered.compactMap(OfflineDetector.host)).intersection(hosts).subtracting(known)
         let failing = Set(silent.compactMap(OfflineDetector.host)).intersection(hosts).subtracting(known)
         referenceHosts = referenceHosts.intersection(hosts).union(answered)
@@ -42,7 +45,9 @@ public struct OfflineDetector: Sendable {
     }
 
     public mutating func answered(_ origin: String) {
-        guard let host = OfflineDetector.host(origin), hosts.contains(host) else { return }
+        guard let host = watchedHost(origin) else { return }
+        // Most answers change nothing.
+        if !isOffline, silent.isEmpty, referenceHosts.contains(host) { return }
         silent.remove(host)
         // The first answer after an outage says nothing against those that are still to be asked.
         if !isOffline { referenceHosts.subtract(silent) }
@@ -53,7 +58,7 @@ public struct OfflineDetector: Sendable {
     /// - Returns: true when the other reference hosts should be polled soon, since two silent ones may mean all.
     @discardableResult
     public mutating func fellSilent(_ origin: String) -> Bool {
-        guard let host = OfflineDetector.host(origin), hosts.contains(host) else { return false }
+        guard let host = watchedHost(origin) else { return false }
         let isNew = silent.insert(host).inserted && referenceHosts.contains(host)
         let left = referenceHosts.subtracting(silent)
         if referenceHosts.count >= 2, left.isEmpty { isOffline = true }
@@ -62,7 +67,13 @@ public struct OfflineDetector: Sendable {
 
     /// Whether its answer would say that there is a network.
     public func isAwaited(_ origin: String) -> Bool {
-        OfflineDetector.host(origin).map { referenceHosts.contains($0) && !silent.contains($0) } ?? false
+        watchedHost(origin).map { referenceHosts.contains($0) && !silent.contains($0) } ?? false
+    }
+
+    /// Returns the host of an origin; nil when it is not watched, or tells nothing about the network.
+    private func watchedHost(_ origin: String) -> String? {
+        if let known = hostByOrigin[origin] { return known }
+        return OfflineDetector.host(origin).flatMap { hosts.contains($0) ? $0 : nil }
     }
 
     /// Without its port. Nil for loopback names and addresses (RFC 6761 §6.3, RFC 6890) and for what is no web address.

@@ -21,8 +21,7 @@ public struct Identifier: Sendable, Hashable, CustomStringConvertible {
                     text[at] = UInt8(ascii: "-")
                     at += 1
                 }
-                let digit = UInt8((i < 16 ? high : low) >> (60 - 4 * UInt64(i % 16)) & 15)
-                text[at] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+                text[at] = Identifier.digit(i < 16 ? high : low, i % 16)
                 at += 1
             }
             return at
@@ -30,13 +29,24 @@ public struct Identifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns 16 hexadecimal digits.
-    public static func hex(_ word: UInt64) -> String {
-        let text = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
+    public static func hex(_ word: UInt64) -> String { hex(word, digits: 16) }
+
+    /// Returns the first hexadecimal digits of a word.
+    fileprivate static func hex(_ word: UInt64, digits: Int) -> String {
+        String(unsafeUninitializedCapacity: digits) { text in
+            for i in 0..<digits { text[i] = digit(word, i) }
+            return digits
+        }
+    }
+
+    /// - Parameter i: 0 for the most significant digit, 15 for the least.
+    private static func digit(_ word: UInt64, _ i: Int) -> UInt8 {
+        let digit = UInt8(word >> (60 - 4 * UInt64(i)) & 15)
+        return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
     }
 }
 
 /// Returns the short id of a poll, in logs, `status` and events: `p-` and eight hex digits.
 public func pollIdentifier(random: UInt64) -> String {
-    "p-" + Identifier.hex(random).prefix(8)
+    "p-" + Identifier.hex(random, digits: 8)
 }

@@ -19,6 +19,7 @@ public struct SecretRedactor: Sendable {
     ///   - credentials: add the form in which basic authentication sends them.
     /// - Returns: nil when none is long enough.
     public init?(_ secrets: [Secret], credentials: Credentials? = nil) {
+        if secrets.isEmpty, credentials == nil { return nil }
         var texts = secrets.map { Array($0.value.utf8) }
         if case .basic(let user, let password) = credentials {
             // The padding may be missing or encoded.

@@ -60,7 +60,7 @@ final class NetworkMonitor {
         let origin = source.origin
         if result.silence?.timedOut == true {
             slowOrigins.insert(origin)
-        } else {
+        } else if !slowOrigins.isEmpty {
             slowOrigins.remove(origin)
         }
         guard let isAnswered = result.isAnswered else { return }

@@ -36,6 +36,8 @@ extension Server {
     }
 
     var secrets: [Secret] {
+        // Most servers have none, and each poll asks.
+        if headers.isEmpty, credentials == nil, login == nil, case .environment = proxy { return [] }
         let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }
         return headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
             + [credentials?.password, proxySecret].compactMap { $0 } + (login?.secrets ?? [])

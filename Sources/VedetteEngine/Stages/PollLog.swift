@@ -5,9 +5,16 @@ import VedetteCore
 /// Decides which lines the log gets about polls. A failure and the recovery from it are told once, when they happen; the
 /// first polls of a run one by one for ten sources, then all of them in one line.
 struct PollLog {
-    struct Line: Hashable {
-        var level: LogLevel
-        var text: String
+    struct Line: Equatable {
+        let level: LogLevel
+        private let make: () -> String
+
+        /// - Parameter text: made only when it is read, since most lines are not shown.
+        init(level: LogLevel, text: @autoclosure @escaping () -> String) { (self.level, make) = (level, text) }
+
+        var text: String { make() }
+
+        static func == (a: Line, b: Line) -> Bool { a.level == b.level && a.text == b.text }
     }
 
     /// A poll that ended.
@@ -21,6 +28,9 @@ struct PollLog {
         var isBaseline: Bool
 
         var isFailed: Bool { after.problem != nil }
+
+        fileprivate var count: String { counted(items ?? 0, "item") }
+        fileprivate var change: String { events > 0 ? counted(events, "event") : "unchanged" }
     }
 
     /// The first polls of more sources are told in one line.
@@ -43,6 +53,7 @@ struct PollLog {
         guard isFirst else { return [line] }
         if poll.isFailed { failed.append(poll.source) } else { read += 1 }
         guard awaited.isEmpty, started > PollLog.mostSources else { return [line] }
+        let summary = summary
         return [line, Line(level: .notice, text: summary)]
     }
 
@@ -56,18 +67,16 @@ struct PollLog {
     }
 
     private mutating func good(_ poll: End, isFirst: Bool) -> Line {
-        let count = counted(poll.items ?? 0, "item")
         if let since = poll.before.failingSince, let now = poll.after.lastPollAt, poll.before.problem != nil {
             let length = MessageFormatter.duration(seconds: max(0, now.seconds(since: since)))
             let failures = counted(poll.before.failures, "failed poll")
-            return Line(level: .notice, text: "\(poll.source): answers again after \(length), \(failures); \(count)")
+            return Line(level: .notice, text: "\(poll.source): answers again after \(length), \(failures); \(poll.count)")
         }
         let isShown = isFirst ? shown < PollLog.mostSources : poll.isBaseline
         if isFirst, isShown { shown += 1 }
         let level = isShown ? LogLevel.notice : .debug
-        if poll.isBaseline { return Line(level: level, text: "\(poll.source): baseline of \(count)") }
-        let events = poll.events > 0 ? counted(poll.events, "event") : "unchanged"
-        return Line(level: level, text: "\(poll.source): \(count), \(events) (\(poll.id))")
+        if poll.isBaseline { return Line(level: level, text: "\(poll.source): baseline of \(poll.count)") }
+        return Line(level: level, text: "\(poll.source): \(poll.count), \(poll.change) (\(poll.id))")
     }
 
     private var summary: String {

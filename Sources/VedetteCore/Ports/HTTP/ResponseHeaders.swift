@@ -12,36 +12,61 @@ public struct ResponseHeaders: Sendable, Hashable {
     }
 
     /// Returns the first value of a name, without regard to case and without surrounding white space.
-    public subscript(name: String) -> String? { values(name, limit: 1).first }
+    public subscript(name: String) -> String? {
+        var value: String?
+        visit(name) {
+            value = $0
+            return false
+        }
+        return value
+    }
 
     /// Returns all values of a name, in the order received.
-    public func all(_ name: String) -> [String] { values(name, limit: .max) }
+    public func all(_ name: String) -> [String] {
+        var values: [String] = []
+        visit(name) {
+            values.append($0)
+            return true
+        }
+        return values
+    }
 
     /// Searches the bytes without splitting them: this runs several times in every poll.
-    private func values(_ name: String, limit: Int) -> [String] {
-        var (name, found) = (name, [String]())
+    /// - Parameter take: takes a value; returns whether the search goes on.
+    private func visit(_ name: String, _ take: (String) -> Bool) {
+        var name = name
         name.withUTF8 { wanted in
             lines.withUnsafeBufferPointer { bytes in
                 var start = 0
-                while start < bytes.count, found.count < limit {
-                    let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
-                    if let value = ResponseHeaders.value(of: wanted, in: bytes[start..<end]) { found.append(value) }
+                while start < bytes.count {
+                    var end = start
+                    while end < bytes.count, bytes[end] != 10 { end += 1 }
+                    if ResponseHeaders.hasName(wanted, bytes, start, end) {
+                        let value = ResponseHeaders.trimmed(bytes, start + wanted.count + 1, end)
+                        guard take(String(decoding: value, as: UTF8.self)) else { return }
+                    }
                     start = end + 1
                 }
             }
         }
-        return found
     }
 
-    private static func value(of wanted: UnsafeBufferPointer<UInt8>, in line: Slice<UnsafeBufferPointer<UInt8>>)
-        -> String?
-    {
-        guard line.count > wanted.count, line[line.startIndex + wanted.count] == 58 else { return nil }
-        for i in 0..<wanted.count where line[line.startIndex + i] | 0x20 != wanted[i] | 0x20 { return nil }
-        var value = line[(line.startIndex + wanted.count + 1)...]
-        while let last = value.last, last <= 32 { value.removeLast() }
-        while let first = value.first, first <= 32 { value.removeFirst() }
-        return String(decoding: value, as: UTF8.self)
+    /// Whether the line from `start` to `end`, its line feed left out, has that name.
+    private static func hasName(
+        _ wanted: UnsafeBufferPointer<UInt8>, _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int
+    ) -> Bool {
+        guard end - start > wanted.count, bytes[start + wanted.count] == 58 else { return false }
+        for i in 0..<wanted.count where bytes[start + i] | 0x20 != wanted[i] | 0x20 { return false }
+        return true
+    }
+
+    private static func trimmed(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int
+    ) -> Slice<UnsafeBufferPointer<UInt8>> {
+        var (start, end) = (start, end)
+        while end > start, bytes[end - 1] <= 32 { end -= 1 }
+        while start < end, bytes[start] <= 32 { start += 1 }
+        return bytes[start..<end]
     }
 
     /// `type/subtype` in lower case, without parameters.
