@@ -97,4 +97,24 @@ struct RequestQueueTests {
         }
         #expect(count == 100_000 && isInOrder && queue.isEmpty)
     }
+
+    @Test("among ten thousand origins that come and go, one that stays busy keeps its limit and its order")
+    func manyOrigins() {
+        var queue = RequestQueue()
+        for id in 0..<12 { queue.add(UInt64(id), lane: .polls, origin: "http://busy:80", group: nil) }
+        #expect(started(&queue) == Array(0..<8))
+        for id in 100..<10_100 {
+            queue.add(UInt64(id), lane: .polls, origin: "http://h\(id):80", group: nil)
+            #expect(started(&queue) == [UInt64(id)])
+            queue.finish(UInt64(id))
+        }
+        queue.add(20_000, lane: .polls, origin: "http://busy:80", group: nil)
+        #expect(started(&queue).isEmpty)
+        for id in 0..<3 { queue.finish(UInt64(id)) }
+        #expect(started(&queue) == [8, 9, 10])
+        for id in 3..<11 { queue.finish(UInt64(id)) }
+        #expect(started(&queue) == [11, 20_000])
+        for id: UInt64 in [11, 20_000] { queue.finish(id) }
+        #expect(queue.isEmpty)
+    }
 }
