@@ -7,7 +7,7 @@ public import VedetteCore
 public actor HTTPClient: Fetcher {
     /// Idle connections kept for reuse (I8).
     private static let maximumConnections = 256
-    /// Parsed URLs kept with their origins.
+    /// Parsed URLs kept with their last hops.
     private static let maximumTargets = 16_384
     /// A body of at most this many bytes is decoded on the loop's thread: a thread switch costs more.
     private static let maximumDecodedOnLoop = 16 << 10
@@ -42,7 +42,7 @@ public actor HTTPClient: Fetcher {
     let streams = StreamActivity()
     private let environment: ProxyEnvironment
     nonisolated let isPrivate: @Sendable (IPAddress) -> Bool
-    private var targets: [String: Target] = [:]
+    private var targets: [String: KnownTarget] = [:]
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -137,8 +137,7 @@ public actor HTTPClient: Fetcher {
     ///
     /// - Parameter credentials: used instead of the request's own; nil uses those.
     func followRedirects(of request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
-        var hop = try RedirectHop(
-            request, target(request.url), credentials ?? request.credentials, environment: environment)
+        var hop = try firstHop(of: request, as: credentials)
         var movedTo: String?
         var isPermanent = true
         var left = request.redirects
@@ -165,17 +164,26 @@ public actor HTTPClient: Fetcher {
         }
     }
 
-    private func target(_ address: String) throws(FetchError) -> Target {
-        if let known = targets[address] { return known }
+    /// Returns the hop of the last request to the URL when this one is the same, as that of most polls is.
+    private func firstHop(of request: Request, as credentials: Credentials?) throws(FetchError) -> RedirectHop {
+        let known = targets[request.url]
+        if let hop = known?.hop, credentials == nil, request.repeats(hop.request) { return hop }
+        let target: Target
+        if let known { target = known.target } else { target = try HTTPClient.target(request.url) }
+        let hop = try RedirectHop(request, target, credentials ?? request.credentials, environment: environment)
+        if targets.count >= HTTPClient.maximumTargets, known == nil { targets.removeAll(keepingCapacity: true) }
+        // Many URLs are requested once, such as those of pages.
+        targets[request.url] = KnownTarget(target: target, hop: known != nil && hop.isRepeatable ? hop : nil)
+        return hop
+    }
+
+    private static func target(_ address: String) throws(FetchError) -> Target {
         guard let url = WebURL(address) else {
             throw FetchError(
                 .configuration,
                 "the URL is not http or https, or it contains a user or password; write those as user and password")
         }
-        if targets.count >= HTTPClient.maximumTargets { targets.removeAll(keepingCapacity: true) }
-        let target = Target(url)
-        targets[address] = target
-        return target
+        return Target(url)
     }
 
     private static func response(_ raw: RawResponse, _ hop: RedirectHop, limit: Int) async throws(FetchError)
@@ -225,6 +233,12 @@ public actor HTTPClient: Fetcher {
             try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
         }
     }
+}
+
+/// The target of a URL, and the hop of the last request to it that is repeatable.
+private struct KnownTarget {
+    let target: Target
+    let hop: RedirectHop?
 }
 
 /// The libcurl handles, on their way to the closure that frees them.

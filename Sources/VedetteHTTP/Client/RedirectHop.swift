@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import VedetteCore
 
 /// A URL with its origin, which each request needs several times.
@@ -37,6 +38,10 @@ final class RedirectHop: Sendable {
     private let environment: ProxyEnvironment
     /// Whether no connection to a private address may be opened (adversarial case 20).
     let refusesPrivate: Bool
+    /// Whether the same request may use this hop again.
+    let isRepeatable: Bool
+    /// Of a hop that is repeatable, once they are made.
+    private let kept = Mutex<TransferSettings?>(nil)
 
     var url: WebURL { target.url }
     var origin: String { target.origin }
@@ -55,6 +60,7 @@ final class RedirectHop: Sendable {
         (self.credentials, validators, tls) = (credentials, request.validators, request.tls)
         proxy = ProxySelection(request.proxy, for: target.url, in: environment)
         refusesPrivate = request.reach == .publicOnly
+        isRepeatable = request.isRepeatable && credentials == nil
         try validate()
     }
 
@@ -69,6 +75,24 @@ final class RedirectHop: Sendable {
         (self.credentials, self.validators, self.tls) = (credentials, validators, tls)
         proxy = ProxySelection(old.request.proxy, for: target.url, in: old.environment)
         self.refusesPrivate = refusesPrivate
+        isRepeatable = false
+    }
+
+    /// Returns what an easy handle gets for the hop.
+    ///
+    /// - Parameters:
+    ///   - cookies: the value of the Cookie header.
+    ///   - isFresh: whether the hop needs a connection of its own.
+    func settings(cookies: String?, isFresh: Bool) -> TransferSettings {
+        guard isRepeatable, cookies == nil, !isFresh else {
+            return TransferSettings(self, cookies: cookies, isFresh: isFresh)
+        }
+        return kept.withLock { kept in
+            if let kept { return kept }
+            let settings = TransferSettings(self, cookies: nil, isFresh: false)
+            kept = settings
+            return settings
+        }
     }
 
     /// The session whose cookies are sent; nil sends none.

@@ -17,11 +17,14 @@ final class Transfer {
     private let share: UnsafeMutableRawPointer
     let message = CurlMessage()
     private var limits = FetchLimits()
+    /// Whether a response has no body, and whether its headers suffice: each header line asks.
+    private var (isHead, isReply) = (false, false)
     private var head = ResponseHead()
     private var body: ResponseBody
-    private var requestHeaders = RequestHeaders()
-    /// The options that the handle has; a hop with the same ones sets only the URL and headers.
-    private var options: TransferOptions?
+    /// What the handle has.
+    private var settings: TransferSettings?
+    /// Whether it has neither a method nor a body. Then a hop with the same options sets only the URL and headers.
+    private var isPlain = false
     private let isPrivate: @Sendable (IPAddress) -> Bool
     private let budget: MemoryBudget
     /// How often the request was sent: libcurl repeats it on its own when a connection dies before the first byte.
@@ -50,8 +53,8 @@ final class Transfer {
     }
 
     deinit {
+        // Before `settings`, whose list it has.
         curl_easy_cleanup(easy)
-        requestHeaders.free()
     }
 
     /// What holds the memory of the body; nil until a byte of it arrives.
@@ -90,15 +93,20 @@ final class Transfer {
         body.clear()
         message.clear()
         limits = hop.request.limits
-        let isPlain = hop.body == nil && hop.method == "GET"
-        let options = TransferOptions(hop, isFresh: isFresh)
+        (isHead, isReply) = (hop.method == "HEAD", hop.request.lane == .deliveries)
+        let settings = hop.settings(cookies: cookies, isFresh: isFresh)
+        let becomesPlain = hop.body == nil && hop.method == "GET"
         var isSet = true
-        if !isPlain || self.options != options { isSet = configure(hop, options) }
+        if !isPlain || !becomesPlain || !hasOptions(of: settings) { isSet = configure(hop, settings.options) }
         isSet = cc_set_string(easy, CURLOPT_URL, hop.sentURL) == CURLE_OK && isSet
-        self.options = isPlain && isSet ? options : nil
-        requestHeaders.build(hop, cookies: cookies)
-        cc_set_list(easy, CURLOPT_HTTPHEADER, requestHeaders.list)
+        isPlain = becomesPlain && isSet
+        cc_set_list(easy, CURLOPT_HTTPHEADER, settings.headers)
+        self.settings = settings
         return isSet
+    }
+
+    private func hasOptions(of settings: TransferSettings) -> Bool {
+        self.settings === settings || self.settings?.options == settings.options
     }
 
     /// - Returns: false when libcurl refused an option that protects the request.
@@ -189,7 +197,8 @@ final class Transfer {
             return false
         }
         guard attempts > 1 else { return true }
-        guard attempts <= (options?.digest == nil ? Transfer.maximumAttempts : Transfer.maximumDigestAttempts) else {
+        let hasDigest = isPlain && settings?.options.digest != nil
+        guard attempts <= (hasDigest ? Transfer.maximumDigestAttempts : Transfer.maximumAttempts) else {
             problem = FetchError(.closed, "\(origin) ended the request \(attempts - 1) times without an answer")
             return false
         }
@@ -235,8 +244,7 @@ final class Transfer {
     }
 
     private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        problem = head.add(
-            line, limits: limits, isHead: hop?.method == "HEAD", isReply: hop?.request.lane == .deliveries)
+        problem = head.add(line, limits: limits, isHead: isHead, isReply: isReply)
         if problem == nil, head.hasEnded, stream == nil { beginStream() }
         return problem == nil
     }

@@ -5,17 +5,17 @@ import VedetteCore
 
 /// The header lines of a request, in the form that libcurl takes.
 struct RequestHeaders {
-    private(set) var list: UnsafeMutablePointer<curl_slist>?
+    private var list: UnsafeMutablePointer<curl_slist>?
     private var line: [UInt8] = []
 
-    /// Frees the list. libcurl must not use it any more.
-    mutating func free() {
-        curl_slist_free_all(list)
-        list = nil
+    /// Returns the list, which the caller frees.
+    static func list(of hop: RedirectHop, cookies: String?) -> UnsafeMutablePointer<curl_slist>? {
+        var headers = RequestHeaders()
+        headers.build(hop, cookies: cookies)
+        return headers.list
     }
 
-    mutating func build(_ hop: RedirectHop, cookies: String?) {
-        free()
+    private mutating func build(_ hop: RedirectHop, cookies: String?) {
         var (hasEncoding, hasAgent, hasType) = (false, false, !hop.sendsBody)
         var hasAuthorization = false
         for header in hop.headers where !isUnsignable(header, in: hop) {
