@@ -27,6 +27,8 @@ final class WatchedSource {
     var lastWarnings: [String] = []
     /// What the links of its items answered.
     var links = LinkCache()
+    /// The request of its last poll.
+    var prepared: PreparedRequest?
     /// Its health is not checked before: the journal refused the last change.
     var nextHealthCheck: BootTime?
     /// Its last attempt met silence, so it is polled at once when the network is back.
@@ -45,6 +47,7 @@ final class WatchedSource {
 
     func replace(with source: Source) {
         if !source.hasSameRequest(as: self.source) { links = LinkCache() }
+        prepared = nil
         self.source = source
         origin = WebURL(source.url)?.origin ?? source.url
     }
@@ -107,7 +110,8 @@ final class WatchedSource {
     /// clock did since the time was stored.
     func due(now: Moment) -> BootTime {
         followWallClock(now)
-        guard let stored = [record.due, record.notBefore].compactMap({ $0 }).max() else { return now.boot }
+        guard let due = record.due ?? record.notBefore else { return now.boot }
+        let stored = max(due, record.notBefore ?? due)
         let hasRetryAfter = record.notBefore.map { $0 > now.wall } ?? false
         let usual = max(source.interval.longestDelay(record.health), PollTransition.shortestOfflineDelay)
         return now.boot(at: stored, most: hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual)

@@ -70,7 +70,8 @@ struct PollLog {
         if let since = poll.before.failingSince, let now = poll.after.lastPollAt, poll.before.problem != nil {
             let length = MessageFormatter.duration(seconds: max(0, now.seconds(since: since)))
             let failures = counted(poll.before.failures, "failed poll")
-            return Line(level: .notice, text: "\(poll.source): answers again after \(length), \(failures); \(poll.count)")
+            return Line(
+                level: .notice, text: "\(poll.source): answers again after \(length), \(failures); \(poll.count)")
         }
         let isShown = isFirst ? shown < PollLog.mostSources : poll.isBaseline
         if isFirst, isShown { shown += 1 }

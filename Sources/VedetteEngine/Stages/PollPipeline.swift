@@ -110,7 +110,7 @@ final class PollPipeline {
     /// - Parameter memory: the poll's share of the memory for what polls read.
     func begin(_ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?) -> PollStages {
         let (journal, name) = (dependencies.journal, source.source.name)
-        return PollStages(
+        var poll = PollStages(
             id: pollIdentifier(random: dependencies.random.next()), source: source.source,
             snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
             fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
@@ -118,6 +118,9 @@ final class PollPipeline {
             links: source.links,
             storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits,
             memory: memory)
+        poll.prepare(after: source.prepared)
+        source.prepared = poll.prepared
+        return poll
     }
 
     // MARK: Transition

@@ -27,13 +27,16 @@ struct PollStages: Sendable {
     var limits = PollLimits()
     /// The poll's share of the memory for what polls read; nil for a poll on demand.
     var memory: PollMemoryShare?
+    /// The first request; nil before `prepare`.
+    private(set) var prepared: PreparedRequest?
 
     var requests: RequestBuilder { RequestBuilder(source: source, lane: lane, userAgent: userAgent) }
 
     /// The snapshot's head, unless the source reads other items now.
     var comparableSnapshot: SnapshotHead? {
         // A field that is read with other options must be read again, even from an unchanged body.
-        guard let snapshot, snapshot.identity == source.identity, snapshot.fingerprints == source.kind.fingerprints
+        guard let snapshot, snapshot.identity == prepared?.identity ?? source.identity,
+            snapshot.fingerprints == source.kind.fingerprints
         else { return nil }
         return snapshot
     }
@@ -53,14 +56,26 @@ struct PollStages: Sendable {
 
     // MARK: Fetch
 
+    /// Prepares the first request.
+    /// - Parameter last: of the source's last poll, to be used again; nil for none.
+    mutating func prepare(after last: PreparedRequest?) {
+        prepared = last
+        prepared = request(after: last)
+    }
+
+    private func request(after last: PreparedRequest?) -> PreparedRequest {
+        let context = PollContext(newest: comparableSnapshot?.newest, now: clock.now().wall)
+        let template = source.kind.request(base: source.url, context: context)
+        if let last, last.isRequest(of: template, in: lane) { return last }
+        return PreparedRequest(template, requests)
+    }
+
     /// Sends the first request, with the validators and the digest of the last good response.
     func fetch() async -> FetchedSource {
-        let snapshot = comparableSnapshot
-        let context = PollContext(newest: snapshot?.newest, now: clock.now().wall)
-        let template = source.kind.request(base: source.url, context: context)
-        if source.kind is any ObservingKind { return await observe(template) }
-        let digest = RequestBuilder.digest(of: template)
-        var request = source.stream.map { self.request(streaming: template, $0) } ?? requests.first(template)
+        let (snapshot, prepared) = (comparableSnapshot, prepared ?? request(after: nil))
+        let (template, digest) = (prepared.template, prepared.digest)
+        if prepared.isObserved { return await observe(prepared.request) }
+        var request = source.stream.map { self.request(streaming: template, $0) } ?? prepared.request
         // Validators of another address are not valid for this one.
         if let snapshot, snapshot.asked == digest, let known = snapshot.digest {
             request.knownDigest = known
@@ -71,7 +86,7 @@ struct PollStages: Sendable {
         var result = await fetch(conditional: request)
         // The page is as before, but another one follows it now: only the whole response tells its kind which.
         if case .success(let response) = result, response.isUnchanged, hasUnknownNextPage(response) {
-            request = requests.first(template)
+            request = prepared.request
             result = await fetch(conditional: request)
         }
         switch result {
