@@ -100,6 +100,20 @@ struct OfflineDetectorTests {
         #expect(!one.isOffline)
     }
 
+    @Test("another port of a watched host counts as that host, and a host that is not watched as none")
+    func otherPort() {
+        var detector = alive(["https://a.example:443", "https://b.example:443"])
+        detector.fellSilent("https://a.example:443")
+        detector.fellSilent("https://c.example:443")
+        #expect(!detector.isOffline && !detector.isAwaited("http://a.example:80"))
+        detector.fellSilent("http://b.example:80")
+        #expect(detector.isOffline)
+        detector.answered("https://c.example:443")
+        #expect(detector.isOffline)
+        detector.answered("http://a.example:80")
+        #expect(!detector.isOffline && detector.isAwaited("http://a.example:8080"))
+    }
+
     @Test("it starts as it was left, and does not stay offline when there is nobody left to tell")
     func restart() {
         var reachability = OfflineDetector(isOffline: true)

@@ -54,6 +54,20 @@ struct ReloadTests {
         #expect(world.clock.now().boot < BootTime(milliseconds: 1_900_000))
     }
 
+    @Test("the poll after a reload sends the headers of the new configuration")
+    func headers() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records["a"] != nil }
+            let server = Server(name: "a", headers: [Header("X-Team", "ops")])
+            let changed = WatchConfiguration(sources: [source("a", server: server)], rules: everything(to: "k"))
+            try await world.watcher.reload(changed)
+            try await until { world.fetcher.requests.count == 2 }
+        }
+        #expect(world.fetcher.requests.map { $0.headers.contains { $0.name == "X-Team" } } == [false, true])
+    }
+
     @Test("what a reload removed is no suspect any more")
     func slowHosts() async throws {
         let world = World([source("dead"), source("slow")])
