@@ -121,8 +121,10 @@ public actor HTTPClient: Fetcher {
             if request.cookies == .journal { await loadCookies(of: session) }
         }
         if let login = request.login { return try await fetch(request, after: login) }
-        guard let handshake = request.handshake else { return try await authenticated(request) }
-        return try await fetch(request, after: handshake)
+        if let handshake = request.handshake { return try await fetch(request, after: handshake) }
+        // Most polls: each asynchronous call costs them a switch of their task.
+        guard request.credentials != nil else { return try await followRedirects(of: request, as: nil) }
+        return try await authenticated(request)
     }
 
     /// Sends a request with its credentials.
