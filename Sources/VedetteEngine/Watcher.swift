@@ -211,7 +211,7 @@ public actor Watcher {
     }
 
     private var nextDeadline: BootTime? {
-        [schedule.nextStart, deferredWrites.due].compactMap { $0 }.min()
+        PollSchedule.earlier(schedule.nextStart, deferredWrites.due)
     }
 
     // MARK: Polls

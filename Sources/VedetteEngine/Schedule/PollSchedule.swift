@@ -118,7 +118,13 @@ struct PollSchedule {
     /// When a poll may start next; nil while every slot is taken, since the end of a poll starts the next one then.
     var nextStart: BootTime? {
         guard slots.hasFree else { return nil }
-        return [nextPoll, network.isOffline ? nil : healthDeadlines.next].compactMap { $0 }.min()
+        return PollSchedule.earlier(nextPoll, network.isOffline ? nil : healthDeadlines.next)
+    }
+
+    /// Returns the earlier of two times. Each poll asks for it as it ends, so it builds no array.
+    static func earlier(_ a: BootTime?, _ b: BootTime?) -> BootTime? {
+        guard let a, let b else { return a ?? b }
+        return min(a, b)
     }
 
     func due(_ source: WatchedSource, now: Moment) -> BootTime {
