@@ -13,6 +13,8 @@ final class PollPipeline {
     let meter: PollMeter
     var pollLog = PollLog()
     var limits = PollLimits()
+    /// A source that is polled as often keeps its request between two polls. With the others, memory counts for more.
+    private static let shortInterval = Duration.seconds(60)
 
     init(
         _ dependencies: Dependencies, network: NetworkMonitor, rules: RuleCoordinator, deferredWrites: DeferredWrites
@@ -119,7 +121,7 @@ final class PollPipeline {
             storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits,
             memory: memory)
         poll.prepare(after: source.prepared)
-        source.prepared = poll.prepared
+        source.prepared = source.source.interval.every <= PollPipeline.shortInterval ? poll.prepared : nil
         return poll
     }
 

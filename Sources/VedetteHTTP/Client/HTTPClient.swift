@@ -7,8 +7,10 @@ public import VedetteCore
 public actor HTTPClient: Fetcher {
     /// Idle connections kept for reuse (I8).
     private static let maximumConnections = 256
-    /// Parsed URLs kept with their last hops.
+    /// Parsed URLs kept with their origins.
     private static let maximumTargets = 16_384
+    /// Up to so many URLs their last hops are kept too (I8).
+    private static let maximumHops = 4096
     /// A body of at most this many bytes is decoded on the loop's thread: a thread switch costs more.
     private static let maximumDecodedOnLoop = 16 << 10
 
@@ -175,7 +177,8 @@ public actor HTTPClient: Fetcher {
         let hop = try RedirectHop(request, target, credentials ?? request.credentials, environment: environment)
         if targets.count >= HTTPClient.maximumTargets, known == nil { targets.removeAll(keepingCapacity: true) }
         // Many URLs are requested once, such as those of pages.
-        targets[request.url] = KnownTarget(target: target, hop: known != nil && hop.isRepeatable ? hop : nil)
+        let isKept = known != nil && hop.isRepeatable && targets.count <= HTTPClient.maximumHops
+        targets[request.url] = KnownTarget(target: target, hop: isKept ? hop : nil)
         return hop
     }
 
