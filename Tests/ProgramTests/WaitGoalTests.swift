@@ -32,6 +32,24 @@ struct WaitGoalTests {
         #expect(try await evaluate(&any, items) == .reached(["1: Ready"]))
     }
 
+    @Test(
+        "once every name stands for an item, these items alone decide; with a glob, or a name without an item, all do")
+    func deciding() async throws {
+        let items = [Self.item("1", "Ready"), Self.item("2", "Starting", title: "Billing")]
+        var goal = WaitGoal(["1", "Billing"], .state(to: ["Ready"], fail: []), isAny: false)
+        #expect(goal.decidingKeys == nil)
+        #expect(try await evaluate(&goal, items + [Self.item("3")]) == .pending(["Billing: Starting"]))
+        #expect(goal.decidingKeys == ["1", "2"])
+        #expect(try await evaluate(&goal, items) == .pending(["Billing: Starting"]))
+        #expect(try await evaluate(&goal, [items[0]]) == .failed("Billing: gone"))
+        var glob = WaitGoal(["1", "B*"], .state(to: ["Up"], fail: []), isAny: false)
+        _ = try await evaluate(&glob, items)
+        #expect(glob.decidingKeys == nil)
+        var late = WaitGoal(["1", "60"], .appears, isAny: false)
+        _ = try await evaluate(&late, items)
+        #expect(late.decidingKeys == nil)
+    }
+
     @Test("a state of --fail ends the wait, whichever item is in it")
     func fails() async throws {
         var goal = WaitGoal(["*"], .state(to: ["Ready"], fail: ["Failed"]), isAny: false)

@@ -22,7 +22,10 @@ enum ItemLookup {
     }
 
     /// Reads the snapshot of a source; nil when there is none.
-    static func snapshot(of source: String, in journal: any JournalAccess) async throws(JournalError) -> Snapshot? {
+    /// - Parameter keys: of the items that are read; nil for all.
+    static func snapshot(
+        of source: String, in journal: any JournalAccess, withKeys keys: Set<String>? = nil
+    ) async throws(JournalError) -> Snapshot? {
         let reader: any JournalReader
         do throws(JournalError) {
             reader = try await journal.reader()
@@ -31,7 +34,12 @@ enum ItemLookup {
             throw error
         }
         guard let record = try await reader.sourceRecord(of: source), let head = record.snapshot else { return nil }
-        let stored = try await reader.items(of: source)
+        let stored: [String: StoredItem]
+        if let keys {
+            stored = try await reader.items(of: source, withKeys: keys)
+        } else {
+            stored = try await reader.items(of: source)
+        }
         return Snapshot(
             items: stored.values.filter { $0.absentSince == nil }.compactMap(\.item),
             absent: stored.values.filter { $0.absentSince != nil }.compactMap(\.item),

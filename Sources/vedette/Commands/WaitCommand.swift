@@ -153,7 +153,9 @@ struct WaitCommand: AsyncParsableCommand {
         var goal = goal
         var changes = try journal.changes().makeAsyncIterator()
         while await journal.watcher() != nil {
-            if let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal) {
+            // A source may have 100,000 items, and change every second.
+            let keys = goal.decidingKeys
+            if let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal, withKeys: keys) {
                 let verdict = try await goal.evaluate(snapshot.items, absent: snapshot.absent, of: source.name) { key in
                     let reader = try await journal.reader()
                     return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared

@@ -34,8 +34,15 @@ struct WaitGoal: Sendable {
         (self.names, self.condition, self.isAny) = (names, condition, isAny)
     }
 
+    /// The keys of all items that decide; nil while a name may still stand for others.
+    var decidingKeys: Set<String>? {
+        guard names.allSatisfy({ !Glob.isGlob($0) && !keys[$0, default: []].isEmpty }) else { return nil }
+        return Set(keys.values.joined())
+    }
+
     /// Compares the goal with the items of a source.
     /// - Parameters:
+    ///   - present: of all items, or of `decidingKeys`.
     ///   - absent: items that the last poll did not show, and that are not gone yet.
     ///   - isGone: returns whether the last event of that key is that it disappeared.
     /// - Throws: `Exit` for a name that no item has, where an item must exist already, or that two items have.
