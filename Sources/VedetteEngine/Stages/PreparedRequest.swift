@@ -21,9 +21,8 @@ final class PreparedRequest: Sendable {
 
     /// Whether it is the request of that template in that lane.
     func isRequest(of other: RequestTemplate, in lane: Lane) -> Bool {
-        request.lane == lane && template.url == other.url && template.method == other.method
-            && template.period == other.period && template.redirects == other.redirects
-            && template.inspectsConnection == other.inspectsConnection && template.body == other.body
+        request.lane == lane && digest == RequestBuilder.digest(of: other) && template.redirects == other.redirects
+            && template.inspectsConnection == other.inspectsConnection
             && template.headers.elementsEqual(other.headers) { a, b in
                 a.name == b.name && a.isOwn == b.isOwn && !a.isSecret && !b.isSecret && a.value == b.value
             }
