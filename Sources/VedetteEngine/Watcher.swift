@@ -168,7 +168,7 @@ public actor Watcher {
     public func accept(_ name: String) async throws(JournalError) {
         // The record of a poll under way would replace this one.
         while let source = schedule[name], let poll = source.poll {
-            // A stream ends only when it is told to.
+            // A stream ends only when it is cancelled.
             if source.isStreaming { poll.cancel() }
             await poll.value
         }

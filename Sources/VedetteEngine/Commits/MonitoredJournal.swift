@@ -6,7 +6,7 @@ public import VedetteCore
 /// Passes every call on to a journal, and announces when it cannot be written: what cannot be stored cannot be sent
 /// through the journal either, so that a person would never learn of it.
 public final class MonitoredJournal: Journal {
-    /// What a person is to be told, past the journal.
+    /// What is announced past the journal.
     public let announcements: AsyncStream<JournalAlarm.Announcement>
 
     private let journal: any Journal

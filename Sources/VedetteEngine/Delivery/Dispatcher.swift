@@ -72,7 +72,7 @@ public actor Dispatcher {
     }
 
     /// Finds the deliveries that earlier runs left pending.
-    /// - Parameter newestStored: when the watcher was last alive, as far as the journal tells.
+    /// - Parameter newestStored: when the watcher was last alive, as far as the journal shows.
     public func restore(after newestStored: Timestamp? = nil) async throws(JournalError) {
         // Several watchers find them with the sinks that they take.
         guard sinks.held == nil else { return }

@@ -8,7 +8,7 @@ final class NetworkMonitor {
     enum Action: Sendable, CaseIterable {
         /// The network is back: sources whose last attempt met silence are polled at once.
         case pollSilentSources
-        /// Two hosts fell silent: those that answered last tell whether the network is gone.
+        /// Two hosts fell silent: those that answered last show whether the network is gone.
         case pollReferenceHosts
     }
 
@@ -55,7 +55,7 @@ final class NetworkMonitor {
     /// Whether the answer of that origin would show that there is a network.
     func isAwaited(_ origin: String) -> Bool { offlineDetector.isAwaited(origin) }
 
-    /// Notes whether a source's host answered. `takeActions` tells what follows.
+    /// Notes whether a source's host answered. `takeActions` returns what follows.
     func pollEnded(_ result: PollResult, of source: WatchedSource) {
         let origin = source.origin
         if result.silence?.timedOut == true {

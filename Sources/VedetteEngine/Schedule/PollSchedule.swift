@@ -10,7 +10,7 @@ struct PollSchedule {
         let lane: Lane
         /// The source's origin now, which a reload may change.
         let origin: String
-        /// Why a source with a stream is polled; nil when there is no reason to tell.
+        /// Why a source with a stream is polled; nil for any other poll.
         var polled: String?
         /// Whether it asks no server, and takes the place of a poll, so that the two never change the record at once.
         var isHealthCheck = false

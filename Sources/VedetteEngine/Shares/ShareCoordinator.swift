@@ -70,8 +70,8 @@ public actor ShareCoordinator {
     private var isConfigured = true
     private var followsAt: BootTime?
     private var driftMonitor = DriftMonitor()
-    /// What the log told last.
-    private var told = ""
+    /// The last line of the log about the share.
+    private var logged = ""
 
     /// - Parameter names: those of the configuration with which this watcher registered.
     public init(
@@ -122,7 +122,7 @@ public actor ShareCoordinator {
             let sharing = watchers.filter { $0.configuration == drift.newest?.configuration }
             let own = sharing.first { $0.number == shares.writer }
             try await hold(own.map { names.leases(of: $0.name, among: Set(sharing.map(\.name))) } ?? [])
-            tell(watchers, isCurrent: own != nil)
+            logShare(watchers, isCurrent: own != nil)
             await announce(drift)
             await follow()
         } catch {
@@ -165,7 +165,9 @@ public actor ShareCoordinator {
         guard let change = driftMonitor.change(drift, own: shares.writer, at: clock.now().boot) else { return }
         switch change {
         case .differ(let cause):
-            guard await watcher.rules.watchersChanged(.unequal, "\(cause): \(ConfigurationDrift.remedy)") else { return }
+            guard await watcher.rules.watchersChanged(.unequal, "\(cause): \(ConfigurationDrift.remedy)") else {
+                return
+            }
             log.log(.warning, "the watchers have different configurations: \(cause); \(ConfigurationDrift.remedy)")
         case .agree:
             guard await watcher.rules.watchersChanged(.equal, nil) else { return }
@@ -182,7 +184,7 @@ public actor ShareCoordinator {
         await watcher.rules.followOthers()
     }
 
-    private func tell(_ watchers: [RegisteredWatcher], isCurrent: Bool) {
+    private func logShare(_ watchers: [RegisteredWatcher], isCurrent: Bool) {
         let sources = held.count { if case .source = $0 { true } else { false } }
         let sinks = held.count { if case .sink = $0 { true } else { false } }
         let others = watchers.filter { $0.number != shares.writer }.map { "'\($0.name)'" }.sorted()
@@ -195,12 +197,9 @@ public actor ShareCoordinator {
         let present = Set(watchers.map(\.name))
         let absent = Set(names.pinnedSources.values).union(names.pinnedSinks.values).subtracting(present).sorted()
         let pins = absent.isEmpty ? "" : "; nobody uses what is for \(absent.map { "'\($0)'" }.joined(separator: ", "))"
-        tell(text + pins, isCurrent)
-    }
-
-    private func tell(_ text: String, _ isCurrent: Bool) {
-        guard text != told else { return }
-        told = text
-        log.log(isCurrent ? .notice : .warning, text)
+        let line = text + pins
+        guard line != logged else { return }
+        logged = line
+        log.log(isCurrent ? .notice : .warning, line)
     }
 }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Decides which lines the log gets about polls. A failure and the recovery from it are told once, when they happen; the
+/// Decides which lines the log gets about polls. A failure and the recovery from it are logged once, when they happen; the
 /// first polls of a run one by one for ten sources, then all of them in one line.
 struct PollLog {
     struct Line: Equatable {
@@ -33,7 +33,7 @@ struct PollLog {
         fileprivate var change: String { events > 0 ? counted(events, "event") : "unchanged" }
     }
 
-    /// The first polls of more sources are told in one line.
+    /// The first polls of more sources are logged in one line.
     static let mostSources = 10
 
     /// Sources whose first poll of this run has not ended.
@@ -41,7 +41,7 @@ struct PollLog {
     private var (started, shown, read) = (0, 0, 0)
     private var failed: [String] = []
 
-    /// Begins to tell the first polls of these sources.
+    /// Begins with the first polls of these sources.
     mutating func start(_ sources: [String]) {
         (awaited, started, shown, read, failed) = (Set(sources), sources.count, 0, 0, [])
     }
@@ -59,7 +59,7 @@ struct PollLog {
 
     private static func failure(_ poll: End, isFirst: Bool) -> Line {
         let problem = poll.after.problem
-        // The cause of a later failure often differs in nothing but a number. Each run tells what it found failing.
+        // The cause of a later failure often differs in nothing but a number. Each run logs what it found failing.
         let isKnown = !isFirst && poll.before.problem?.failure == problem?.failure
         return Line(
             level: isKnown ? .debug : .warning,

@@ -28,7 +28,7 @@ final class PollPipeline {
     /// - Returns: what was committed; nil when nothing was.
     ///
     /// In the lane `.streams` it lasts as long as the connection, and commits each batch of records.
-    /// - Parameter polled: why a source with a stream is polled; nil when there is no reason to tell.
+    /// - Parameter polled: why a source with a stream is polled; nil for any other poll.
     @discardableResult
     func run(_ source: WatchedSource, lane: Lane, polled: String? = nil) async -> Committed? {
         let start = dependencies.clock.now().boot

@@ -84,7 +84,7 @@ struct PollStages: Sendable {
         }
         let startedAt = clock.now().boot
         var result = await fetch(conditional: request)
-        // The page is as before, but another one follows it now: only the whole response tells its kind which.
+        // The page is as before, but another one follows it now: only the whole response names it.
         if case .success(let response) = result, response.isUnchanged, hasUnknownNextPage(response) {
             request = prepared.request
             result = await fetch(conditional: request)

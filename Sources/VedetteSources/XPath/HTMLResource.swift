@@ -49,7 +49,8 @@ struct HTMLResource: SourceKind {
             isPage
                 ? .init(keys: [], titles: ["//title", "//h1"], taken: ["text"], reading: ignored)
                 : .init(
-                    keys: ["@id", HTMLResource.firstLink], titles: ["."], link: HTMLResource.firstLink, reading: ignored))
+                    keys: ["@id", HTMLResource.firstLink], titles: ["."], link: HTMLResource.firstLink, reading: ignored
+                ))
         select = try columns.nodes(options.text("select") ?? "//body", ["select"])
         base = try columns.path("//base/@href", ["items"])
         mustEnd = options.text("end") != "optional"

@@ -3,7 +3,7 @@
 import VedetteConfig
 import VedetteCore
 
-/// Tells a monitor that the watcher lives. A failure is logged once, and its end once: the monitor itself is what tells
+/// Shows a monitor that the watcher runs. A failure is logged once, and its end once: the monitor itself is what tells
 /// people.
 actor HeartbeatSender {
     /// Attempts of one beat: one lost packet must not alarm anybody.

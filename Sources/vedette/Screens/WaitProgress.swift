@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What `wait` tells while it waits, and when the time is over.
+/// What `wait` prints while it waits, and when the time is over.
 struct WaitProgress: Sendable {
     /// What is waited for: `Ready for use`.
     var goal: String

@@ -6,7 +6,7 @@ import VedetteCore
 /// Tells people that the journal cannot be written, without the journal: the log, the service manager, and the sinks that
 /// need no network.
 struct JournalAnnouncer: Sendable {
-    /// The kinds of sinks that are told.
+    /// The kinds of sinks that get the announcements.
     private static let kinds = ["desktop", "stdout"]
     /// A sink that does not take the message holds nothing up.
     private static let limit = Duration.seconds(2)
@@ -31,9 +31,9 @@ struct JournalAnnouncer: Sendable {
             notifier.status("Watching \(counted(configuration.sources.count, "source"))")
             message = { self.message(.recovered, error, to: $0) }
         }
-        let told = configuration.sinks.filter { JournalAnnouncer.kinds.contains($0.kindName) }
+        let receivers = configuration.sinks.filter { JournalAnnouncer.kinds.contains($0.kindName) }
         await withTaskGroup(of: Void.self) { group in
-            for definition in told {
+            for definition in receivers {
                 guard let sink = sinks[definition.name] else { continue }
                 let message = message(definition.name)
                 group.addTask { _ = await within(JournalAnnouncer.limit) { await sink.deliver(message) } }

@@ -32,7 +32,7 @@ struct LogFolding: Sendable {
 
     private var groups: [Key: Group] = [:]
 
-    /// Whether lines are folded that `expired` has to tell.
+    /// Whether lines are folded that `expired` has to report.
     var isFolding: Bool { groups.values.contains { $0.last != nil } }
 
     /// Returns whether the line is to be written now.
