@@ -59,7 +59,7 @@ struct WallsTests {
             "VedetteCore", "VedetteSystem", "VedetteText", "VedetteDocument", "VedetteHTTP", "VedetteSources",
             "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "VedettePage",
-            "ArgumentParser", "Logging", "CoreMetrics",
+            "CDelayLoad", "ArgumentParser", "Logging", "CoreMetrics",
             "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]

@@ -25,6 +25,14 @@ struct HelpTests {
         }
     }
 
+    @Test("a command that needs no server, desktop or calendar loads none of their libraries")
+    func libraries() async throws {
+        let loaded = try await Program.run(["--version"], environment: ["LD_DEBUG": "files"])
+        let names = loaded.err.matches(of: #/file=lib([a-z0-9-]+)\S* \[0\];  needed by/#).map { String($0.1) }
+        #expect(names.contains("sqlite3"), "\(loaded.err.prefix(500))")
+        #expect(Set(names).isDisjoint(with: ["curl", "pq", "notify", "gio-2", "ical", "microhttpd"]))
+    }
+
     @Test("-V prints what --version prints, also behind a command, which does not run then")
     func version() async throws {
         let long = try await Program.run(["--version"])

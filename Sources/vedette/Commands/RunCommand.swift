@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CDelayLoad
 import Glibc
 import VedetteConfig
 import VedetteCore
@@ -55,6 +56,8 @@ struct RunCommand: AsyncParsableCommand {
         defer { log.finish() }
         let configuration = try KindRegistry.configuration(places, log: log)
         let place = try places.journalPlace(configuration.settings.postgres)
+        // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
+        delay_load_all()
         if once {
             let app = try await App(configuration, journal: place.open(), access: place.access, log: log)
             return try await runOnce(app, configuration)

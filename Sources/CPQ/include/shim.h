@@ -2,6 +2,6 @@
 #ifndef VEDETTE_CPQ_H
 #define VEDETTE_CPQ_H
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 
 #endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "delay-load.h"
+
+    library "libcurl.so.4"
+    function curl_easy_cleanup
+    function curl_easy_getinfo
+    function curl_easy_init
+    function curl_easy_pause
+    function curl_easy_perform
+    function curl_easy_recv
+    function curl_easy_reset
+    function curl_easy_send
+    function curl_easy_setopt
+    function curl_easy_strerror
+    function curl_global_init
+    function curl_multi_add_handle
+    function curl_multi_cleanup
+    function curl_multi_info_read
+    function curl_multi_init
+    function curl_multi_perform
+    function curl_multi_poll
+    function curl_multi_remove_handle
+    function curl_multi_setopt
+    function curl_multi_wakeup
+    function curl_share_cleanup
+    function curl_share_init
+    function curl_share_setopt
+    function curl_slist_append
+    function curl_slist_free_all
+    function curl_version_info

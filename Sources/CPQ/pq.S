@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "delay-load.h"
+
+    library "libpq.so.5"
+    function PQclear
+    function PQcmdTuples
+    function PQconnectdbParams
+    function PQconsumeInput
+    function PQenterPipelineMode
+    function PQerrorMessage
+    function PQfinish
+    function PQflush
+    function PQfreemem
+    function PQgetResult
+    function PQgetisnull
+    function PQgetlength
+    function PQgetvalue
+    function PQisBusy
+    function PQnotifies
+    function PQntuples
+    function PQparameterStatus
+    function PQpipelineSync
+    function PQresultErrorField
+    function PQresultStatus
+    function PQsendPrepare
+    function PQsendQueryParams
+    function PQsendQueryPrepared
+    function PQserverVersion
+    function PQsetNoticeProcessor
+    function PQsetnonblocking
+    function PQsocket
+    function PQstatus
