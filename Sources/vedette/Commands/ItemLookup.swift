@@ -41,8 +41,8 @@ enum ItemLookup {
             stored = try await reader.items(of: source)
         }
         return Snapshot(
-            items: stored.values.filter { $0.absentSince == nil }.compactMap(\.item),
-            absent: stored.values.filter { $0.absentSince != nil }.compactMap(\.item),
+            items: stored.values.compactMap { $0.absentSince == nil ? $0.item : nil },
+            absent: stored.values.compactMap { $0.absentSince == nil ? nil : $0.item },
             since: stored.mapValues(\.stateSince), record: record, at: head.goodAt)
     }
 

@@ -24,9 +24,9 @@ struct ItemTable {
         case .window:
             rows.sorted { ($0.time?.milliseconds ?? .min, $1.item.key) > ($1.time?.milliseconds ?? .min, $0.item.key) }
         case .list:
-            // Each key is read as a number once, not at every comparison.
-            rows.map { (number: Int($0.item.key), row: $0) }
-                .sorted { naturalOrder($0.number, $0.row.item.key, $1.number, $1.row.item.key) }.map(\.row)
+            // Each key is read as a number once, not at every comparison; and keys are moved, not whole rows.
+            rows.enumerated().map { (number: Int($1.item.key), key: $1.item.key, row: $0) }
+                .sorted { naturalOrder($0.number, $0.key, $1.number, $1.key) }.map { rows[$0.row] }
         }
     }
 
@@ -38,10 +38,18 @@ struct ItemTable {
         let heading = ["KEY"] + (hasAges ? ["AGE"] : []) + (hasStates ? ["STATE"] : []) + ["TITLE"]
         var table = TextTable(heading, palette)
         let keys = ShortKeys(keepsKeys || width == nil ? [] : rows.map(\.item.key))
+        // Thousands of items have a few states.
+        var states: [String: StyledText] = [:]
+        func painted(_ state: String) -> StyledText {
+            if let text = states[state] { return text }
+            let text = paint(state)
+            states[state] = text
+            return text
+        }
         for (row, age) in zip(rows, ages) {
             var cells = [StyledText(keys.short(row.item.key), limit: TextTable.limit)]
             if hasAges { cells.append(palette.paint(age ?? "-", .faint)) }
-            if hasStates { cells.append(row.item.state.map(paint) ?? palette.paint("-", .faint)) }
+            if hasStates { cells.append(row.item.state.map(painted) ?? palette.paint("-", .faint)) }
             cells.append(StyledText(row.item.title ?? "-", limit: TextTable.limit))
             table.add(cells)
         }
