@@ -60,6 +60,38 @@ struct RuleTests {
         #expect(rehearsed.out.contains("down → out: prod-1: up → down"), "\(rehearsed.out)\(rehearsed.err)")
     }
 
+    @Test("explain of an event that limit held back shows the message that told it with others")
+    func gathered() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "list.json")
+        try home.write(
+            """
+            sources:
+              s: {kind: json, url: "file://\(file.path)", state: state, every: 60s}
+            sinks:
+              out: {kind: stdout, format: line}
+            rules:
+              - {name: few, when: {field: state}, limit: {count: 1, per: 1s, by: rule}, notify: [out]}
+            """)
+        func poll(_ states: String...) async throws -> String {
+            let rows = states.enumerated().map { #"{"id": \#($0), "title": "prod-\#($0)", "state": "\#($1)"}"# }
+            try Data("[\(rows.joined(separator: ","))]".utf8).write(to: file, options: .atomic)
+            return try await Program.run(["run", "--once"] + home.places).out
+        }
+        #expect(try await poll("up", "up", "up").isEmpty)
+        #expect(try await poll("down", "down", "down").contains("prod-0"))
+        var told = ""
+        for _ in 0..<100 where told.isEmpty { told = try await poll("down", "down", "down") }
+        // The events come in the order of the list, so that of the second item is held back.
+        let held = try await Program.run(["explain", "2"] + home.places)
+        #expect(
+            held.out.contains("→ out: suppressed") && held.out.contains("limit of 1 per 1 s"), "\(held.out)\(held.err)")
+        let lines = held.out.components(separatedBy: "gathered into one message:\n").last ?? ""
+        #expect(lines.contains("        prod-1: up → down\n"), "\(held.out)")
+        #expect(lines.contains("        prod-2: up → down\n"), "\(held.out)")
+        #expect(lines.contains("    → out: sent"), "\(held.out)")
+    }
+
     @Test("snooze keeps a rule silent, silences lists it, and end lets it speak")
     func silenced() async throws {
         let world = try World("  - {name: any, when: {field: state}, notify: [out]}")

@@ -42,12 +42,42 @@ struct ExplainCommand: AsyncParsableCommand {
             let made = deliveries.filter { $0.delivery.message.rule == rule.name }
             for line in kept.compactMap({ $0.waitingLine(of: rule, at: now) }) { try Output.print("    \(line)") }
             for status in made { try await show(status, reader) }
+            if kept.isEmpty, let last = made.last, last.state == .suppressed {
+                try await showGathered(event, rule, after: last, reader)
+            }
             if evaluation.result == .matched, kept.isEmpty, made.isEmpty { try simulate(event, rule) }
         }
         let known = Set(configuration.rules.map(\.name))
         for status in deliveries where !known.contains(status.delivery.message.rule) {
             try Output.print("\(status.delivery.message.rule): this rule is no longer configured")
             try await show(status, reader)
+        }
+    }
+
+    /// Shows the message that tells the event with others: a digest, or what a gate held back.
+    private func showGathered(
+        _ event: Event, _ rule: Rule, after made: DeliveryStatus, _ reader: any JournalReader
+    ) async throws {
+        let filter = DeliveryFilter(rule: rule.name)
+        var last = made.delivery.id
+        while true {
+            let page = try await reader.deliveries(filter, after: last, limit: 1000)
+            guard let end = page.last else { return }
+            guard let first = page.first(where: { $0.delivery.message.event.gathers(event) }) else {
+                last = end.delivery.id
+                continue
+            }
+            let message = first.delivery.message.event
+            try Output.print("    gathered into one message:")
+            for line in MessageFormatter.lines(of: message) {
+                try Output.print(TerminalText.safe("        \(line)", limit: 1000))
+            }
+            // One delivery for each sink; another page may have begun between them.
+            for status in try await reader.deliveries(filter, after: first.delivery.id - 1, limit: 1000)
+            where status.delivery.message.event.id == message.id {
+                try await show(status, reader)
+            }
+            return
         }
     }
 
@@ -95,5 +125,14 @@ struct ExplainCommand: AsyncParsableCommand {
                     "        attempt \(attempt.attempts) at \(LocalTime.text(attempt.at, now: now))\(reason)",
                     limit: 1000))
         }
+    }
+}
+
+extension Event {
+    /// Whether this is a message about several events, and the event is one of them.
+    fileprivate func gathers(_ event: Event) -> Bool {
+        guard kind == .digest, let summary else { return false }
+        let id = event.id.description
+        return summary.events.contains(id) || summary.parts.contains { $0.event == id }
     }
 }
