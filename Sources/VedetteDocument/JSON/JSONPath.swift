@@ -43,7 +43,11 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
                 name.append(next)
                 offset += 1
             case UInt8(ascii: "["), UInt8(ascii: "]"):
-                throw Invalid(offset: offset, reason: "write an array index in path '\(text)' as '.0', not '[0]'")
+                throw Invalid(
+                    offset: offset,
+                    reason:
+                        "write path '\(text)' with dots, without '$', '[' and ']': 'items' is a whole list, 'items.0' its first element"
+                )
             default:
                 name.append(byte)
             }
