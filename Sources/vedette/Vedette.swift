@@ -45,6 +45,15 @@ struct Vedette: AsyncParsableCommand {
         if isVersionAsked { throw CleanExit.message(ProgramVersion.number) }
     }
 
+    /// Returns the error about a first word that is no command's name. ArgumentParser reports the option behind it instead.
+    static func unknownCommand(in arguments: [String]) -> Exit? {
+        guard let word = arguments.dropFirst().first, !word.hasPrefix("-"), word != "help" else { return nil }
+        let names = configuration.groupedSubcommands.flatMap(\.subcommands).compactMap { $0.configuration.commandName }
+        guard !names.contains(word) else { return nil }
+        let guess = suggestion(for: word, among: names).map { "did you mean '\($0)'?" }
+        return Exit(.usage, "there is no command '\(word)'; \(guess ?? "`vedette --help` lists all")")
+    }
+
     static func main() async {
         Signals.ignorePipe()
         Signals.collectChildren()
@@ -52,6 +61,7 @@ struct Vedette: AsyncParsableCommand {
         Allocator.keepSmallBuffers()
         do {
             defer { LineWriter.standardError.flush(within: .seconds(1)) }
+            if let unknown = unknownCommand(in: CommandLine.arguments) { throw unknown }
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

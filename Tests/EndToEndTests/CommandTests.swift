@@ -194,5 +194,7 @@ struct CommandTests {
             #expect(result.code == 64, "\(arguments): \(result.code)")
             #expect(result.out.isEmpty && !result.err.isEmpty)
         }
+        let misspelt = try await Program.run(["statu", "--config", "here"])
+        #expect(misspelt.code == 64 && misspelt.err.contains("no command 'statu'; did you mean 'status'?"))
     }
 }
