@@ -32,4 +32,29 @@ struct SourceRecordCacheTests {
         #expect(try decoded(["b": "3", "c": "4"]) == [])
         #expect(try decoded(["a": "1", "b": "3", "c": "4"]) == ["a"])
     }
+
+    @Test("records that nobody reads for a while are forgotten")
+    func forgets() async throws {
+        let (pauses, end) = AsyncStream<Void>.makeStream()
+        let cache = SourceRecordCache { for await _ in pauses { return } }
+        /// Returns whether the row was decoded.
+        func read() throws -> Bool {
+            var (rest, isDecoded) = (["a"][...], false)
+            _ = try cache.records {
+                rest.popFirst().map { ($0, [1]) }
+            } decode: { name, _ in
+                isDecoded = true
+                return SourceRecord(name: name)
+            }
+            return isDecoded
+        }
+        for isDecoded in [true, true, false, false] { #expect(try read() == isDecoded) }
+        var isForgotten = false
+        for _ in 0..<1000 where !isForgotten {
+            end.yield()
+            for _ in 0..<1000 { await Task.yield() }
+            isForgotten = try read()
+        }
+        #expect(isForgotten)
+    }
 }

@@ -17,7 +17,7 @@ struct APIRoutesTests {
             sources: [source("lab"), source("blog")], sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
             rules: [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])],
             editedAt: TestClock.start)
-        let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock)
+        let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: Lines())
         return APIRoutes(
             journal: journal, hub: hub, clock: clock, version: "1.2", configuration: { configuration },
             status: { configuration async throws(JournalError) in
@@ -197,51 +197,6 @@ struct APIRoutesTests {
         let stream = try await stream([], "/api/v1/events?source=blog")
         try commit([Self.event(2), Self.event(3, source: "blog"), Self.event(4)])
         #expect(ids(await part(stream)) == ["3"])
-    }
-
-    @Test("streams that have caught up share one reading of the journal, and one that is behind reads for itself")
-    func shared() async throws {
-        try commit((1...4).map { Self.event($0) })
-        let shared = SharedEvents(journal)
-        func ids(after seq: Int64, version: Int) async -> [String]? {
-            guard let part = await shared.events(after: seq, version: version) else { return nil }
-            #expect(part.isLast)
-            let ids = self.ids(String(decoding: part.bytes, as: UTF8.self))
-            #expect(part.last == ids.last.flatMap { Int64($0) } ?? seq)
-            return ids
-        }
-        #expect(await ids(after: 2, version: 1) == ["3", "4"])
-        #expect(await ids(after: 3, version: 1) == ["4"])
-        #expect(await ids(after: 1, version: 1) == nil)
-        try commit([Self.event(5)])
-        // Nobody knows of a change, so the journal is not read.
-        #expect(await ids(after: 4, version: 1) == [])
-        #expect(await ids(after: 4, version: 2) == ["5"])
-        #expect(await ids(after: 2, version: 2) == ["3", "4", "5"])
-        #expect(await ids(after: 6, version: 2) == nil)
-    }
-
-    @Test("what streams share is bounded, and is sent in parts")
-    func sharedBound() async throws {
-        let size = EventStream.bytes(of: Self.event(1)).count
-        let shared = SharedEvents(journal, limit: 2 * size + size / 2)
-        try commit((1...3).map { Self.event($0) })
-        #expect(await shared.events(after: 0, version: 1) == nil)
-        #expect(await shared.events(after: 2, version: 1)?.last == 3)
-        for number in 4...9 { try commit([Self.event(number)]) }
-        #expect(await shared.events(after: 8, version: 2)?.last == 9)
-
-        let tiny = SharedEvents(journal, limit: size / 2)
-        #expect(await tiny.events(after: 8, version: 1)?.last == 9, "one event that is larger than the bound")
-
-        let all = SharedEvents(journal)
-        var large = [Self.event(0), Self.event(0)]
-        large[1].id = Identifier("00000000-0000-7000-8000-0000000000ff")
-        for i in large.indices { large[i].item?.title = String(repeating: "x", count: 40_000) }
-        try commit(large)
-        let part = try #require(await all.events(after: 9, version: 1))
-        #expect(part.last == 10 && !part.isLast)
-        #expect(await all.events(after: 10, version: 1)?.last == 11)
     }
 
     @Test("a quiet stream gets a comment every 15 seconds")

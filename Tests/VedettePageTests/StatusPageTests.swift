@@ -31,7 +31,7 @@ struct PageTests {
                 clock: { time, _ in time.rfc3339 }, localized: { text, _ in text },
                 happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) }),
             clock: clock)
-        let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock)
+        let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock, log: Lines())
         return StatusPage(sources, hub: hub, access: { access })
     }
 
@@ -239,13 +239,13 @@ struct ChangeHubTests {
         let (changes, change) = AsyncStream<Void>.makeStream()
         let (ends, end) = AsyncStream<Void>.makeStream()
         change.onTermination = { _ in end.yield() }
-        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock())
-        var first = await hub.versions().makeAsyncIterator()
-        let second = await hub.versions()
-        #expect(await first.next() == 0)
+        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock(), log: Lines())
+        var first = await hub.signals().makeAsyncIterator()
+        let second = await hub.signals()
+        #expect(await first.next()?.changes == 0)
         change.yield()
-        #expect(await first.next() == 1)
-        for await version in second where version == 1 { break }
+        #expect(await first.next()?.changes == 1)
+        for await signal in second where signal.changes == 1 { break }
         await hub.stop()
         #expect(await first.next() == nil)
         for await _ in ends { break }
@@ -254,7 +254,7 @@ struct ChangeHubTests {
     @Test("the script is told of a change at once, and the stream begins with a time to reconnect")
     func stream() async throws {
         let (changes, change) = AsyncStream<Void>.makeStream()
-        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock())
+        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock(), log: Lines())
         let stream = ChangeStream(hub, clock: StillClock())
         #expect(await stream.next() == Array("retry: 2000\n\n".utf8))
         change.yield()

@@ -9,18 +9,18 @@ actor ChangeStream: PageStream {
 
     private let hub: ChangeHub
     private let clock: any Clock
-    private var versions: AsyncStream<Int>.Iterator?
+    private var signals: AsyncStream<ChangeHub.Signal>.Iterator?
     private var shown: Int?
     private var next = BootTime(milliseconds: 0)
 
     init(_ hub: ChangeHub, clock: any Clock) { (self.hub, self.clock) = (hub, clock) }
 
     func next() async -> [UInt8]? {
-        if versions == nil { versions = await hub.versions().makeAsyncIterator() }
+        if signals == nil { signals = await hub.signals().makeAsyncIterator() }
         // An iterator cannot be used in place across the suspension of an actor.
-        guard var iterator = versions else { return nil }
-        guard let version = await iterator.next(isolation: self) else { return nil }
-        versions = iterator
+        guard var iterator = signals else { return nil }
+        guard let version = await iterator.next(isolation: self)?.changes else { return nil }
+        signals = iterator
         guard let shown else {
             self.shown = version
             return Array("retry: 2000\n\n".utf8)

@@ -6,6 +6,8 @@ import VedetteCore
 /// as they do after a change, share one reading.
 actor RecentFacts {
     private static let age = Duration.seconds(1)
+    /// They are forgotten then: of 10,000 sources they are several megabytes.
+    private static let longestAge = Duration.seconds(30)
 
     private let sources: StatusPage.Sources
     private var last: (reading: Task<Result<StatusFacts, JournalError>, Never>, at: BootTime)?
@@ -23,9 +25,22 @@ actor RecentFacts {
             }
         }
         last = (reading, now)
+        forgetLater(now)
         return try await reading.value.get()
     }
 
     /// The next reading is a new one: something was changed.
     func forget() { last = nil }
+
+    /// Forgets the facts that were read at a time, once nobody asks for them any more.
+    private func forgetLater(_ time: BootTime) {
+        Task { [weak self, clock = sources.clock] in
+            try? await clock.sleep(until: time.advanced(by: RecentFacts.longestAge))
+            await self?.forget(readAt: time)
+        }
+    }
+
+    private func forget(readAt time: BootTime) {
+        if last?.at == time { last = nil }
+    }
 }

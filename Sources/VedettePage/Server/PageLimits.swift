@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits of the server. At these defaults it needs at most 25 MB, with every connection in use.
+/// The limits of the server. At these defaults it needs at most 30 MB, with every connection in use and the
+/// events that streams share.
 public struct PageLimits: Sendable {
     /// Connections at once; others are refused.
     public var connections = 512

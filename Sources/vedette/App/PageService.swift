@@ -73,7 +73,7 @@ actor PageService {
     }
 
     private func start(_ address: ListenAddress) async throws(ListenError) -> Running {
-        let hub = ChangeHub({ [journal] () throws(JournalError) in try journal.changes() }, clock: clock)
+        let hub = ChangeHub({ [journal] () throws(JournalError) in try journal.changes() }, clock: clock, log: log)
         let sources = StatusPage.Sources(
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },

@@ -76,7 +76,7 @@ struct EventRoutes: Sendable {
         let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
         let stream = try await APIRoutes.read { () async throws(JournalError) in
             let last: Int64 = if let known { known } else { try await api.journal.reader().lastSeq() }
-            return EventStream(api.journal, after: last, filter(request), api.hub, shared: api.shared, clock: api.clock)
+            return EventStream(after: last, filter(request), api.hub, shared: api.shared, clock: api.clock)
         }
         return PageResponse(
             contentType: EventStream.contentType, headers: [HeaderField("Cache-Control", "no-store")],
