@@ -60,7 +60,7 @@ struct PollWriter {
         event.seq = lastSeq
         let body = event.json.bytes
         try insertEvent.execute(arguments: [
-            event.seq, event.id.description, event.source, event.kind.rawValue, event.item?.key,
+            event.seq, event.id.description, event.source, event.type, event.item?.key,
             event.time.milliseconds, UTF8Column(body),
         ])
         places[event.id] = EventRows.Place(seq: event.seq, bytes: body.count)

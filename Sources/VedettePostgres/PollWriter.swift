@@ -52,7 +52,7 @@ struct PollWriter {
         transaction.enqueue(
             "insert into event (seq, id, source, type, key, time, body) values ($1, $2, $3, $4, $5, $6, $7)",
             [
-                event.seq, event.id.description, event.source, event.kind.rawValue, event.item?.key,
+                event.seq, event.id.description, event.source, event.type, event.item?.key,
                 event.time.milliseconds, UTF8Text(body),
             ])
         transaction.count(bytes: Int64(body.count))

@@ -155,6 +155,24 @@ struct EventJSONTests {
         #expect(event.json["source"]?.string == source)
     }
 
+    @Test("an event of a type that a newer version added is read, keeps its type, and is matched by no rule")
+    func newerType() throws {
+        var json = event.json.text
+        json.replace("io.vedette.item.changed", with: "io.vedette.item.moved")
+        let read = try #require(Event(json: try JSON(parsing: json.utf8)))
+        #expect(read.kind == .unknown && read.type == "io.vedette.item.moved")
+        #expect(read.json.text == json)
+        #expect(read.item == event.item && read.changes == event.changes)
+        #expect(MessageFormatter.title(of: read).hasSuffix("event of the unknown type io.vedette.item.moved"))
+        let changed = Condition.changes(event.changes.map(\.field))
+        #expect(try changed.mismatch(with: event) == nil)
+        for condition in [changed, .not(changed), .any([changed, .not(changed)]), .all([])] {
+            #expect(
+                try condition.mismatch(with: read) == "its type 'io.vedette.item.moved' is unknown to this version")
+        }
+        #expect(!Event.Kind.stored.contains(.unknown))
+    }
+
     @Test("JSON that is no event is refused", arguments: ["{}", "[]", "null", #"{"id":"1","type":"x"}"#])
     func refused(text: String) throws { #expect(Event(json: try JSON(parsing: text.utf8)) == nil) }
 }

@@ -48,6 +48,9 @@ struct ChatPayloadTests {
         return try #require(fetcher.requests.first)
     }
 
+    /// No message has an event of an unknown type.
+    static let kinds = Event.Kind.allCases.filter { $0 != .unknown }
+
     static func line(_ sample: ChatSample, _ kind: Event.Kind) async throws -> String {
         let request = try await posted(sample, message(kind))
         let body = try JSON(parsing: request.body ?? [])
@@ -62,7 +65,7 @@ struct ChatPayloadTests {
     @Test("each chat gets its golden payload for each type of event", arguments: ChatSample.all)
     func golden(_ sample: ChatSample) async throws {
         let expected = try String(contentsOf: Self.golden, encoding: .utf8).split(separator: "\n").map(String.init)
-        for kind in Event.Kind.allCases {
+        for kind in Self.kinds {
             let line = try await Self.line(sample, kind)
             #expect(expected.contains(line), "\(line)")
         }
@@ -76,7 +79,7 @@ struct ChatPayloadTests {
             print(len(rows), len({(row["sink"], row["event"]) for row in rows}), len({row["sink"] for row in rows}))
             """
         let (output, status) = try Python.run(script, input: Array(Data(contentsOf: Self.golden)))
-        let count = ChatSample.all.count * Event.Kind.allCases.count
+        let count = ChatSample.all.count * Self.kinds.count
         #expect(status == 0)
         #expect(output == "\(count) \(count) \(ChatSample.all.count)\n")
     }

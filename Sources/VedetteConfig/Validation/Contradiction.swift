@@ -12,7 +12,7 @@ struct Contradiction {
     /// The names whose value is always one text.
     private static let single: Set<String> = ["state", "key", "title", "name", "url"]
 
-    private var kinds = Set(Event.Kind.allCases)
+    private var kinds = Set(Event.Kind.allCases).subtracting([.unknown])
     private var sources: Set<String>?
     /// What each field must be after the event, and before it.
     private var values: [String: [ValueMatcher]] = [:]

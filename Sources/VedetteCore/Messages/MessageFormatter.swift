@@ -31,6 +31,7 @@ public enum MessageFormatter {
         case .digest: return "\(counted(event.summary?.count ?? 0, "event")) in \(event.source)"
         case .resolved: return "\(name): no longer so"
         case .test: return "Test message"
+        case .unknown: return "\(name): event of the unknown type \(event.type)"
         }
     }
 

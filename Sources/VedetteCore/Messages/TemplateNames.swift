@@ -32,7 +32,7 @@ extension Event {
             }
             switch name {
             case "event.id": return .text(self.id.description)
-            case "event.type": return .text(self.kind.rawValue)
+            case "event.type": return .text(self.type)
             case "event.kind": return .text(self.kind.word)
             case "event.time": return .text(self.time.rfc3339)
             case "event.source", "source.name": return .text(self.source)

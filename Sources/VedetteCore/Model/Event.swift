@@ -44,6 +44,12 @@ public struct Event: Sendable, Hashable {
         case disabled = "io.vedette.sink.disabled"
         /// A test message of `vedette send`; never stored.
         case test = "io.vedette.sink.test"
+        /// A type that this version does not know: a newer one stored the event. No rule matches it; see
+        /// `Event.unknownType`.
+        case unknown = "io.vedette.unknown"
+
+        /// The types that a journal's events have, as far as this version knows them.
+        public static let stored = allCases.filter { !$0.isMadeForMessage && $0 != .unknown }
 
         /// Whether the event is about an item.
         public var isAboutItem: Bool {
@@ -77,6 +83,8 @@ public struct Event: Sendable, Hashable {
     public var seq: Int64
     /// The type.
     public var kind: Kind
+    /// The type as it is stored, where `kind` is `unknown`; nil otherwise.
+    public var unknownType: String?
     /// When the poll that found it ended.
     public var time: Timestamp
     /// The source's name, or that of a sink.
@@ -93,6 +101,9 @@ public struct Event: Sendable, Hashable {
     public var error: Problem?
     /// What a rule's message is about when it has no event of its own.
     public var summary: Summary?
+
+    /// The type, as CloudEvents have it.
+    public var type: String { unknownType ?? kind.rawValue }
 
     /// `source` and `sourceKind` of an event about the watcher itself.
     public static let watcher = "watcher"

@@ -7,7 +7,7 @@ extension Event {
             "specversion": .string("1.0"),
             "id": .string(id.description),
             "source": .string(origin),
-            "type": .string(kind.rawValue),
+            "type": .string(type),
             // CloudEvents 1.0.2 §3.1.1: never empty.
             "subject": item.flatMap { $0.key.isEmpty ? nil : .string($0.key) },
             "time": .string(time.rfc3339),
@@ -36,13 +36,14 @@ extension Event {
         return (kind.isAboutSink ? "/sinks/" : "/sources/") + WebURL.encoded(source)
     }
 
-    /// Reads an event from its JSON; returns nil when it is not one.
+    /// Reads an event from its JSON; returns nil when it is not one. One of a type that a newer version added is `unknown`.
     public init?(json: JSON) {
-        guard let id = json["id"]?.string, let kind = json["type"]?.string.flatMap(Kind.init(rawValue:)),
+        guard let id = json["id"]?.string, let type = json["type"]?.string, !type.isEmpty,
             let time = json["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }), let data = json["data"],
             let source = data["source"]?.string, let sourceKind = data["kind"]?.string,
             let seq = data["seq"]?.int64, let poll = data["poll"]?.string
         else { return nil }
+        let kind = Kind(rawValue: type) ?? .unknown
         self.init(
             id: Identifier(id), seq: seq, kind: kind, time: time, source: source, sourceKind: sourceKind, poll: poll,
             item: data["item"].flatMap(Item.init(json:)),
@@ -56,6 +57,7 @@ extension Event {
             }
         )
         summary = data["summary"].map(Summary.init(json:))
+        unknownType = type == kind.rawValue ? nil : type
     }
 }
 

@@ -34,6 +34,12 @@ public indirect enum Condition: Sendable {
     /// Returns nil when the event matches, else the first part that does not, with both values, as `explain` prints it.
     /// - Throws: when a regular expression hits its match limit.
     public func mismatch(with event: Event) throws(PatternError) -> String? {
+        // Also where the rest is under 'not': what the event means is unknown.
+        if event.kind == .unknown { return "its type '\(event.type)' is unknown to this version" }
+        return try mismatch(withKnown: event)
+    }
+
+    private func mismatch(withKnown event: Event) throws(PatternError) -> String? {
         switch self {
         case .source(let names, let text):
             return names.contains(event.source) ? nil : "source is '\(event.source)', not \(text)"
@@ -54,17 +60,17 @@ public indirect enum Condition: Sendable {
             return hasChanged ? nil : "none of \(names.joined(separator: ", ")) changed"
         case .sourceState(let kinds): return Condition.mismatch(ofKind: kinds, event)
         case .all(let parts):
-            for part in parts { if let reason = try part.mismatch(with: event) { return reason } }
+            for part in parts { if let reason = try part.mismatch(withKnown: event) { return reason } }
             return nil
         case .any(let parts):
             var reasons: [String] = []
             for part in parts {
-                guard let reason = try part.mismatch(with: event) else { return nil }
+                guard let reason = try part.mismatch(withKnown: event) else { return nil }
                 reasons.append(reason)
             }
             return reasons.joined(separator: "; ")
         case .not(let part):
-            return try part.mismatch(with: event) == nil ? "a condition under 'not' holds" : nil
+            return try part.mismatch(withKnown: event) == nil ? "a condition under 'not' holds" : nil
         }
     }
 

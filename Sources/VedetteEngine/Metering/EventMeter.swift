@@ -8,8 +8,8 @@ struct EventMeter: Sendable {
     private let counters: [Event.Kind: any MetricCounter]
 
     init(_ meter: any Meter) {
-        let kinds = Event.Kind.allCases.filter { !$0.isMadeForMessage }
-        counters = Dictionary(uniqueKeysWithValues: kinds.map { ($0, meter.counter(.events, $0.rawValue)) })
+        counters = Dictionary(
+            uniqueKeysWithValues: Event.Kind.stored.map { ($0, meter.counter(.events, $0.rawValue)) })
     }
 
     func count(_ events: [Event]) {

@@ -48,7 +48,7 @@ struct AtomFeed: Sendable {
             <updated>\(event.time.rfc3339)</updated>
             <published>\(event.time.rfc3339)</published>
             <author><name>\(XMLText.escaped(event.source))</name></author>
-            <category term="\(event.kind.word)"/>
+            <category term="\(event.kind == .unknown ? event.type : event.kind.word)"/>
             \(link)<content type="text">\(content)</content>
             </entry>
 

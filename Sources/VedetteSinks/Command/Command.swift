@@ -109,7 +109,7 @@ final class CommandSink: Sink {
         let change = message.change
         let all: [(String, String?)] = [
             ("MESSAGE_ID", message.id), ("RULE", message.rule), ("TITLE", message.title), ("TEXT", message.text),
-            ("PRIORITY", message.priority.rawValue), ("EVENT_ID", event.id.description), ("TYPE", event.kind.rawValue),
+            ("PRIORITY", message.priority.rawValue), ("EVENT_ID", event.id.description), ("TYPE", event.type),
             ("SOURCE", event.source), ("KEY", item?.key), ("NAME", item?.title), ("STATE", item?.state),
             ("URL", item?.url), ("FIELD", change?.field), ("FROM", change?.from?.description),
             ("TO", change?.to?.description),

@@ -72,6 +72,7 @@ public struct EventLine: Sendable {
             case .digest, .burst, .ruleFailed:
                 [word("\(event.kind.word), \(counted(event.summary?.count ?? 0, "event"))")]
                     + problem(of: event, as: ": ")
+            case .unknown: [word("event of the unknown type \(event.type)")] + problem(of: event, as: ": ")
             default: [word(event.kind.word)] + problem(of: event, as: ": ")
             }
         let lines = MessageFormatter.lines(of: event)

@@ -34,7 +34,7 @@ struct EventSelection: ParsableArguments {
 
     /// The last words of the types that events of a journal have.
     static let types = kinds.map(\.word)
-    private static let kinds = Event.Kind.allCases.filter { !$0.isMadeForMessage }
+    private static let kinds = Event.Kind.stored
 
     /// Returns the filter for the stored events; without its times it is the one for new events.
     /// - Throws: `Exit` for a name that neither the configuration nor the journal has, with the nearest one.

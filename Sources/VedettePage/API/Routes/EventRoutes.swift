@@ -9,7 +9,7 @@ struct EventRoutes: Sendable {
     private static let filters = [
         APIRoutes.source, APIParameter("key", "Only about the item with this key."), APIRoutes.rule,
         APIParameter(
-            "type", .choice(Event.Kind.allCases.filter { !$0.isMadeForMessage }.map(\.word)),
+            "type", .choice(Event.Kind.stored.map(\.word)),
             "Only events of this type."),
     ]
 
@@ -51,7 +51,7 @@ struct EventRoutes: Sendable {
     }
 
     private func filter(_ request: APIOperation.Request) -> EventFilter {
-        let kind = request["type"].flatMap { word in Event.Kind.allCases.first { $0.word == word } }
+        let kind = request["type"].flatMap { word in Event.Kind.stored.first { $0.word == word } }
         return EventFilter(
             source: request["source"], rule: request["rule"], key: request["key"], kinds: Set(kind.map { [$0] } ?? []),
             since: request.time("since"))
