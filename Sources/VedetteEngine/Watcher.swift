@@ -58,7 +58,7 @@ public actor Watcher {
         let now = dependencies.clock.now()
         newestStored = records.compactMap(\.health.lastPollAt).max()
         // Another watcher's machine may have written it.
-        let last = share.isShared ? nil : try await dependencies.journal.lastOfWatcher()
+        let last = share.isShared ? nil : try await dependencies.journal.lastOfWatcher(.offline, or: .online)
         network.restore(isOffline: last?.kind == .offline)
         schedule.restore(records, at: now)
         let watched = Dictionary(share.configured.map { ($0.name, $0) }) { first, _ in first }

@@ -93,8 +93,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
 
     public func silences() async throws(JournalError) -> [Silence] { try await store.read { try SilenceRows.all($0) } }
 
-    public func lastOfWatcher() async throws(JournalError) -> Event? {
-        try await store.read { try EventRows.lastOfWatcher($0) }
+    public func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) async throws(JournalError) -> Event? {
+        try await store.read { try EventRows.lastOfWatcher($0, [kind, other]) }
     }
 
     public func commit(

@@ -85,7 +85,9 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     public func silences() async throws(JournalError) -> [Silence] { try await read(SilenceRows.all) }
 
-    public func lastOfWatcher() async throws(JournalError) -> Event? { try await read(EventRows.lastOfWatcher) }
+    public func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) async throws(JournalError) -> Event? {
+        try await read { try EventRows.lastOfWatcher($0, kind, other) }
+    }
 
     public func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
         guard !polls.isEmpty else { return CommitResult(polls: []) }

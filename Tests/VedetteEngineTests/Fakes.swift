@@ -240,7 +240,9 @@ actor FakeJournal: Journal {
     func ruleMemories() -> [RuleMemory] { Array(memories.values) }
     func silences() -> [Silence] { quiet }
     func add(_ silence: Silence) { quiet.append(silence) }
-    func lastOfWatcher() -> Event? { events.last { $0.kind.isAboutWatcher } }
+    func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
+        events.last { $0.kind == kind || $0.kind == other }
+    }
 
     func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
         let names = polls.compactMap(\.record?.name)

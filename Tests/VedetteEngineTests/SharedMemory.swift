@@ -59,7 +59,9 @@ struct SharedPart: Journal, JournalShares {
 
     func sourceRecords() -> [SourceRecord] { journal.memory.sourceRecords() }
     func items(of source: String) -> [String: StoredItem] { journal.memory.items(of: source) }
-    func lastOfWatcher() -> Event? { journal.memory.lastOfWatcher() }
+    func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
+        journal.memory.lastOfWatcher(kind, or: other)
+    }
     func ruleMemories() -> [RuleMemory] { journal.memory.ruleMemories() }
     func silences() -> [Silence] { journal.memory.silences() }
     func write(deferred writes: [DeferredWrite]) throws(JournalError) { try journal.memory.write(deferred: writes) }

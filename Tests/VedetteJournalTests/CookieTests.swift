@@ -65,15 +65,16 @@ struct CookieTests {
 struct WatcherEventTests {
     let scratch = Scratch()
 
-    @Test("the last offline or online event is found among other events, also of a source of that name")
+    @Test("the last event of two types is found among other events, also of a source of the watcher's name")
     func last() async throws {
         let journal = try scratch.open()
-        #expect(try await journal.lastOfWatcher() == nil)
-        let words: [(Int, Event.Kind)] = [(1, .offline), (2, .online), (3, .failing), (4, .changed)]
+        #expect(try await journal.lastOfWatcher(.offline, or: .online) == nil)
+        let words: [(Int, Event.Kind)] = [(1, .offline), (2, .online), (3, .failing), (4, .unequal)]
         _ = try await journal.commit([
             poll(events: words.map { event($0.0, source: Event.watcher, kind: $0.1) } + [event(5)])
         ])
-        #expect(try await journal.lastOfWatcher()?.kind == .online)
+        #expect(try await journal.lastOfWatcher(.offline, or: .online)?.kind == .online)
+        #expect(try await journal.lastOfWatcher(.unequal, or: .equal)?.kind == .unequal)
         try journal.close()
     }
 

@@ -17,7 +17,7 @@ func exerciseEngine(_ journal: any Journal) async throws {
     try await journal.write(deferred: [DeferredWrite(SourceRecord(name: "source1"))])
     _ = try await journal.sourceRecords()
     _ = try await journal.items(of: "source1")
-    _ = try await journal.lastOfWatcher()
+    _ = try await journal.lastOfWatcher(.offline, or: .online)
     _ = try await journal.ruleMemories()
     _ = try await journal.silences()
     let lane = DeliveryLane(source: "source1", sink: "sink1")

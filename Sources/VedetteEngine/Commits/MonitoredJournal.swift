@@ -69,8 +69,8 @@ public final class MonitoredJournal: Journal {
         try await read { () async throws(JournalError) in try await journal.items(of: source, withKeys: keys) }
     }
 
-    public func lastOfWatcher() async throws(JournalError) -> Event? {
-        try await read { () async throws(JournalError) in try await journal.lastOfWatcher() }
+    public func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) async throws(JournalError) -> Event? {
+        try await read { () async throws(JournalError) in try await journal.lastOfWatcher(kind, or: other) }
     }
 
     public func ruleMemories() async throws(JournalError) -> [RuleMemory] {

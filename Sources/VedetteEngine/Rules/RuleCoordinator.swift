@@ -162,15 +162,17 @@ actor RuleCoordinator {
 
     // MARK: Watchers
 
+    /// Reads the last event that the watchers' configurations differ, or that they agree again.
+    func lastOfWatchers() async throws(JournalError) -> Event? {
+        try await dependencies.journal.lastOfWatcher(.unequal, or: .equal)
+    }
+
     /// Commits an event about the watchers that share the journal, and what rules send about it.
-    /// - Parameter detail: what is wrong; nil when all is well again.
     /// - Returns: whether it is committed.
-    func watchersChanged(_ kind: Event.Kind, _ detail: String?) async -> Bool {
+    func watchersChanged(_ change: DriftMonitor.Change) async -> Bool {
         let now = dependencies.clock.now()
         let random = dependencies.random
-        let event = Event(
-            id: random.identifier(at: now.wall), kind: kind, time: now.wall, source: Event.watcher,
-            sourceKind: Event.watcher, poll: "", error: detail.map { Event.Problem(failure: kind.word, detail: $0) })
+        let event = change.event(id: random.identifier(at: now.wall), at: now.wall)
         await barrier?.enter()
         let step = engine.evaluate(event, at: time.ruleTime(now)) { random.identifier(at: now.wall) }
         let error = await commit(step, events: [event])
@@ -178,7 +180,8 @@ actor RuleCoordinator {
         if error?.reason == .conflict {
             await refresh()
         } else if let error {
-            dependencies.log.log(.error, "failed to store the event '\(kind.word)' of the watchers: \(error.detail)")
+            dependencies.log.log(
+                .error, "failed to store the event '\(event.kind.word)' of the watchers: \(error.detail)")
         }
         return error == nil
     }

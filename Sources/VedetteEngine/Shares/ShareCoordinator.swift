@@ -123,7 +123,7 @@ public actor ShareCoordinator {
             let own = sharing.first { $0.number == shares.writer }
             try await hold(own.map { names.leases(of: $0.name, among: Set(sharing.map(\.name))) } ?? [])
             logShare(watchers, isCurrent: own != nil)
-            await announce(drift)
+            try await announce(drift)
             await follow()
         } catch {
             log.log(error.logLevel, "failed to divide sources and sinks with other watchers: \(error.detail)")
@@ -161,19 +161,18 @@ public actor ShareCoordinator {
     }
 
     /// Makes an event and a line of the log when the configurations differ, and when they agree again.
-    private func announce(_ drift: ConfigurationDrift) async {
-        guard let change = driftMonitor.change(drift, own: shares.writer, at: clock.now().boot) else { return }
-        switch change {
-        case .differ(let cause):
-            guard await watcher.rules.watchersChanged(.unequal, "\(cause): \(ConfigurationDrift.remedy)") else {
-                return
+    private func announce(_ drift: ConfigurationDrift) async throws(JournalError) {
+        guard driftMonitor.mustCompare(drift, own: shares.writer, at: clock.now().boot) else { return }
+        if let change = DriftMonitor.change(drift, since: try await watcher.rules.lastOfWatchers()) {
+            guard await watcher.rules.watchersChanged(change) else { return }
+            switch change {
+            case .differ(let cause, _):
+                log.log(
+                    .warning, "the watchers have different configurations: \(cause); \(ConfigurationDrift.remedy)")
+            case .agree: log.log(.notice, "the watchers have the same configuration again")
             }
-            log.log(.warning, "the watchers have different configurations: \(cause); \(ConfigurationDrift.remedy)")
-        case .agree:
-            guard await watcher.rules.watchersChanged(.equal, nil) else { return }
-            log.log(.notice, "the watchers have the same configuration again")
         }
-        driftMonitor.confirm(change)
+        driftMonitor.settle()
     }
 
     /// A refused commit learns of changes at once; what waits for a time of its own, such as a digest, does here.

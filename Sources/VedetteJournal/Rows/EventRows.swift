@@ -104,12 +104,11 @@ enum EventRows {
         try events(db, sql: historySQL, [source, key, limit])
     }
 
-    /// Reads the last `offline` or `online` event of the watcher; nil when there is none.
-    static func lastOfWatcher(_ db: Database) throws -> Event? {
+    /// Reads the last event of the watcher that has one of two types; nil when there is none.
+    static func lastOfWatcher(_ db: Database, _ kinds: [Event.Kind]) throws -> Event? {
         // A source may have the watcher's name, so the type is a condition too.
-        try events(
-            db, sql: lastOfWatcherSQL, [Event.watcher, Event.Kind.offline.rawValue, Event.Kind.online.rawValue]
-        ).first
+        let arguments = [Event.watcher] + kinds.map(\.rawValue)
+        return try events(db, sql: lastOfWatcherSQL, StatementArguments(arguments)).first
     }
 
     static let lastOfWatcherSQL =

@@ -100,12 +100,14 @@ enum EventRows {
         ).map(decode)
     }
 
-    /// Reads the last `offline` or `online` event of the watcher; nil when there is none.
-    static func lastOfWatcher(_ connection: Connection) throws -> Event? {
+    /// Reads the last event of the watcher that has one of two types; nil when there is none.
+    static func lastOfWatcher(
+        _ connection: Connection, _ kind: Event.Kind, _ other: Event.Kind
+    ) throws -> Event? {
         // A source may have the watcher's name, so the type is a condition too.
         try connection.run(
             "select body from event where source = $1 and type in ($2, $3) order by seq desc limit 1",
-            [Event.watcher, Event.Kind.offline.rawValue, Event.Kind.online.rawValue]
+            [Event.watcher, kind.rawValue, other.rawValue]
         ).first.map(decode)
     }
 

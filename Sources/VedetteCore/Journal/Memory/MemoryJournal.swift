@@ -29,8 +29,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         let sorted = present.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         return Array(sorted.dropFirst(offset).prefix(limit))
     }
-    public func lastOfWatcher() -> Event? {
-        read { $0.events.last { $0.source == Event.watcher && ($0.kind == .offline || $0.kind == .online) } }
+    public func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) -> Event? {
+        read { $0.events.last { $0.source == Event.watcher && ($0.kind == kind || $0.kind == other) } }
     }
     public func ruleMemories() -> [RuleMemory] {
         read { state in

@@ -14,8 +14,8 @@ public protocol Journal: Sendable {
     /// Reads those items of a source's snapshot that have one of these keys.
     func items(of source: String, withKeys keys: Set<String>) async throws(JournalError) -> [String: StoredItem]
 
-    /// Reads the last `offline` or `online` event; nil when there is none.
-    func lastOfWatcher() async throws(JournalError) -> Event?
+    /// Reads the last event about the watcher that has one of two types; nil when there is none.
+    func lastOfWatcher(_ kind: Event.Kind, or other: Event.Kind) async throws(JournalError) -> Event?
 
     /// Reads what rules remember between an event and a message.
     func ruleMemories() async throws(JournalError) -> [RuleMemory]
