@@ -54,7 +54,7 @@ extension StatusPage {
 
     /// Returns the configured source of a form.
     private func source(_ form: FormValues) async -> String? {
-        let names = await sources.configuration().sources.map(\.name)
+        let names = await sources.configuration().sourceNames
         return form["source"].flatMap { names.contains($0) ? $0 : nil }
     }
 

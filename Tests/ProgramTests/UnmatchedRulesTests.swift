@@ -24,6 +24,10 @@ struct UnmatchedRulesTests {
         return PollRecord(record: SourceRecord(name: "lab"), events: [event], deliveries: deliveries ?? [])
     }
 
+    private var lab: SourceStatus {
+        SourceStatus(name: "lab", kindName: "json", every: .seconds(15), isInsecure: false, record: nil)
+    }
+
     private func findings(first: Duration) async throws -> [String] {
         let journal = MemoryJournal()
         let time = now.advanced(by: first)
@@ -35,10 +39,8 @@ struct UnmatchedRulesTests {
         let memory = RuleMemory(
             key: RuleMemory.Key(rule: "held", slot: .pending, name: "x"), identity: 0, since: time)
         return try await UnmatchedRules(
-            reader: journal, rules: rules, sources: ["lab"], editedAt: Timestamp(milliseconds: 0), now: now
-        ).find(
-            records: [:], memories: [memory]
-        ).map(\.text)
+            reader: journal, rules: rules, sources: [lab], editedAt: Timestamp(milliseconds: 0), now: now
+        ).find([memory]).map(\.text)
     }
 
     @Test("after a day a rule without a match is named, with the state that no item had; a held match counts as one")
@@ -73,8 +75,34 @@ struct UnmatchedRulesTests {
         ]
         _ = try journal.commit([record], within: .none)
         let findings = try await UnmatchedRules(
-            reader: journal, rules: [few], sources: ["lab"], editedAt: Timestamp(milliseconds: 0), now: now
-        ).find(records: [:], memories: [])
+            reader: journal, rules: [few], sources: [lab], editedAt: Timestamp(milliseconds: 0), now: now
+        ).find([])
         #expect(findings.map(\.rule) == [])
+    }
+
+    @Test("of many sources the events of ten are read, and of all the states of now count")
+    func manySources() async throws {
+        let journal = MemoryJournal()
+        let time = now.advanced(by: .seconds(-2 * 86_400))
+        _ = try journal.commit([record(time, state: "Ready", rule: nil)], within: .none)
+        let sources = (0..<50).map { number in
+            var record = SourceRecord(name: "s\(number)")
+            var head = SnapshotHead(identity: 1, fingerprints: [:], goodAt: now)
+            head.states = ["State\(number)": 1]
+            record.snapshot = head
+            return SourceStatus(
+                name: number == 20 ? "lab" : "s\(number)", kindName: "json", every: .seconds(15), isInsecure: false,
+                record: record)
+        }
+        let rules = ["State49", "Ready", "Sttae49"].map { state in
+            Rule(name: state, when: .field("state", from: nil, to: .oneOf([state])), notify: [])
+        }
+        let findings = try await UnmatchedRules(
+            reader: journal, rules: rules, sources: sources, editedAt: Timestamp(milliseconds: 0), now: now
+        ).find([])
+        // The events of the 21st are not read, so that nobody knows whether it was ever 'Ready'.
+        #expect(
+            findings.prefix(2).map(\.text) == ["State49", "Ready"].map { "rule '\($0)' matched no event in 2 d" })
+        #expect(findings.last?.text.contains("in the state 'Sttae49' (did you mean 'State") == true)
     }
 }

@@ -18,16 +18,31 @@ public struct ConfigurationFacts: Sendable {
     }
 
     /// The sources, in the order in which they are written.
-    public var sources: [Source]
+    public let sources: [Source]
     /// The sinks, in the order in which they are written.
     public var sinks: [Sink]
     /// The rules, in the order of evaluation.
     public var rules: [Rule]
     /// When a file of the configuration was last changed.
     public var editedAt: Timestamp
+    /// Made once: to copy 10,000 sources takes longer than to read their rows.
+    private let unread: [SourceStatus]
 
     /// Creates the facts of a configuration.
     public init(sources: [Source], sinks: [Sink], rules: [Rule], editedAt: Timestamp) {
         (self.sources, self.sinks, self.rules, self.editedAt) = (sources, sinks, rules, editedAt)
+        unread = sources.map { SourceStatus($0, nil) }
+    }
+
+    /// The names of the sources, in the order in which they are written.
+    public var sourceNames: [String] { unread.indices.map { unread[$0].name } }
+
+    /// Returns the status of each source, in the order in which they are written.
+    /// - Parameter records: what the journal holds, also of others.
+    public func statuses(_ records: [SourceRecord]) -> [SourceStatus] {
+        var places: [String: Int] = [:]
+        places.reserveCapacity(records.count)
+        for place in records.indices { places[records[place].name] = place }
+        return unread.map { source in source.with(places[source.name].map { records[$0] }) }
     }
 }

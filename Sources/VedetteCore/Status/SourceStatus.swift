@@ -26,11 +26,14 @@ public struct SourceStatus: Sendable {
     public let isInsecure: Bool
     /// What the journal holds; nil when it was never polled.
     public let record: SourceRecord?
+    /// Whether it works.
+    public let health: Health
 
     /// Creates the status of a source.
     public init(name: String, kindName: String, every: Duration, isInsecure: Bool, record: SourceRecord?) {
         (self.name, self.kindName, self.every) = (name, kindName, every)
         (self.isInsecure, self.record) = (isInsecure, record)
+        health = SourceStatus.health(of: record)
     }
 
     /// Creates the status of a configured source.
@@ -41,8 +44,12 @@ public struct SourceStatus: Sendable {
             isInsecure: source.server.tls.insecure, record: record)
     }
 
-    /// Whether it works.
-    public var health: Health {
+    /// Returns the status of the same source with another record.
+    func with(_ record: SourceRecord?) -> SourceStatus {
+        SourceStatus(name: name, kindName: kindName, every: every, isInsecure: isInsecure, record: record)
+    }
+
+    private static func health(of record: SourceRecord?) -> Health {
         guard let record else { return .new }
         if record.health.isFailing { return .failing }
         if let emptiness = record.snapshot?.emptiness, emptiness != .accepted { return .suspect }

@@ -79,7 +79,7 @@ extension StatusFacts {
             try await facts.read(reader, configuration, today: today)
         } catch {
             guard error.reason == .missing else { throw error }
-            facts.sources = configuration.sources.map { SourceStatus($0, nil) }
+            facts.sources = configuration.statuses([])
             facts.sinks = configuration.sinks.map { SinkStatus(name: $0.name) }
         }
         return facts
@@ -90,14 +90,15 @@ extension StatusFacts {
     ) async throws(JournalError) {
         hasJournal = true
         let all = try await reader.sourceRecords()
-        let records = Dictionary(all.lazy.map { ($0.name, $0) }) { _, last in last }
-        sources = configuration.sources.map { SourceStatus($0, records[$0.name]) }
+        sources = configuration.statuses(all)
+        // No source has such a name.
+        let others = all.indices.filter { all[$0].name.utf8.first == UInt8(ascii: "/") }.map { all[$0] }
         stalledSince = JournalStall.since(
             sources.lazy.compactMap(\.record),
             watcherAge: watcher?.since.map { .milliseconds(now.milliseconds - $0.milliseconds) },
             now: now)
-        lateness = currentLateness(all)
-        let stops = all.compactMap(StoppedSink.init)
+        lateness = currentLateness(others)
+        let stops = others.compactMap(StoppedSink.init)
         let counts = try await reader.sinkCounts()
         let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
         for (definition, activity) in zip(configuration.sinks, activities) {
@@ -112,9 +113,9 @@ extension StatusFacts {
         let memories = try await reader.ruleMemories()
         timers = memories.filter { $0.waitingReason != nil }
         unmatched = try await UnmatchedRules(
-            reader: reader, rules: configuration.rules, sources: configuration.sources.map(\.name),
+            reader: reader, rules: configuration.rules, sources: sources,
             editedAt: configuration.editedAt, now: now
-        ).find(records: records, memories: memories)
+        ).find(memories)
     }
 
     /// Returns the reports that watchers made since they started, and not too long ago.

@@ -57,7 +57,8 @@ extension StatusFacts {
     }
 
     private func problem(of source: SourceStatus) -> StatusProblem? {
-        guard let record = source.record, [.failing, .suspect, .retrying].contains(source.health) else { return nil }
+        // First, since it is cheaper than a copy of the record.
+        guard [.failing, .suspect, .retrying].contains(source.health), let record = source.record else { return nil }
         var details: [StatusProblem.Detail] = []
         if let good = record.snapshot?.goodAt { details.append(.past("last good", good)) }
         if record.snapshot == nil { details.append(.text("never read")) }

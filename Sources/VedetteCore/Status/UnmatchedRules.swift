@@ -15,35 +15,43 @@ public struct UnmatchedRule: Sendable, Hashable {
 struct UnmatchedRules {
     /// Events of a source in which states are looked for.
     private static let searchedEvents = 1000
+    /// Sources whose events are read, at most; of the others the states of now count. A page reads this each second.
+    private static let searchedSources = 10
 
     let reader: any JournalReader
     let rules: [Rule]
-    /// The names of all sources.
-    let sources: [String]
+    let sources: [SourceStatus]
     /// When a file of the configuration was last changed.
     let editedAt: Timestamp
     let now: Timestamp
 
     /// Returns nothing in the first day after the first event or after an edit of the configuration: rare events take time.
-    func find(records: [String: SourceRecord], memories: [RuleMemory]) async throws(JournalError) -> [UnmatchedRule] {
+    func find(_ memories: [RuleMemory]) async throws(JournalError) -> [UnmatchedRule] {
         guard let first = try await reader.events(after: 0, EventFilter(), limit: 1).first?.time,
             now.seconds(since: max(first, editedAt)) >= 86_400
         else { return [] }
         let remembered = Set(memories.map(\.key.rule))
         var findings: [UnmatchedRule] = []
-        var seen: [String: Set<String>] = [:]
+        var (seen, searched) = ([String: Set<String>](), 0)
         for rule in rules where !remembered.contains(rule.name) {
             guard try await !hasMatched(rule) else { continue }
-            let sources = sources.filter { rule.when.sources?.contains($0) != false }
-            for source in sources where seen[source] == nil && !rule.when.awaitedStates.isEmpty {
-                seen[source] = try await states(of: source, records[source])
+            let awaited = rule.when.awaitedStates
+            var (known, isWhole) = (Set<String>(), true)
+            for source in sources where !awaited.isEmpty && rule.when.sources?.contains(source.name) != false {
+                if let states = source.record?.snapshot?.states { known.formUnion(states.keys) }
+                if seen[source.name] == nil, searched < UnmatchedRules.searchedSources {
+                    seen[source.name] = try await states(of: source.name)
+                    searched += 1
+                }
+                if seen[source.name] == nil { isWhole = false }
+                known.formUnion(seen[source.name] ?? [])
             }
-            let known = sources.reduce(into: Set<String>()) { $0.formUnion(seen[$1] ?? []) }
+            // Where not every event was read, a state that nobody saw is only worth a word when it looks mistyped.
+            let named = isWhole ? awaited : awaited.filter { suggestion(for: $0, among: known) != nil }
             findings.append(
                 UnmatchedRule(
                     rule: rule.name,
-                    text: UnmatchedRules.text(
-                        rule.name, awaited: rule.when.awaitedStates, seen: known, since: first, now: now)))
+                    text: UnmatchedRules.text(rule.name, awaited: named, seen: known, since: first, now: now)))
         }
         return findings
     }
@@ -70,8 +78,8 @@ struct UnmatchedRules {
         return try await !reader.deliveries(DeliveryFilter(rule: rule.name), after: 0, limit: 1).isEmpty
     }
 
-    private func states(of source: String, _ record: SourceRecord?) async throws(JournalError) -> Set<String> {
-        var states = Set(record?.snapshot?.states.keys.map { $0 } ?? [])
+    private func states(of source: String) async throws(JournalError) -> Set<String> {
+        var states = Set<String>()
         for event in try await reader.lastEvents(UnmatchedRules.searchedEvents, EventFilter(source: source)) {
             if let state = event.item?.state { states.insert(state) }
             for change in event.changes where change.field == "state" {

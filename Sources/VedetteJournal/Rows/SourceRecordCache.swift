@@ -7,16 +7,13 @@ import VedetteCore
 /// are as they were: of 10,000, decoding takes ten times as long as comparing. A minute after the last reading they are
 /// forgotten.
 final class SourceRecordCache: Sendable {
-    private struct Entry {
-        /// Of the row. Two rows of one source with the same digest are one in 2^64.
-        var digest: UInt64
-        var record: SourceRecord
-    }
-
     private struct State {
         /// False before the first reading: a command, which reads once, keeps nothing.
         var isKept = false
-        var entries: [String: Entry] = [:]
+        /// In the order of the rows.
+        var records: [SourceRecord] = []
+        /// Of each row. Two rows of one source with the same digest are one in 2^64.
+        var digests: [UInt64] = []
         var readings = 0
         /// Whether a task waits to forget them.
         var isWatched = false
@@ -38,34 +35,48 @@ final class SourceRecordCache: Sendable {
         next: () throws -> (name: String, row: [UInt8])?, decode: (String, [UInt8]) throws -> SourceRecord
     ) throws -> [SourceRecord] {
         try state.withLock { state in
-            var records: [SourceRecord] = []
-            records.reserveCapacity(state.entries.count)
+            let old = (records: state.records, digests: state.digests)
+            // They share their memory with the old ones until a row differs.
+            var (records, digests, count) = (old.records, old.digests, 0)
+            var places: [String: Int]?
             while let (name, row) = try next() {
-                guard state.isKept else {
-                    records.append(try decode(name, row))
-                    continue
-                }
                 let digest = StableHash.of(row)
-                if let known = state.entries[name], known.digest == digest {
-                    records.append(known.record)
+                if count < records.count, records[count].name == name {
+                    if digests[count] != digest { (records[count], digests[count]) = (try decode(name, row), digest) }
                 } else {
-                    let record = try decode(name, row)
-                    state.entries[name] = Entry(digest: digest, record: record)
-                    records.append(record)
+                    // A source came or went: the rest moves.
+                    if count < records.count {
+                        records.removeSubrange(count...)
+                        digests.removeSubrange(count...)
+                    }
+                    let known = places ?? SourceRecordCache.places(old.records)
+                    places = known
+                    if let place = known[name], old.digests[place] == digest {
+                        records.append(old.records[place])
+                    } else {
+                        records.append(try decode(name, row))
+                    }
+                    digests.append(digest)
                 }
+                count += 1
             }
+            if count < records.count {
+                records.removeSubrange(count...)
+                digests.removeSubrange(count...)
+            }
+            if state.isKept { (state.records, state.digests) = (records, digests) }
             state.isKept = true
             state.readings += 1
-            if state.entries.count > records.count {
-                let names = Set(records.map(\.name))
-                state.entries = state.entries.filter { names.contains($0.key) }
-            }
-            if !state.entries.isEmpty, !state.isWatched {
+            if !state.records.isEmpty, !state.isWatched {
                 state.isWatched = true
                 forgetWhenUnread()
             }
             return records
         }
+    }
+
+    private static func places(_ records: [SourceRecord]) -> [String: Int] {
+        Dictionary(records.indices.map { (records[$0].name, $0) }) { _, last in last }
     }
 
     private func forgetWhenUnread() {
@@ -82,7 +93,8 @@ final class SourceRecordCache: Sendable {
     private func forget(unreadSince last: Int?) -> Bool {
         state.withLock { state in
             guard state.readings == last else { return false }
-            (state.isKept, state.entries, state.isWatched) = (false, [:], false)
+            (state.isKept, state.isWatched) = (false, false)
+            (state.records, state.digests) = ([], [])
             return true
         }
     }

@@ -53,10 +53,9 @@ public struct WatcherNumbers: Sendable {
         age: Duration
     ) async throws(JournalError) {
         let reader = try await journal.reader()
-        let records = Dictionary(try await reader.sourceRecords().lazy.map { ($0.name, $0) }) { _, last in last }
         let counts = Dictionary(try await reader.sinkCounts().map { ($0.sink, $0) }) { _, last in last }
         let activities = try await reader.activity(of: configuration.sinks.map(\.name), since: today)
-        let statuses = configuration.sources.map { SourceStatus($0, records[$0.name]) }
+        let statuses = configuration.statuses(try await reader.sourceRecords())
         sources = statuses.map { status in
             Source(
                 name: status.name, health: status.health.rawValue, isFailing: status.health == .failing,
