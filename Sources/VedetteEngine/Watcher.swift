@@ -115,6 +115,10 @@ public actor Watcher {
     /// How late polls started in the last minutes; nil when none started.
     public func lateness() -> PollLateness.Report? { pipeline.meter.report(at: dependencies.clock.now()) }
 
+    /// Seconds that each of the last polls of a source took, the oldest first; none for what another watcher polls, and
+    /// after a start.
+    public func pollDurations(of source: String) -> [Double] { schedule[source]?.durations.seconds ?? [] }
+
     // MARK: Sources and requests
 
     /// Takes another set of sources and rules: all of it, or nothing when the journal cannot be read. Unchanged sources go

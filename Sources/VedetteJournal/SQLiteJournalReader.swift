@@ -101,6 +101,10 @@ final class SQLiteJournalReader: JournalReader {
         try await store.read { db in try sinks.map { try DeliveryRows.activity(db, of: $0, since: start) } }
     }
 
+    func ruleCount(of rule: String) async throws(JournalError) -> RuleCount {
+        try await store.read { try DeliveryRows.count(of: rule, $0) }
+    }
+
     func ruleMemories() async throws(JournalError) -> [RuleMemory] {
         try await store.read { try RuleMemoryRows.all($0) }
     }

@@ -9,7 +9,9 @@ extension StatusPage {
     ) async throws(JournalError) -> Found {
         let facts = try await self.facts.facts(of: configuration)
         let events = facts.hasJournal ? try await sources.journal.reader().lastEvents(20, EventFilter()) : []
-        let view = OverviewView(render: render, facts: facts, events: events.reversed(), page: page(request))
+        let polls = OverviewView.Polls(inFlight: sources.polls.inFlight(), streams: sources.polls.streams())
+        let view = OverviewView(
+            render: render, facts: facts, polls: polls, events: events.reversed(), page: page(request))
         return ("Overview", view.content)
     }
 
@@ -90,7 +92,8 @@ extension StatusPage {
             (start, shown) = (earliest, rows(from: earliest))
         }
         let view = SourceView(
-            render: render, status: status, isWatched: await sources.journal.watcher() != nil, rows: shown,
+            render: render, status: status, durations: await sources.polls.durations(name),
+            isWatched: await sources.journal.watcher() != nil, rows: shown,
             start: start, page: page(request), hasNext: count > first + size)
         return (name, view.content)
     }
@@ -148,13 +151,13 @@ extension StatusPage {
         let (first, size) = ((page(request) - 1) * RulesView.perPage, RulesView.perPage)
         let waiting = Dictionary(grouping: facts.timers, by: \.key.rule)
         var rows: [RulesView.Row] = []
+        let reader = facts.hasJournal ? try await sources.journal.reader() : nil
         for rule in facts.rules.dropFirst(first).prefix(size) {
-            let last =
-                facts.hasJournal
-                ? try await sources.journal.reader().lastEvents(1, EventFilter(rule: rule.name)).last : nil
+            let last = try await reader?.lastEvents(1, EventFilter(rule: rule.name)).last
             rows.append(
                 RulesView.Row(
-                    rule: rule, last: last, waiting: waiting[rule.name] ?? [],
+                    rule: rule, last: last, count: try await reader?.ruleCount(of: rule.name),
+                    waiting: waiting[rule.name] ?? [],
                     silences: facts.silences.filter { $0.rule == rule.name },
                     warning: facts.unmatched.first { $0.rule == rule.name }?.text))
         }

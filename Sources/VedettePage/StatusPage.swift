@@ -12,6 +12,8 @@ public struct StatusPage: Sendable {
         public var configuration: @Sendable () async -> ConfigurationFacts
         /// Reads the facts of now.
         public var status: @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts
+        /// What the watcher knows of its polls.
+        public var polls: PollFigures
         /// The words of the page.
         public var text: PageText
         /// The clock of the program.
@@ -21,10 +23,10 @@ public struct StatusPage: Sendable {
         public init(
             journal: any JournalAccess, configuration: @escaping @Sendable () async -> ConfigurationFacts,
             status: @escaping @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts,
-            text: PageText, clock: any Clock
+            polls: PollFigures, text: PageText, clock: any Clock
         ) {
             (self.journal, self.configuration, self.status) = (journal, configuration, status)
-            (self.text, self.clock) = (text, clock)
+            (self.polls, self.text, self.clock) = (polls, text, clock)
         }
     }
 

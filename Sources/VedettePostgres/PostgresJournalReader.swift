@@ -77,6 +77,10 @@ struct PostgresJournalReader: JournalReader {
         try await read { connection in try sinks.map { try DeliveryRows.activity(connection, of: $0, since: start) } }
     }
 
+    func ruleCount(of rule: String) async throws(JournalError) -> RuleCount {
+        try await read { try DeliveryRows.count(of: rule, $0) }
+    }
+
     func ruleMemories() async throws(JournalError) -> [RuleMemory] { try await read(RuleMemoryRows.all) }
 
     func silences() async throws(JournalError) -> [Silence] { try await read(SilenceRows.all) }

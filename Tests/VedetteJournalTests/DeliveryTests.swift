@@ -97,6 +97,9 @@ struct DeliveryTests {
             sink: "team", sent: 1, lastSentAt: stamp(10), lastDeadAt: stamp(10), lastDeadReason: "404")
         #expect(try await reader.activity(of: ["team", "none"], since: stamp(10)) == [activity, .init(sink: "none")])
         #expect(try await reader.activity(of: ["team"], since: stamp(11)).map(\.sent) == [0])
+        let ofRule = try await reader.ruleCount(of: try #require(all.first).delivery.message.rule)
+        #expect((ofRule.matched, ofRule.sent, ofRule.suppressed) == (5, 1, 1) && !ofRule.isPartial)
+        #expect(try await reader.ruleCount(of: "none") == RuleCount(events: [], others: []))
         try await journal.close()
     }
 

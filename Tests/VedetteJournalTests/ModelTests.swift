@@ -487,6 +487,9 @@ private struct Walk {
         try check(
             "activity", try await reader.activity(of: Self.sinks, since: start),
             memory.activity(of: Self.sinks, since: start))
+        for rule in Set(deliveries.map(\.delivery.message.rule)) {
+            try check("count of \(rule)", try await reader.ruleCount(of: rule), memory.ruleCount(of: rule))
+        }
         try check("memories", try await reader.ruleMemories(), memory.ruleMemories())
         try check("silences", try await reader.silences(), memory.silences())
         for session in Self.sources {

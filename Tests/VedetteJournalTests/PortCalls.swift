@@ -72,5 +72,6 @@ func exerciseReader(_ reader: any JournalReader, since time: Timestamp) async th
     _ = try await reader.sourceRecord(of: "source1")
     _ = try await reader.sinkCounts()
     _ = try await reader.activity(of: ["sink1"], since: stamp(0))
+    _ = try await reader.ruleCount(of: "rule1")
     _ = try await reader.lastSeq()
 }

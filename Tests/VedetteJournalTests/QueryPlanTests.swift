@@ -42,6 +42,8 @@ struct QueryPlanTests {
             (DeliveryRows.lastSent, "delivery_sent"),
             (DeliveryRows.sentSince, "delivery_sent"),
             (DeliveryRows.lastDead, "delivery_dead"),
+            (DeliveryRows.eventsOfRule, "delivery_rule"),
+            (DeliveryRows.othersOfRule, "delivery_rule"),
             (DeliveryRows.sql(.init(event: 7)), "delivery_event"),
             (EventRows.sql(.init(), .oldestFirst), "INTEGER PRIMARY KEY"),
             (EventRows.sql(.init(source: "source1"), .oldestFirst), "event_source"),

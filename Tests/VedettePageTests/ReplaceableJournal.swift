@@ -104,6 +104,7 @@ final class ReplaceableJournal: JournalAccess {
         func activity(of sinks: [String], since start: Timestamp) -> [SinkActivity] {
             journal.activity(of: sinks, since: start)
         }
+        func ruleCount(of rule: String) -> RuleCount { journal.ruleCount(of: rule) }
         func ruleMemories() -> [RuleMemory] { journal.ruleMemories() }
         func silences() -> [Silence] { journal.silences() }
         func lastSeq() -> Int64 { journal.lastSeq() }

@@ -191,7 +191,7 @@ struct SharedEventsTests {
     /// Streams of any speed beside a writer whose journal is replaced now and then, as the journals have them.
     @Test(
         "whatever readers do, each gets every event of the journal once and in order, also of one that takes its place",
-        arguments: 0..<60)
+        arguments: 0..<20)
     func model(seed: Int) async throws {
         var random = SeededGenerator(UInt64(seed))
         let journal = ReplaceableJournal(isFile: seed % 2 == 0)

@@ -27,6 +27,7 @@ struct PageTests {
                 try await StatusFacts.read(
                     journal, facts, now: clock.now().wall, today: clock.now().wall, age: { _ in nil })
             },
+            polls: PollFigures(inFlight: { 3 }, streams: { 1 }, durations: { _ in [0.25, 0.5, 0.125] }),
             text: PageText(
                 clock: { time, _ in time.rfc3339 }, localized: { text, _ in text },
                 happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) }),
@@ -163,13 +164,72 @@ struct PageTests {
             clock: { time, _ in time.rfc3339 }, localized: { text, _ in text }, happening: { _ in [] },
             meaning: { _, _ in nil })
         let render = Render(now: now, text: text, formToken: "f", back: "/")
-        let html = OverviewView(render: render, facts: facts, events: [], page: 1).content.text
+        facts.watcher = StatusFacts.Watcher(process: WatcherProcess(pid: 7), since: nil)
+        facts.lateness = ["north": PollLateness.Report(p99: 0.025, polls: 9, at: now)]
+        let html = OverviewView(
+            render: render, facts: facts, polls: .init(inFlight: 3, streams: 1), events: [], page: 1
+        ).content.text
         #expect(
-            html.contains("<td>north <span class=\"faint wide\">process 7 on db1</span></td><td>120</td><td>2</td>"))
+            html.contains(
+                "<td>north <span class=\"faint wide\">process 7 on db1</span></td><td>120</td><td>2</td><td>25 ms</td>")
+        )
         #expect(html.contains("&lt;south&gt; "))
-        #expect(html.contains("process 8 on db2</span> <span class=\"busy\">late</span></td><td>119</td><td>1</td>"))
+        #expect(
+            html.contains(
+                "process 8 on db2</span> <span class=\"busy\">late</span></td><td>119</td><td>1</td><td></td>"))
+        #expect(html.contains("3 polls in flight, 1 stream open</li>"))
         facts.watchers = []
-        #expect(!OverviewView(render: render, facts: facts, events: [], page: 1).content.text.contains("Watchers"))
+        #expect(
+            !OverviewView(render: render, facts: facts, polls: .init(inFlight: 3, streams: 1), events: [], page: 1)
+                .content.text.contains("Watchers"))
+    }
+
+    @Test("the page of a source draws how long its last polls took")
+    func durations() async throws {
+        let facts = ConfigurationFacts(
+            sources: [source("lab")], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
+        let text = try await get(page(facts), "/sources/lab").text
+        #expect(text.contains("last poll took 125 ms <svg class=\"spark\""))
+        #expect(text.contains("aria-label=\"Time of the last 3 polls, at most 500 ms\""))
+    }
+
+    @Test("the page of the rules counts what each matched, sent and suppressed")
+    func ruleCounts() async throws {
+        let event = Event(
+            id: Identifier("00000000-0000-7000-8000-000000000001"), kind: .changed, time: FixedClock().now().wall,
+            source: "lab", sourceKind: "json", poll: "p")
+        let deliveries = ["k", "l"].map { sink in
+            Delivery(
+                message: Message(id: "m\(sink)", rule: "ready", sink: sink, event: event, title: "t", text: "x"),
+                created: FixedClock().now().wall, due: FixedClock().now().wall)
+        }
+        let committed = try journal.commit(
+            [PollRecord(record: nil, events: [event], deliveries: deliveries)], within: .none)
+        let sent = try #require(committed.polls.first?.deliveries.first)
+        try journal.record(
+            [
+                Attempt(
+                    delivery: sent.id, state: .sent, attempts: 1, due: sent.due, at: FixedClock().now().wall,
+                    reason: nil)
+            ],
+            within: .none)
+        let rules = ["ready", "never"].map { Rule(name: $0, when: .any([.appears]), notify: [.init(sink: "k")]) }
+        let facts = ConfigurationFacts(
+            sources: [], sinks: [], rules: rules, editedAt: Timestamp(milliseconds: 0))
+        let text = try await get(page(facts), "/rules").text
+        #expect(text.contains("<td>1 matched, 1 sent</td>"))
+        #expect(text.contains("<td><span class=\"faint\">none</span></td>"))
+    }
+
+    @Test("a rule with more messages than are counted says so, and a digest to two sinks is one match")
+    func partialCounts() {
+        let events = (0...RuleCount.limit).map { RuleCount.Row(event: Int64($0), sink: "k", state: .suppressed) }
+        let others = ["k", "l"].map { RuleCount.Row(event: nil, sink: $0, state: .sent) }
+        let count = RuleCount(events: events, others: others)
+        #expect(count.isPartial && count.matched == 1001 && count.suppressed == 1000 && count.sent == 2)
+        #expect(
+            RulesView.numbers(count).text
+                == "1001 matched, 2 sent, 1000 suppressed <span class=\"faint\">of the newest 1000</span>")
     }
 
     @Test("a button changes the journal as its command does, and tells the outcome")

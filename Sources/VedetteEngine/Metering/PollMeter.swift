@@ -66,10 +66,13 @@ final class PollMeter {
 
     /// Notes that a poll is over.
     /// - Parameter start: when it began.
-    func ended(in lane: Lane, from start: BootTime, at now: BootTime) {
+    func ended(_ source: WatchedSource, in lane: Lane, from start: BootTime, at now: BootTime) {
         let meter = lanes[lane]
         meter?.inFlight.add(-1)
-        meter?.duration?.record(now.duration(since: start).inSeconds)
+        guard let duration = meter?.duration else { return }
+        let seconds = now.duration(since: start).inSeconds
+        duration.record(seconds)
+        source.durations.add(seconds)
     }
 
     /// Counts the result of a poll, or of one batch of a stream.

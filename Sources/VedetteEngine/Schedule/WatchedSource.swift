@@ -38,6 +38,7 @@ final class WatchedSource {
     /// When its poll under way, or waiting for a slot, was due; nil once that poll has started.
     var startedDue: BootTime?
     var counters = PollMeter.Counters()
+    var durations = PollDurations()
 
     init(_ source: Source, number: Int) {
         (self.source, self.number) = (source, number)

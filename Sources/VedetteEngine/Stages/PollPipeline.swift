@@ -37,7 +37,7 @@ final class PollPipeline {
         let memory = PollMemoryShare(dependencies.memory)
         defer {
             memory.release()
-            meter.ended(in: lane, from: start, at: dependencies.clock.now().boot)
+            meter.ended(source, in: lane, from: start, at: dependencies.clock.now().boot)
         }
         return await run(begin(source, lane, memory), of: source, polled)
     }

@@ -125,6 +125,22 @@ enum DeliveryRows {
             lastDeadAt: died.map(Timestamp.init(milliseconds:)), lastDeadReason: dead?[1])
     }
 
+    static let eventsOfRule =
+        "select event, sink, state from delivery where rule = ? and event is not null order by event desc limit ?"
+
+    static let othersOfRule =
+        "select event, sink, state from delivery where rule = ? and event is null order by id desc limit ?"
+
+    /// Counts the newest messages of a rule.
+    static func count(of rule: String, _ db: Database) throws -> RuleCount {
+        func rows(_ sql: String) throws -> [RuleCount.Row] {
+            try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [rule, RuleCount.limit + 1]).map {
+                RuleCount.Row(event: $0[0], sink: $0[1], state: DeliveryState(rawValue: $0[2]))
+            }
+        }
+        return RuleCount(events: try rows(eventsOfRule), others: try rows(othersOfRule))
+    }
+
     static let insert = """
         insert into delivery (message, source, sink, rule, event, event_body, title, text, priority, state,
           created, due, attempts, reason, ended_at, tags, suppressed, chain, bytes, field)

@@ -42,6 +42,11 @@ public final class MetricRegistry: MetricsFactory {
         }
     }
 
+    /// The number of a gauge now; nil before it was first set.
+    public func gauge(_ metric: Metric, _ labels: String...) -> Double? {
+        state.withLock { $0.gauges[metric.name]?[labels]?.number }
+    }
+
     /// The numbers of now together with those that were read, in the order of the table.
     public func families(with read: [MetricFamily]) -> [MetricFamily] {
         let byMetric = Dictionary(read.map { ($0.metric, limited($0)) }) { first, _ in first }

@@ -4,17 +4,25 @@ import VedetteCore
 
 /// The first page: does it work, what is wrong, what happened last, and every source and sink.
 struct OverviewView: Sendable {
+    /// What this watcher does now.
+    struct Polls: Sendable {
+        var inFlight: Int
+        var streams: Int
+    }
+
     static let sourcesPerPage = 100
 
     let render: Render
     let facts: StatusFacts
+    let polls: Polls
     let events: [Event]
     let page: Int
     /// In order; kept, since it goes through every source.
     private let all: [StatusProblem]
 
-    init(render: Render, facts: StatusFacts, events: [Event], page: Int) {
-        (self.render, self.facts, self.events, self.page) = (render, facts, events, page)
+    init(render: Render, facts: StatusFacts, polls: Polls, events: [Event], page: Int) {
+        (self.render, self.facts, self.polls) = (render, facts, polls)
+        (self.events, self.page) = (events, page)
         all = facts.problems
     }
 
@@ -48,15 +56,18 @@ struct OverviewView: Sendable {
             let since: HTML? = watcher.since.map { "<li>watching since \(render.time($0))</li>" }
             return "\(since)<li class=\"faint\">\(watcher.process.text)</li>"
         }
+        let streams: HTML = polls.streams > 0 ? ", \(counted(polls.streams, "stream")) open" : ""
+        let inFlight: HTML = "<li class=\"faint\">\(counted(polls.inFlight, "poll")) in flight\(streams)</li>"
         let lateness: HTML? = facts.lateness.values.max { $0.p99 < $1.p99 }.map { report in
             "<li class=\"faint\">99 % of polls start within \(Render.duration(report.p99))</li>"
         }
-        return "<h1 class=\"verdict\">\(verdict)</h1><ul class=\"facts\">\(counts)\(watcher)\(lateness)</ul>"
+        return "<h1 class=\"verdict\">\(verdict)</h1><ul class=\"facts\">\(counts)\(watcher)\(inFlight)\(lateness)</ul>"
     }
 
     private var problems: HTML {
         guard !all.isEmpty else { return "" }
-        let names = Set(facts.sources.map(\.name))
+        let subjects = Set(all.prefix(50).map(\.subject))
+        let names = Set(facts.sources.indices.map { facts.sources[$0].name }.filter(subjects.contains))
         let rows = all.prefix(50).map { problem -> HTML in
             let subject: HTML = names.contains(problem.subject) ? render.source(problem.subject) : "\(problem.subject)"
             let since: HTML? = problem.since.map { ", since \(render.time($0))" }
@@ -98,10 +109,11 @@ struct OverviewView: Sendable {
 
     private var sources: HTML {
         let order: [SourceStatus.Health] = [.failing, .suspect, .retrying, .new, .ok]
-        let ranks = facts.sources.map { order.firstIndex(of: $0.health) ?? order.count }
-        let sorted = facts.sources.indices.sorted {
-            (ranks[$0], facts.sources[$0].name) < (ranks[$1], facts.sources[$1].name)
+        // Without copies of the whole facts of each.
+        let keys = facts.sources.indices.map { index in
+            (rank: order.firstIndex(of: facts.sources[index].health) ?? order.count, name: facts.sources[index].name)
         }
+        let sorted = keys.indices.sorted { keys[$0] < keys[$1] }
         let first = (page - 1) * OverviewView.sourcesPerPage
         let shown = sorted.dropFirst(first).prefix(OverviewView.sourcesPerPage)
         let rows = shown.map { row(facts.sources[$0]) }
@@ -156,15 +168,21 @@ struct OverviewView: Sendable {
     private var watchers: HTML {
         guard !facts.watchers.isEmpty else { return "" }
         let rows = facts.watchers.map { watcher -> HTML in
+            let lateness: HTML? = facts.lateness[watcher.name].map { "\(Render.duration($0.p99))" }
             let late: HTML = watcher.isLate ? " <span class=\"busy\">late</span>" : ""
             return """
                 <tr><td>\(watcher.name) <span class="faint wide">\(watcher.process.text)</span>\(late)</td>\
-                <td>\(watcher.sources)</td><td>\(watcher.sinks)</td><td>\(render.age(watcher.started))</td></tr>
+                <td>\(watcher.sources)</td><td>\(watcher.sinks)</td>\
+                <td>\(lateness)</td>\
+                <td>\(render.age(watcher.started))</td></tr>
                 """
         }
         return "<h2>Watchers</h2>"
             + Render.table(
-                ["<th>Watcher</th>", "<th>Sources</th>", "<th>Sinks</th>", "<th>Started</th>"], rows, empty: "")
+                [
+                    "<th>Watcher</th>", "<th>Sources</th>", "<th>Sinks</th>", "<th>99 % start within</th>",
+                    "<th>Started</th>",
+                ], rows, empty: "")
     }
 
     private var waiting: HTML {

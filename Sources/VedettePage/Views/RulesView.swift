@@ -10,6 +10,8 @@ struct RulesView: Sendable {
         var rule: Rule
         /// The newest event that it made a message of.
         var last: Event?
+        /// What it made; nil where there is no journal.
+        var count: RuleCount?
         var waiting: [RuleMemory]
         var silences: [Silence]
         /// Why it may never match.
@@ -20,6 +22,14 @@ struct RulesView: Sendable {
     let rows: [Row]
     let page: Int
     let hasNext: Bool
+
+    /// `120 matched, 118 sent, 2 suppressed`
+    static func numbers(_ count: RuleCount) -> HTML {
+        guard count.matched > 0 else { return "<span class=\"faint\">none</span>" }
+        let suppressed: HTML = count.suppressed > 0 ? ", \(count.suppressed) suppressed" : ""
+        let part: HTML = count.isPartial ? " <span class=\"faint\">of the newest \(RuleCount.limit)</span>" : ""
+        return "\(count.matched) matched, \(count.sent) sent\(suppressed)\(part)"
+    }
 
     var content: HTML {
         let body = rows.map { row -> HTML in
@@ -35,7 +45,7 @@ struct RulesView: Sendable {
             let warning: HTML? = row.warning.map { "<p class=\"busy\">\($0)</p>" }
             return """
                 <tr><td><b>\(row.rule.name)</b>\(silenced)\(warning)</td><td class="wide">\(row.rule.notify.map(\.sink).joined(separator: ", "))</td>\
-                <td>\(last)</td><td class="any"><ul class="plain">\(Array(waiting))\(more)</ul></td>\
+                <td>\(last)</td><td>\(row.count.map(RulesView.numbers))</td><td class="any"><ul class="plain">\(Array(waiting))\(more)</ul></td>\
                 <td>\(render.silencingMenu([("rule", row.rule.name)]))</td></tr>
                 """
         }
@@ -45,8 +55,7 @@ struct RulesView: Sendable {
                 Render.table(
                     [
                         "<th>Rule</th>", "<th class=\"wide\">Notifies</th>", "<th>Last message</th>",
-                        "<th>Waits for</th>",
-                        "<th>Silence</th>",
+                        "<th>Messages</th>", "<th>Waits for</th>", "<th>Silence</th>",
                     ],
                     body, empty: "No rule is configured.")
                     + render.pages(page, hasNext: hasNext) { PagePath("rules", query: [("page", String($0))]) })

@@ -18,6 +18,8 @@ struct SourceView: Sendable {
 
     let render: Render
     let status: SourceStatus
+    /// Seconds that each of the last polls took, the oldest first.
+    let durations: [Double]
     let isWatched: Bool
     let rows: [Row]
     /// Where the bars of the items begin.
@@ -60,11 +62,18 @@ struct SourceView: Sendable {
                 render.button(.accept, "Accept the empty list", [("source", status.name)]))
             """ : nil
         let remarks = status.remarks(now: render.now).map { "<li class=\"busy\">\($0)</li>" as HTML }
+        let took: HTML? = durations.last.map { last -> HTML in
+            let line = Sparkline.svg(
+                durations, label: "Time of the last \(counted(durations.count, "poll")), at most \(longest)")
+            return "<li>last poll took \(Render.duration(last)) \(line)</li>"
+        }
         let every = Render.duration(status.every.inSeconds)
         return """
-            <ul class="facts"><li>\(status.health.rawValue)</li>\(good)<li>every \(every)</li>\(next)\(remarks)</ul>\(problem)\(suspect)
+            <ul class="facts"><li>\(status.health.rawValue)</li>\(good)<li>every \(every)</li>\(next)\(took)\(remarks)</ul>\(problem)\(suspect)
             """
     }
+
+    private var longest: String { Render.duration(durations.max() ?? 0) }
 
     private var items: HTML {
         let body = rows.map { row -> HTML in

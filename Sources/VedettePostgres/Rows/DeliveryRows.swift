@@ -58,6 +58,21 @@ enum DeliveryRows {
             lastDeadReason: dead?.optionalText(1))
     }
 
+    /// Counts the newest messages of a rule. Of those without an event the order is left to the server: no index has it.
+    static func count(of rule: String, _ connection: Connection) throws -> RuleCount {
+        func rows(_ condition: String) throws -> [RuleCount.Row] {
+            try connection.run(
+                "select event, sink, state from delivery where rule = $1 and event \(condition) limit $2",
+                [rule, RuleCount.limit + 1]
+            ).map { row in
+                RuleCount.Row(
+                    event: try row.optionalInt64(0), sink: try row.text(1),
+                    state: DeliveryState(rawValue: try row.text(2)))
+            }
+        }
+        return RuleCount(events: try rows("is not null order by event desc"), others: try rows("is null"))
+    }
+
     /// Reads deliveries in the order of release, from the first id above `after`.
     static func select(
         _ connection: Connection, _ filter: DeliveryFilter, after: Int64, limit: Int

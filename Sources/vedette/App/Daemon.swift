@@ -66,7 +66,8 @@ struct Daemon {
         var isStoring = true
         let page = PageService(
             configuration, journal: access, clock: app.clock, log: app.log, metrics: app.metrics,
-            numbers: { [app, access] in await app.numbers($0, access) })
+            numbers: { [app, access] in await app.numbers($0, access) },
+            durations: { [app] in await app.watcher.pollDurations(of: $0) })
         await page.apply(configuration)
         notifier.ready(Daemon.status(configuration))
         app.log.log(.notice, Daemon.status(configuration))

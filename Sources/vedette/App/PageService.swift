@@ -19,6 +19,7 @@ actor PageService {
     private let log: any Log
     private let metrics: MetricRegistry
     private let numbers: @Sendable (ConfigurationFacts) async -> WatcherNumbers
+    private let durations: @Sendable (_ source: String) async -> [Double]
     private var configuration: ConfigurationFacts
     private var access = PageAccess()
     private var running: Running?
@@ -26,12 +27,15 @@ actor PageService {
     /// - Parameters:
     ///   - metrics: the numbers that the engine counts.
     ///   - numbers: reads what metrics show besides those.
+    ///   - durations: returns the seconds that each of the last polls of a source took.
     init(
         _ configuration: Configuration, journal: any JournalAccess, clock: any Clock, log: any Log,
-        metrics: MetricRegistry, numbers: @escaping @Sendable (ConfigurationFacts) async -> WatcherNumbers
+        metrics: MetricRegistry, numbers: @escaping @Sendable (ConfigurationFacts) async -> WatcherNumbers,
+        durations: @escaping @Sendable (_ source: String) async -> [Double]
     ) {
         (self.configuration, self.journal) = (configuration.facts, journal)
-        (self.clock, self.log, self.metrics, self.numbers) = (clock, log, metrics, numbers)
+        (self.clock, self.log, self.metrics) = (clock, log, metrics)
+        (self.numbers, self.durations) = (numbers, durations)
     }
 
     /// Takes a configuration: its facts at once, its address when it differs. An address that cannot be used is reported,
@@ -77,7 +81,7 @@ actor PageService {
         let sources = StatusPage.Sources(
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
-            text: PageService.text, clock: clock)
+            polls: polls, text: PageService.text, clock: clock)
         let api = APIRoutes(
             journal: journal, hub: hub, clock: clock, version: ProgramVersion.number,
             configuration: sources.configuration, status: sources.status,
@@ -85,6 +89,16 @@ actor PageService {
         let page = StatusPage(sources, hub: hub, access: { await self.access }, routes: api.routes)
         let server = try await PageServer.start(address) { await page.respond(to: $0) }
         return Running(server: server, hub: hub, address: address)
+    }
+
+    private var polls: PollFigures {
+        PollFigures(
+            inFlight: { [metrics] in PageService.inFlight(metrics, "polls", "slow_hosts") },
+            streams: { [metrics] in PageService.inFlight(metrics, "streams") }, durations: durations)
+    }
+
+    private static func inFlight(_ metrics: MetricRegistry, _ lanes: String...) -> Int {
+        lanes.reduce(0) { $0 + Int(metrics.gauge(.pollsInFlight, $1) ?? 0) }
     }
 
     private static let text = PageText(

@@ -163,6 +163,18 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
+    public func ruleCount(of rule: String) -> RuleCount {
+        read { state in
+            let rows = state.deliveries.reversed().filter { $0.delivery.message.rule == rule }.map { status in
+                let seq = status.delivery.message.event.seq
+                return RuleCount.Row(
+                    event: seq > 0 ? seq : nil, sink: status.delivery.message.sink, state: status.state)
+            }
+            let events = rows.filter { $0.event != nil }.sorted { ($0.event ?? 0) > ($1.event ?? 0) }
+            return RuleCount(events: events, others: rows.filter { $0.event == nil })
+        }
+    }
+
     public func lastSeq() -> Int64 { read { $0.lastSeq } }
     public func damages() -> [String] { [] }
 

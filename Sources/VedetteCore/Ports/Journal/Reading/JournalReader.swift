@@ -51,6 +51,9 @@ public protocol JournalReader: Sendable {
     /// Reads what each of these sinks delivered since a time, and its last dead message, in the order of the names.
     func activity(of sinks: [String], since start: Timestamp) async throws(JournalError) -> [SinkActivity]
 
+    /// Counts the newest messages of a rule.
+    func ruleCount(of rule: String) async throws(JournalError) -> RuleCount
+
     /// Reads what rules remember between an event and a message.
     func ruleMemories() async throws(JournalError) -> [RuleMemory]
 
