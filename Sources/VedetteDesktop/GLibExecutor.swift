@@ -34,6 +34,11 @@ final class GLibExecutor: SerialExecutor {
 
     func isIsolatingCurrentContext() -> Bool? { g_main_context_is_owner(context) != 0 }
 
+    /// Delivers the signals that have arrived. Call it on the executor's thread.
+    func dispatchPending() {
+        while g_main_context_iteration(context, 0) != 0 {}
+    }
+
     private func run() -> Never {
         // This comes before any other call: signals of the bus arrive in the context that was the thread's default when
         // they were subscribed to.

@@ -98,7 +98,12 @@ actor Notifier {
         let bus = try connected()
         let capabilities = try bus.capabilities()
         let current = try bus.daemon()
-        if current == nil || current != daemon { forget(for: current) }
+        if current == nil || current != daemon {
+            forget(for: current)
+            // What it signalled about old ids is here by now, since it came before its answer, and must not meet a new
+            // notification with the same id.
+            executor.dispatchPending()
+        }
         return capabilities
     }
 
