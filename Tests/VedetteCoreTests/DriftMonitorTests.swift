@@ -96,7 +96,7 @@ struct DriftMonitorTests {
         var watchers = Watchers(3)
         func words(_ drift: ConfigurationDrift, from begin: Int64) -> [String] {
             let before = watchers.events.count
-            for second in [0, 60, 120] { watchers.look(drift, at: at(begin + second)) }
+            for second: Int64 in [0, 60, 120] { watchers.look(drift, at: at(begin + second)) }
             return Array(watchers.words.dropFirst(before))
         }
         #expect(words(drift("a", "a", "b"), from: 0) == ["unequal"])
