@@ -17,7 +17,7 @@ struct JSONPathTests {
         "the error for a bad path has the place and the remedy",
         arguments: [
             ("a..b", 2, "'\\.'"), (".a", 0, "'\\.'"), ("a.", 2, "'\\.'"), (#"å\n"#, 2, "followed by"),
-            ("a[0]", 1, "'.0'"),
+            ("a[0]", 1, "'items.0'"),
         ])
     func refuses(text: String, offset: Int, remedy: String) {
         do {

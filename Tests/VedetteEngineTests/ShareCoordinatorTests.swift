@@ -32,7 +32,7 @@ struct ShareCoordinatorTests {
         for _ in 0..<3 { await coordinator.update() }
         #expect(words == ["unequal"])
         #expect(log.all.count { $0.contains("different configurations: old differs from new, configured last") } == 1)
-        old.configure("b")
+        journal.end(old.writer)
         for _ in 0..<3 { await coordinator.update() }
         #expect(words == ["unequal", "equal"])
         #expect(log.all.count { $0.contains("the same configuration again") } == 1)
