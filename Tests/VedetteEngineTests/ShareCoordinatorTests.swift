@@ -35,7 +35,7 @@ struct ShareCoordinatorTests {
         journal.end(old.writer)
         for _ in 0..<3 { await coordinator.update() }
         #expect(words == ["unequal", "equal"])
-        #expect(log.all.count { $0.contains("the same configuration again") } == 1)
+        #expect(log.all.count { $0 == "the watchers have the same configuration again" } == 1)
         let messages = journal.memory.deliveries(DeliveryFilter(), after: 0, limit: 99).map(\.delivery.message.title)
         #expect(
             messages == [
