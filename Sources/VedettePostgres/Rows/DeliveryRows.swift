@@ -58,11 +58,12 @@ enum DeliveryRows {
             lastDeadReason: dead?.optionalText(1))
     }
 
-    /// Counts the newest messages of a rule. Of those without an event the order is left to the server: no index has it.
+    /// Counts the newest messages of a rule. Of those without an event the order is left to the server: no index has it. They
+    /// are read from the end of the index on rule and event: with a condition for them the server read the whole table.
     static func count(of rule: String, _ connection: Connection) throws -> RuleCount {
-        func rows(_ condition: String) throws -> [RuleCount.Row] {
+        func rows(_ rest: String) throws -> [RuleCount.Row] {
             try connection.run(
-                "select event, sink, state from delivery where rule = $1 and event \(condition) limit $2",
+                "select event, sink, state from delivery where rule = $1 \(rest) limit $2",
                 [rule, RuleCount.limit + 1]
             ).map { row in
                 RuleCount.Row(
@@ -70,7 +71,8 @@ enum DeliveryRows {
                     state: DeliveryState(rawValue: try row.text(2)))
             }
         }
-        return RuleCount(events: try rows("is not null order by event desc"), others: try rows("is null"))
+        let others = try rows("order by event desc nulls first").filter { $0.event == nil }
+        return RuleCount(events: try rows("and event is not null order by event desc"), others: others)
     }
 
     /// Reads deliveries in the order of release, from the first id above `after`.
