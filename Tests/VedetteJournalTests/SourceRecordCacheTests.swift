@@ -51,7 +51,8 @@ struct SourceRecordCacheTests {
         for isDecoded in [true, true, false, false] { #expect(try read() == isDecoded) }
         var isForgotten = false
         for _ in 0..<1000 where !isForgotten {
-            end.yield()
+            // The first pause ends after a reading, and the second one without.
+            for _ in 1...2 { end.yield() }
             for _ in 0..<1000 { await Task.yield() }
             isForgotten = try read()
         }
