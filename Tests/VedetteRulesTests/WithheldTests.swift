@@ -213,14 +213,20 @@ struct WithheldTests {
         #expect(harness.sent == ["out: a: up → down (+1)"] && harness.rows.isEmpty)
     }
 
-    @Test("what a snooze held waits for the end of a quiet time, too")
-    func thenQuiet() {
+    /// An item went down in a snooze that ends in a quiet time until 14:00.
+    private func snoozedBeforeQuiet(_ action: Quiet.Action) -> RuleHarness {
         let night = CivilWindow(
             name: "night", start: CivilTimeOfDay(minutes: 750), end: CivilTimeOfDay(minutes: 840), zone: "UTC")
         var harness = RuleHarness(
-            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: .defer) })
+            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: action) })
         harness.silence(snooze)
         harness.item("a", "down", was: "up")
+        return harness
+    }
+
+    @Test("what a snooze held waits for the end of a quiet time, too")
+    func thenQuiet() {
+        var harness = snoozedBeforeQuiet(.defer)
         harness.pass(.seconds(7199))
         #expect(harness.sent.isEmpty)
         harness.pass(.seconds(1))
@@ -410,12 +416,7 @@ struct WithheldTests {
 
     @Test("what a snooze held and a quiet time then drops is not told")
     func thenDropped() {
-        let night = CivilWindow(
-            name: "night", start: CivilTimeOfDay(minutes: 750), end: CivilTimeOfDay(minutes: 840), zone: "UTC")
-        var harness = RuleHarness(
-            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: .drop) })
-        harness.silence(snooze)
-        harness.item("a", "down", was: "up")
+        var harness = snoozedBeforeQuiet(.drop)
         harness.pass(.seconds(3600))
         #expect(harness.suppressed.last == "a: up → down: quiet during 'night' until 2026-11-21T14:00:00.000Z")
         harness.pass(.seconds(86_400))
@@ -424,12 +425,7 @@ struct WithheldTests {
 
     @Test("a quiet time at the end of a snooze ends by the wall clock")
     func thenQuietWallClock() {
-        let night = CivilWindow(
-            name: "night", start: CivilTimeOfDay(minutes: 750), end: CivilTimeOfDay(minutes: 840), zone: "UTC")
-        var harness = RuleHarness(
-            Rule.when(.becomes("down")) { $0.quiet = Quiet(windows: [night], action: .defer) })
-        harness.silence(snooze)
-        harness.item("a", "down", was: "up")
+        var harness = snoozedBeforeQuiet(.defer)
         harness.pass(.seconds(3600))
         harness.wallJumps(by: .seconds(3600))
         harness.pass(.zero)
