@@ -78,7 +78,7 @@ public actor Watcher {
             await sleepUntilNext()
         }
         await rules.stopTimer()
-        for source in schedule.all { source.poll?.cancel() }
+        for source in schedule.all { source.cancelPoll() }
         while !schedule.isIdle {
             // Checked again inside: the last poll may end on the way into the continuation.
             await withCheckedContinuation { if schedule.isIdle { $0.resume() } else { idleWaiters.append($0) } }
@@ -140,7 +140,7 @@ public actor Watcher {
         share.held = sources
         let stored = try await recordsOfNew { share.polled }
         let before = Set(schedule.byName.keys)
-        let polls = schedule.all.filter { !sources.contains($0.source.name) }.compactMap(\.poll)
+        let released = schedule.all.filter { !sources.contains($0.source.name) }
         schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
         let after = Set(schedule.byName.keys)
         let gained = after.subtracting(before).map { stored[$0] ?? SourceRecord(name: $0) }
@@ -153,7 +153,7 @@ public actor Watcher {
         }
         schedule.advanceForRules(now: dependencies.clock.now())
         sleep.wakeUp()
-        for poll in polls { await poll.value }
+        for source in released { await source.waitForPoll() }
         if let problem { throw problem }
     }
 
@@ -171,10 +171,10 @@ public actor Watcher {
     /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
     public func accept(_ name: String) async throws(JournalError) {
         // The record of a poll under way would replace this one.
-        while let source = schedule[name], let poll = source.poll {
+        while let source = schedule[name], source.isPolled {
             // A stream ends only when it is cancelled.
-            if source.isStreaming { poll.cancel() }
-            await poll.value
+            if source.isStreaming { source.cancelPoll() }
+            await source.waitForPoll()
         }
         guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
         source.change { $0.snapshot?.emptiness = .accepted }
@@ -203,7 +203,7 @@ public actor Watcher {
         guard let length = suspends.takeSuspend() else { return }
         schedule.catchUp(at: dependencies.clock.now().boot)
         // Servers have given up connections that were silent for so long.
-        for source in schedule.all where source.isStreaming { source.poll?.cancel() }
+        for source in schedule.all where source.isStreaming { source.cancelPoll() }
         if !share.isShared { Task { [dispatcher] in await dispatcher.exclude(pause: length) } }
     }
 
@@ -226,12 +226,27 @@ public actor Watcher {
     }
 
     private func start(_ start: PollSchedule.Start) {
-        let source = start.source
-        source.poll = Task {
-            if start.isHealthCheck { await self.pipeline.checkHealth(source) }
-            if !start.isHealthCheck { await self.pipeline.run(source, lane: start.lane, polled: start.polled) }
-            self.ended(start)
-        }
+        let (source, number) = (start.source, start.source.number)
+        let isSent = pipeline.send(start) { answer in self.assumeIsolated { $0.answered(number, answer) } }
+        guard !isSent else { return }
+        source.pollBegan(
+            Task {
+                if start.isHealthCheck { await self.pipeline.checkHealth(source) }
+                if !start.isHealthCheck { await self.pipeline.run(source, lane: start.lane, polled: start.polled) }
+                self.ended(start)
+            })
+    }
+
+    /// Ends a poll that was sent without a task, or goes on with it in one.
+    private func answered(_ number: Int, _ answer: FirstAnswer) {
+        let source = schedule.source(number: number)
+        guard let poll = source.answeredPoll else { return }
+        guard let rest = pipeline.end(poll, of: source, answer) else { return ended(poll.start) }
+        source.pollBegan(
+            Task {
+                await self.pipeline.run(rest, of: poll, source)
+                self.ended(poll.start)
+            })
     }
 
     private func ended(_ poll: PollSchedule.Start) {

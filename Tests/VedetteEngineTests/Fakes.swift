@@ -98,6 +98,8 @@ final class FakeFetcher: Fetcher {
         var waiting: [String: CheckedContinuation<Void, Never>] = [:]
         var running = Set<String>()
         var requests: [Request] = []
+        var caller: Caller?
+        var sent: [Task<Void, Never>] = []
     }
     private let state = Mutex(State())
 
@@ -181,6 +183,53 @@ final class FakeFetcher: Fetcher {
             state.withLock { $0.waiting.removeValue(forKey: url) }?.resume()
         }
     }
+}
+
+/// Calls back on the watcher's executor, as the HTTP client does.
+actor Caller {
+    private let executor: any SerialExecutor
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ executor: any SerialExecutor) { self.executor = executor }
+
+    func call(_ ended: @Sendable (FirstAnswer) -> Void, _ result: Result<Response, FetchError>) {
+        if case .success(let response) = result, response.isUnchanged {
+            ended(.unchanged(response))
+        } else {
+            ended(.other(FakePendingResponse(result: result)))
+        }
+    }
+}
+
+struct FakePendingResponse: PendingResponse {
+    let result: Result<Response, FetchError>
+
+    func response() async throws(FetchError) -> Response { try result.get() }
+}
+
+extension FakeFetcher: CallbackFetcher {
+    /// Polls that are likely unchanged have no task from now on.
+    func callBack(on executor: any SerialExecutor) { state.withLock { $0.caller = Caller(executor) } }
+
+    func send(_ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
+        state.withLock { state in
+            guard let caller = state.caller else { return nil }
+            let task = Task {
+                let result: Result<Response, FetchError>
+                do throws(FetchError) {
+                    result = .success(try await fetch(request))
+                } catch {
+                    result = .failure(error)
+                }
+                await caller.call(ended, result)
+            }
+            state.sent.append(task)
+            return SentRequestID(UInt64(state.sent.count - 1))
+        }
+    }
+
+    func cancel(_ id: SentRequestID) async { state.withLock { $0.sent[Int(id.number)] }.cancel() }
 }
 
 /// A journal in memory; it refuses what no journal may be asked for.

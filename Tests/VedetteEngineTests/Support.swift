@@ -132,11 +132,12 @@ struct World {
         memory: PollMemory = PollMemory(), meter: any Meter = NoMeter()
     ) {
         (self.journal, self.clock) = (journal, clock)
+        let executor = QueueExecutor()
+        fetcher.callBack(on: executor)
         let dependencies = Dependencies(
-            fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: log, userAgent: "test/1",
+            fetcher: fetcher, callbacks: fetcher, journal: journal, clock: clock, random: Dice(), log: log, userAgent: "test/1",
             transformer: FakeShaper(), civil: Greenwich(), memory: memory, meter: meter)
         let sinks = others.merging(["k": sink]) { other, _ in other }
-        let executor = QueueExecutor()
         dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy, fingerprints: fingerprints)
         watcher = Watcher(
             WatchConfiguration(sources: sources, rules: rules), dependencies, on: executor, dispatcher: dispatcher)
@@ -187,7 +188,7 @@ struct World {
 
 extension Watcher {
     var isIdle: Bool { schedule.isIdle }
-    var pollsUnderWay: Int { schedule.all.count { $0.poll != nil } }
+    var pollsUnderWay: Int { schedule.all.count { $0.isPolled } }
     /// Every source is being polled or waits for a slot.
     var isNothingScheduled: Bool { schedule.nextPoll == nil }
     var slowOrigins: Set<String> { network.slowOrigins }

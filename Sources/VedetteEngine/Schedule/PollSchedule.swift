@@ -44,6 +44,9 @@ struct PollSchedule {
 
     subscript(name: String) -> WatchedSource? { byName[name] }
 
+    /// The source with that number.
+    func source(number: Int) -> WatchedSource { byNumber[number] }
+
     /// Every watched source.
     var all: [WatchedSource] { byNumber.filter { !$0.isRemoved } }
 
@@ -58,11 +61,11 @@ struct PollSchedule {
     /// Removes a source and cancels its poll; its number is free when that has ended.
     private mutating func remove(_ source: WatchedSource) {
         source.isRemoved = true
-        source.poll?.cancel()
+        source.cancelPoll()
         byName[source.source.name] = nil
         dueQueue.remove(source.number)
         healthDeadlines.remove(source.number)
-        if source.poll == nil { freeNumbers.append(source.number) }
+        if !source.isPolled { freeNumbers.append(source.number) }
     }
 
     /// Takes another configuration of a source. A poll that is under way with another request is cancelled.
@@ -71,10 +74,10 @@ struct PollSchedule {
         watched.replace(with: source)
         defer { scheduleHealthCheck(watched, now: now) }
         if !source.hasSameRequest(as: old) {
-            watched.mustRestart = watched.poll != nil
+            watched.mustRestart = watched.isPolled
             if old.url != source.url { watched.hasMoved = true }
             watched.restart()
-            watched.poll?.cancel()
+            watched.cancelPoll()
         } else if old.interval == source.interval {
             return
         }
@@ -147,7 +150,7 @@ struct PollSchedule {
     /// Makes a source due now, unless a poll of it is under way.
     /// - Returns: whether it is due.
     mutating func makeDue(_ source: WatchedSource, at now: BootTime) -> Bool {
-        guard !source.isRemoved, source.poll == nil else { return false }
+        guard !source.isRemoved, !source.isPolled else { return false }
         slots.stopWaiting(source)
         schedule(source, at: now)
         return true
@@ -155,7 +158,7 @@ struct PollSchedule {
 
     /// Schedules after a poll, or frees the number of a source that was removed meanwhile.
     private mutating func scheduleNext(_ source: WatchedSource, now: Moment) {
-        source.poll = nil
+        source.pollEnded()
         guard !source.isRemoved else { return freeNumbers.append(source.number) }
         // The commit of the poll that was cancelled may have brought its record back.
         if source.mustRestart { source.restart() }
@@ -208,7 +211,7 @@ struct PollSchedule {
     private mutating func start(
         _ source: WatchedSource, in lane: Lane, polled: String? = nil, isHealthCheck: Bool = false
     ) -> Start {
-        precondition(source.poll == nil, "a source is polled once at a time")
+        precondition(!source.isPolled, "a source is polled once at a time")
         slots.take(lane, of: source.origin)
         source.isStreaming = lane == .streams
         return Start(

@@ -11,8 +11,13 @@ final class WatchedSource {
     private(set) var record: SourceRecord
     /// The wall clock's lead over the boot-time clock when the record's times were right.
     private var wallOffset: Int64?
-    /// Its poll under way.
-    var poll: Task<Void, Never>?
+    /// The task of its poll under way.
+    private var task: Task<Void, Never>?
+    /// Its poll under way, while that has no task.
+    private var sent: SentPoll?
+    private var isCancelled = false
+    /// Callers that wait until its poll has ended.
+    private var waiters: [CheckedContinuation<Void, Never>] = []
     var isRemoved = false
     /// Its request was changed during its poll: the result is dropped and it is polled again.
     var mustRestart = false
@@ -52,6 +57,44 @@ final class WatchedSource {
         self.source = source
         origin = WebURL(source.url)?.origin ?? source.url
     }
+
+    // MARK: Its poll
+
+    var isPolled: Bool { task != nil || sent != nil }
+
+    /// Notes that its poll has begun with a request.
+    func pollBegan(_ poll: SentPoll) { (sent, isCancelled) = (poll, false) }
+
+    /// Notes that its poll is that task from now on.
+    func pollBegan(_ task: Task<Void, Never>) {
+        // The request may have been answered before it was cancelled.
+        if sent != nil, isCancelled { task.cancel() }
+        (self.task, sent) = (task, nil)
+    }
+
+    /// Returns the poll whose request has been answered.
+    var answeredPoll: SentPoll? { sent }
+
+    func cancelPoll() {
+        isCancelled = true
+        task?.cancel()
+        sent?.cancel()
+    }
+
+    /// Notes that its poll is over.
+    func pollEnded() {
+        (task, sent) = (nil, nil)
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    /// Waits until its poll has ended.
+    func waitForPoll() async {
+        guard isPolled else { return }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    // MARK: Its record
 
     /// - Parameter now: when the record's times were right.
     func take(_ record: SourceRecord, at now: Moment) {

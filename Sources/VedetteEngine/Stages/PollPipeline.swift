@@ -6,7 +6,7 @@ import VedetteCore
 ///
 /// It belongs to the watcher's actor. `replay` runs it over files and a journal in memory.
 final class PollPipeline {
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
     private let network: NetworkMonitor
     private let rules: RuleCoordinator
     private let deferredWrites: DeferredWrites
@@ -42,7 +42,9 @@ final class PollPipeline {
         return await run(begin(source, lane, memory), of: source, polled)
     }
 
-    private func run(_ poll: PollStages, of source: WatchedSource, _ polled: String?) async -> Committed? {
+    /// - Parameter polled: why a source with a stream is polled; nil for any other poll.
+    @discardableResult
+    func run(_ poll: PollStages, of source: WatchedSource, _ polled: String?) async -> Committed? {
         let isKept = poll.lane == .streams
         let connection = polled.map { SourceRecord.Connection.polled($0) }
         do throws(JournalError) {
@@ -58,13 +60,17 @@ final class PollPipeline {
                 result, of: source, poll, connection: isKept ? result.completeBody : connection,
                 reconnect: isKept ? result.reconnect(source.source.interval) : nil)
         } catch {
-            // The snapshot stands as it was: the same poll is made again at the usual interval.
-            dependencies.log.log(
-                error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
-            source.lastResult = .unwritten(error.detail)
-            postpone(source)
+            failed(source, error)
             return nil
         }
+    }
+
+    /// The snapshot stands as it was: the same poll is made again at the usual interval.
+    func failed(_ source: WatchedSource, _ error: JournalError) {
+        dependencies.log.log(
+            error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
+        source.lastResult = .unwritten(error.detail)
+        postpone(source)
     }
 
     /// Makes the transition of a result, evaluates the rules and commits both.
@@ -75,8 +81,23 @@ final class PollPipeline {
         _ result: PollResult, of source: WatchedSource, _ poll: PollStages,
         connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
     ) async throws(JournalError) -> Committed? {
+        guard !source.isRemoved, !source.mustRestart else { return nil }
+        let stored = try await itemsToConfirm(by: result, of: source, poll)
         let plan = ConnectionPlan(connection: connection, reconnect: reconnect)
-        guard let (transition, note) = try await makeTransition(source, result, poll, plan) else { return nil }
+        switch makeTransition(source, result, poll.id, plan, stored) {
+        case .void: return nil
+        case .deferred(let isGood):
+            if !isGood, rules.interests.hasMemories(of: source.source.name) {
+                await rules.pollFailed(source.source.name)
+            }
+            return nil
+        case .commit(let transition, let note): return try await evaluateAndCommit(transition, note, of: source)
+        }
+    }
+
+    func evaluateAndCommit(
+        _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
+    ) async throws(JournalError) -> Committed? {
         guard let evaluation = await rules.evaluate(transition, note) else {
             takeBack(note, of: source)
             postpone(source)
@@ -120,22 +141,41 @@ final class PollPipeline {
             links: source.links,
             storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits,
             memory: memory)
-        poll.prepare(after: source.prepared)
-        source.prepared = source.source.interval.every <= PollPipeline.shortInterval ? poll.prepared : nil
+        poll.prepared = prepare(source, poll.requests)
         return poll
+    }
+
+    func prepare(_ source: WatchedSource, _ requests: RequestBuilder) -> PreparedRequest {
+        let prepared = PreparedRequest.of(
+            requests, source.record.snapshot, now: dependencies.clock.now().wall, after: source.prepared)
+        source.prepared = source.source.interval.every <= PollPipeline.shortInterval ? prepared : nil
+        return prepared
     }
 
     // MARK: Transition
 
-    /// Applies the result to the source's record.
-    /// - Returns: nil when nothing needs a commit: the poll is void, or its record is written later.
-    private func makeTransition(
-        _ source: WatchedSource, _ result: PollResult, _ poll: PollStages, _ plan: ConnectionPlan
-    ) async throws(JournalError) -> (PollTransition, PollNote)? {
-        guard !source.isRemoved, !source.mustRestart else { return nil }
+    /// Reads the items whose absence an unchanged response confirms.
+    private func itemsToConfirm(
+        by result: PollResult, of source: WatchedSource, _ poll: PollStages
+    ) async throws(JournalError) -> [String: StoredItem] {
+        guard case .unchanged = result.outcome, let snapshot = source.record.snapshot, snapshot.pendingAbsences > 0
+        else { return [:] }
+        await poll.reserve(body: 0, items: 0)
+        return try await dependencies.journal.items(of: source.source.name)
+    }
+
+    /// Applies a result to the source's record.
+    /// - Parameters:
+    ///   - poll: the poll's id.
+    ///   - stored: the items whose absence it confirms.
+    func makeTransition(
+        _ source: WatchedSource, _ result: PollResult, _ poll: String, _ plan: ConnectionPlan,
+        _ stored: [String: StoredItem]
+    ) -> PollStep {
+        guard !source.isRemoved, !source.mustRestart else { return .void }
         if case .cancelled = result.outcome {
             postpone(source)
-            return nil
+            return .void
         }
         if let links = result.links { source.links = links }
         network.pollEnded(result, of: source)
@@ -151,36 +191,36 @@ final class PollPipeline {
         if isIgnored {
             transition.pollIgnored(result.silence?.detail ?? "")
         } else {
-            try await apply(result, to: &transition, of: source, poll)
+            apply(result, to: &transition, of: source, poll, stored)
         }
-        guard !source.isRemoved, !source.mustRestart else { return nil }
         let announcement = network.pendingEvent(result.silence.map { "\(source.source.name): \($0.detail)" })
         if let announcement {
             let text = announcement.kind == .offline ? "the network is gone" : "the network is back"
             dependencies.log.log(.notice, text)
             transition.add(announcement)
         }
-        if transition.isDeferrable,
-            await deferWrite(of: transition, isGood: isGood, poll.id, source, at: now)
-        {
-            return nil
+        // Rules may wait for this poll although nothing changed.
+        if transition.isDeferrable, !isGood || !rules.interests.needsPoll(of: source.source.name, at: now) {
+            deferWrite(of: transition, poll, source, at: now)
+            return .deferred(isGood: isGood)
         }
         let note = PollNote(
-            id: poll.id, now: now, isGood: isGood, isFirst: source.record.snapshot == nil,
+            id: poll, now: now, isGood: isGood, isFirst: source.record.snapshot == nil,
             announcement: announcement?.kind, hadDeferredWrite: source.hasDeferredWrite)
         // A deferred write is older: handed in from now on, it would overwrite this record.
         source.hasDeferredWrite = false
-        return (transition, note)
+        return .commit(transition, note)
     }
 
     private func apply(
-        _ result: PollResult, to transition: inout PollTransition, of source: WatchedSource, _ poll: PollStages
-    ) async throws(JournalError) {
+        _ result: PollResult, to transition: inout PollTransition, of source: WatchedSource, _ poll: String,
+        _ stored: [String: StoredItem]
+    ) {
         let name = source.source.name
-        let fields = LogFields(source: name, poll: poll.id)
+        let fields = LogFields(source: name, poll: poll)
         // A resource that is read with warnings has the same ones at each poll.
         let level: LogLevel = source.lastWarnings == result.warnings ? .debug : .info
-        for warning in result.warnings { dependencies.log.log(level, fields, "\(name): \(warning) (\(poll.id))") }
+        for warning in result.warnings { dependencies.log.log(level, fields, "\(name): \(warning) (\(poll))") }
         if result.isGood { source.lastWarnings = result.warnings }
         logLongWait(result.retryAfter, of: name)
         switch result.outcome {
@@ -192,18 +232,15 @@ final class PollPipeline {
         case .expired:
             transition.resumeExpired(isListed: source.source.stream?.initial != nil)
             dependencies.log.log(
-                .warning, fields, "\(name): the server no longer has what followed the last record (\(poll.id))")
+                .warning, fields, "\(name): the server no longer has what followed the last record (\(poll))")
         case .unconfirmed(let detail):
             transition.unconfirmed(retryAfter: result.retryAfter)
-            dependencies.log.log(.info, fields, "\(name): \(detail) (\(poll.id))")
+            dependencies.log.log(.info, fields, "\(name): \(detail) (\(poll))")
         case .unchanged(let validators):
-            let hasAbsences = source.record.snapshot.map { $0.pendingAbsences > 0 } ?? false
-            if hasAbsences { await poll.reserve(body: 0, items: 0) }
-            let stored = hasAbsences ? try await dependencies.journal.items(of: name) : [:]
             transition.unchanged(validators, stored: stored, freshFor: result.freshFor)
         case .read(let difference):
             transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
-            log(unannounced: difference.unannounced, of: name, poll.id)
+            log(unannounced: difference.unannounced, of: name, poll)
         }
     }
 
@@ -224,19 +261,15 @@ final class PollPipeline {
                 + "\(titles.joined(separator: ", ")) (\(poll))")
     }
 
-    /// Leaves the record to `DeferredWrites`, unless rules wait for this poll.
+    /// Leaves the record to `DeferredWrites`.
     private func deferWrite(
-        of transition: PollTransition, isGood: Bool, _ poll: String, _ source: WatchedSource, at now: Moment
-    ) async -> Bool {
-        let name = source.source.name
-        if isGood, rules.interests.needsPoll(of: name, at: now) { return false }
-        if !isGood, rules.interests.hasMemories(of: name) { await rules.pollFailed(name) }
+        of transition: PollTransition, _ poll: String, _ source: WatchedSource, at now: Moment
+    ) {
         log(transition, poll, isBaseline: false, of: source)
         source.take(transition.record, at: now)
         source.refreshes = transition.refreshes
         source.lastResult = OnceResult(transition, isBaseline: false)
         deferredWrites.add(source, at: now.boot)
-        return true
     }
 
     // MARK: Commit
@@ -341,8 +374,18 @@ final class PollPipeline {
     }
 }
 
+/// What follows a transition.
+enum PollStep {
+    /// The result counts for nothing.
+    case void
+    /// Its record is written later.
+    /// - Parameter isGood: whether the poll confirms what is still so.
+    case deferred(isGood: Bool)
+    case commit(PollTransition, PollNote)
+}
+
 /// How a source with a stream is read after a transition.
-private struct ConnectionPlan {
+struct ConnectionPlan {
     /// Nil for a source without a stream, and between two connections.
     var connection: SourceRecord.Connection?
     /// The time before a closed stream is opened again; nil for polls.

@@ -27,18 +27,16 @@ struct PollStages: Sendable {
     var limits = PollLimits()
     /// The poll's share of the memory for what polls read; nil for a poll on demand.
     var memory: PollMemoryShare?
-    /// The first request; nil before `prepare`.
-    private(set) var prepared: PreparedRequest?
+    /// The first request; nil for one that is made when it is sent.
+    var prepared: PreparedRequest?
+    /// The answer to the first request, when that was sent without a task; nil for a request that `fetch` sends.
+    var first: (answer: FirstAnswer, sentAt: BootTime)?
 
     var requests: RequestBuilder { RequestBuilder(source: source, lane: lane, userAgent: userAgent) }
 
     /// The snapshot's head, unless the source reads other items now.
     var comparableSnapshot: SnapshotHead? {
-        // A field that is read with other options must be read again, even from an unchanged body.
-        guard let snapshot, snapshot.identity == prepared?.identity ?? source.identity,
-            snapshot.fingerprints == source.kind.fingerprints
-        else { return nil }
-        return snapshot
+        snapshot.flatMap { $0.isComparable(with: source, prepared?.identity ?? source.identity) ? $0 : nil }
     }
 
     /// Waits until the memory suffices for so much of a body and its items, beside the stored ones.
@@ -56,36 +54,16 @@ struct PollStages: Sendable {
 
     // MARK: Fetch
 
-    /// Prepares the first request.
-    /// - Parameter last: of the source's last poll, to be used again; nil for none.
-    mutating func prepare(after last: PreparedRequest?) {
-        prepared = last
-        prepared = request(after: last)
-    }
-
-    private func request(after last: PreparedRequest?) -> PreparedRequest {
-        let context = PollContext(newest: comparableSnapshot?.newest, now: clock.now().wall)
-        let template = source.kind.request(base: source.url, context: context)
-        if let last, last.isRequest(of: template, in: lane) { return last }
-        return PreparedRequest(template, requests)
-    }
-
-    /// Sends the first request, with the validators and the digest of the last good response.
+    /// Sends the first request, with the conditions of the last good response, unless it was sent already.
     func fetch() async -> FetchedSource {
-        let (snapshot, prepared) = (comparableSnapshot, prepared ?? request(after: nil))
-        let (template, digest) = (prepared.template, prepared.digest)
+        let prepared = self.prepared ?? PreparedRequest.of(requests, snapshot, now: clock.now().wall, after: nil)
         if prepared.isObserved { return await observe(prepared.request) }
-        var request = source.stream.map { self.request(streaming: template, $0) } ?? prepared.request
-        // Validators of another address are not valid for this one.
-        if let snapshot, snapshot.asked == digest, let known = snapshot.digest {
-            request.knownDigest = known
-            // Other methods have no such conditions (RFC 9110 §13.2.1).
-            if template.method == "GET" || template.method == "HEAD" { request.validators = snapshot.validators }
-        }
-        let startedAt = clock.now().boot
-        var result = await fetch(conditional: request)
+        let plain = source.stream.map { self.request(streaming: prepared.template, $0) } ?? prepared.request
+        var request = prepared.conditional(plain, on: comparableSnapshot)
+        let startedAt = first?.sentAt ?? clock.now().boot
+        var result = await fetch(conditional: request, first?.answer)
         // The page is as before, but another one follows it now: only the whole response names it.
-        if case .success(let response) = result, response.isUnchanged, hasUnknownNextPage(response) {
+        if case .success(let response) = result, response.isUnchanged, source.hasUnknownNextPage(response) {
             request = prepared.request
             result = await fetch(conditional: request)
         }
@@ -99,14 +77,10 @@ struct PollStages: Sendable {
             if response.status == 410, source.stream != nil, resume != nil { return .ended(PollResult(.expired)) }
             if let end = end(of: response, to: request) { return .ended(end) }
             return .response(
-                FirstResponse(response: response, template: template, requestDigest: digest, startedAt: startedAt))
+                FirstResponse(
+                    response: response, template: prepared.template, requestDigest: prepared.digest,
+                    startedAt: startedAt))
         }
-    }
-
-    /// Whether a list's first page names a next page in a header. Then neither validators nor digest are kept, so what
-    /// they stand for is a page without it.
-    func hasUnknownNextPage(_ response: Response) -> Bool {
-        source.kind.mode == .list && response.headers.nextLink != nil
     }
 
     func fetch(_ request: Request) async -> Result<Response, FetchError> {
@@ -117,9 +91,24 @@ struct PollStages: Sendable {
         }
     }
 
+    private func response(of answer: FirstAnswer) async -> Result<Response, FetchError> {
+        switch answer {
+        case .unchanged(let response): return .success(response)
+        case .other(let pending):
+            do throws(FetchError) {
+                return .success(try await pending.response())
+            } catch {
+                return .failure(source.server.redactor?.redacted(error) ?? error)
+            }
+        }
+    }
+
     /// A 304 to a request without conditions comes from a confused cache: one more request asks past all caches.
-    private func fetch(conditional request: Request) async -> Result<Response, FetchError> {
-        let result = await fetch(request)
+    /// - Parameter answer: to this request, when it was sent already.
+    private func fetch(
+        conditional request: Request, _ answer: FirstAnswer? = nil
+    ) async -> Result<Response, FetchError> {
+        let result = if let answer { await response(of: answer) } else { await fetch(request) }
         guard case .success(let response) = result, response.status == 304, request.validators.isEmpty else {
             return result
         }
@@ -130,17 +119,12 @@ struct PollStages: Sendable {
         return await fetch(again)
     }
 
-    /// The validators that may be stored.
-    func validators(of response: Response) -> Validators {
-        let validators = response.headers.validators(at: clock.now().wall)
-        return source.server.redactor(for: response)?.redacted(validators) ?? validators
-    }
-
     /// The result for which no body needs to be read; nil for a body.
     private func end(of response: Response, to request: Request) -> PollResult? {
         let isExpected = response.status == 304 ? !request.validators.isEmpty : request.knownDigest != nil
         if response.isUnchanged, isExpected {
-            return PollResult(.unchanged(validators(of: response)), freshFor: response.headers.freshFor)
+            return PollResult(
+                .unchanged(source.validators(of: response, at: clock.now().wall)), freshFor: response.headers.freshFor)
         }
         return failure(of: response, method: request.method)
     }
@@ -261,8 +245,8 @@ struct PollStages: Sendable {
             return .ended(PollResult(.cancelled))
         }
         // A window's first page stands for the window; a list of several pages has no body of its own.
-        if source.kind.mode == .window || (reading.paginator.pages == 1 && !hasUnknownNextPage(first.response)) {
-            observation.validators = validators(of: first.response)
+        if source.kind.mode == .window || (reading.paginator.pages == 1 && !source.hasUnknownNextPage(first.response)) {
+            observation.validators = source.validators(of: first.response, at: clock.now().wall)
             (observation.digest, observation.asked) = (first.response.digest, first.requestDigest)
         }
         var items = ReadItems(observation: observation, stored: stored, gap: gap, freshFor: reading.freshFor)

@@ -24,10 +24,7 @@ extension HTTPClient {
                     guard !isShutDown, !Task.isCancelled else {
                         return continuation.resume(returning: .failure(HTTPClient.cancelled))
                     }
-                    waiting[id] = (hop, continuation)
-                    queue.add(
-                        id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
-                        originLimits: hop.request.originLimits, now: SystemTime.monotonic())
+                    add(hop, .task(continuation), as: id)
                     startWaiting()
                 }
             } onCancel: {
@@ -37,23 +34,30 @@ extension HTTPClient {
         return try result.get()
     }
 
+    /// Adds a request to the queue.
+    func add(_ hop: RedirectHop, _ recipient: Recipient, as id: RequestQueue.ID) {
+        waiting[id] = (hop, recipient)
+        queue.add(
+            id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
+            originLimits: hop.request.originLimits, now: SystemTime.monotonic())
+    }
+
     /// Starts each waiting request that may start now.
     func startWaiting() {
         guard !waiting.isEmpty || !waitingMails.isEmpty else { return }
         let now = SystemTime.monotonic()
         while let id = queue.next(now: now) {
             if startMail(id, now: now) { continue }
-            guard let (hop, continuation) = waiting.removeValue(forKey: id) else { continue }
+            guard let (hop, recipient) = waiting.removeValue(forKey: id) else { continue }
             guard let transfer = free.popLast() ?? makeTransfer() else {
                 queue.finish(id)
-                continuation.resume(
-                    returning: .failure(FetchError(.memory, "there is no memory for another transfer")))
+                deliver(.failure(FetchError(.memory, "there is no memory for another transfer")), to: recipient)
                 continue
             }
             let cookies = hop.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
             let isFresh = pins.needsOwnConnection(hop.tls.pin, at: hop.origin)
             let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: now)
-            running[id] = (transfer, continuation)
+            running[id] = (transfer, recipient)
             guard isSet, curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
                 let detail = "libcurl refused an option of the request to \(hop.origin); nothing was sent"
                 end(id, .failure(FetchError(.configuration, detail)))
@@ -68,9 +72,9 @@ extension HTTPClient {
 
     /// Cancels a request or mail; one that has finished is left alone.
     func cancel(_ id: RequestQueue.ID) {
-        if let (_, continuation) = waiting.removeValue(forKey: id) {
+        if let (_, recipient) = waiting.removeValue(forKey: id) {
             queue.cancel(id)
-            continuation.resume(returning: .failure(HTTPClient.cancelled))
+            deliver(.failure(HTTPClient.cancelled), to: recipient)
         } else if running[id] != nil {
             end(id, .failure(HTTPClient.cancelled))
             startWaiting()
@@ -81,13 +85,13 @@ extension HTTPClient {
 
     /// Ends a transfer. The caller of a stream that is open learns it from its records.
     func end(_ id: RequestQueue.ID, _ result: Result<RawResponse, FetchError>) {
-        guard let (transfer, continuation) = running.removeValue(forKey: id) else { return }
+        guard let (transfer, recipient) = running.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
         queue.finish(id)
         let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
         transfer.reset()
         if free.count < HTTPClient.maximumFree, !isShutDown { free.append(transfer) }
-        if let open { open.buffer.finish(result.map { _ in }) } else { continuation.resume(returning: result) }
+        if let open { open.buffer.finish(result.map { _ in }) } else { deliver(result, to: recipient) }
     }
 
     // MARK: One turn of the loop

@@ -19,8 +19,8 @@ public actor HTTPClient: Fetcher {
     let share: UnsafeMutableRawPointer
     var queue = RequestQueue()
     var lastID: RequestQueue.ID = 0
-    var waiting: [RequestQueue.ID: (hop: RedirectHop, continuation: Transfer.Continuation)] = [:]
-    var running: [RequestQueue.ID: (transfer: Transfer, continuation: Transfer.Continuation)] = [:]
+    var waiting: [RequestQueue.ID: (hop: RedirectHop, recipient: Recipient)] = [:]
+    var running: [RequestQueue.ID: (transfer: Transfer, recipient: Recipient)] = [:]
     var free: [Transfer] = []
     var waitingMails: [RequestQueue.ID: (mail: Mail, continuation: MailTransfer.Continuation)] = [:]
     var mails: [RequestQueue.ID: MailTransfer] = [:]
@@ -141,14 +141,21 @@ public actor HTTPClient: Fetcher {
     ///
     /// - Parameter credentials: used instead of the request's own; nil uses those.
     func followRedirects(of request: Request, as credentials: Credentials?) async throws(FetchError) -> Response {
-        var hop = try firstHop(of: request, as: credentials)
+        let hop = try firstHop(of: request, as: credentials)
+        try hop.checkReach(isPrivate)
+        return try await follow(hop, try await transfer(hop))
+    }
+
+    /// Follows the redirects of a first response.
+    /// - Parameter first: of the request of that hop.
+    func follow(_ first: RedirectHop, _ response: RawResponse) async throws(FetchError) -> Response {
+        let request = first.request
+        var (hop, raw) = (first, response)
         var movedTo: String?
         var isPermanent = true
         var left = request.redirects
         var microseconds: Int64 = 0
         while true {
-            try hop.checkReach(isPrivate)
-            let raw = try await transfer(hop)
             microseconds += raw.microseconds
             if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
             guard request.redirects > 0, let next = try hop.redirect(raw) else {
@@ -165,11 +172,13 @@ public actor HTTPClient: Fetcher {
             isPermanent = isPermanent && (raw.status == 301 || raw.status == 308)
             movedTo = isPermanent ? next.text : nil
             hop = try hop.redirected(status: raw.status, to: Target(next), fromPrivate: raw.isFromPrivate)
+            try hop.checkReach(isPrivate)
+            raw = try await transfer(hop)
         }
     }
 
     /// Returns the hop of the last request to the URL when this one is the same, as that of most polls is.
-    private func firstHop(of request: Request, as credentials: Credentials?) throws(FetchError) -> RedirectHop {
+    func firstHop(of request: Request, as credentials: Credentials?) throws(FetchError) -> RedirectHop {
         let known = targets[request.url]
         if let hop = known?.hop, credentials == nil, request.repeats(hop.request) { return hop }
         let target: Target
@@ -191,16 +200,29 @@ public actor HTTPClient: Fetcher {
         return Target(url)
     }
 
-    private static func response(_ raw: RawResponse, _ hop: RedirectHop, limit: Int) async throws(FetchError)
-        -> Response
-    {
+    /// The response to an unchanged one, which has nothing to decode; nil for any other.
+    static func unchanged(_ raw: RawResponse, _ hop: RedirectHop) -> Response? {
+        var response = head(raw, hop)
+        guard response.isUnchanged else { return nil }
+        response.elapsed = .microseconds(raw.microseconds)
+        return response
+    }
+
+    private static func head(_ raw: RawResponse, _ hop: RedirectHop) -> Response {
         var response = Response(
             status: raw.status, headers: raw.headers, digest: raw.digest, url: hop.url.text, received: raw.received)
         (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
+        response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
+        return response
+    }
+
+    private static func response(_ raw: RawResponse, _ hop: RedirectHop, limit: Int) async throws(FetchError)
+        -> Response
+    {
+        var response = HTTPClient.head(raw, hop)
         if raw.status == 407, hop.proxy != nil {
             throw FetchError(.unauthorized, "the proxy requires a user and password, or other ones (407)")
         }
-        response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
         response.records = raw.records
         guard !response.isUnchanged, raw.records == nil else { return response }
         response.body = raw.body

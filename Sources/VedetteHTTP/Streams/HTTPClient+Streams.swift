@@ -10,13 +10,13 @@ extension HTTPClient {
         let opened = streams.opened
         streams.opened = []
         for id in opened {
-            guard let (transfer, continuation) = running[id], let stream = transfer.stream, !stream.isOpen else {
+            guard let (transfer, recipient) = running[id], let stream = transfer.stream, !stream.isOpen else {
                 continue
             }
             stream.isOpen = true
             var response = transfer.takeHead()
             response.records = HTTPRecordStream(stream.buffer, self, id)
-            continuation.resume(returning: .success(response))
+            deliver(.success(response), to: recipient)
         }
     }
 

@@ -50,8 +50,9 @@ struct App: Sendable {
             fetcher: client, clock: clock, userAgent: ProgramVersion.userAgent, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
+        let fetcher = FileFetcher(web: client)
         let dependencies = Dependencies(
-            fetcher: FileFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
+            fetcher: fetcher, callbacks: fetcher, journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
             userAgent: ProgramVersion.userAgent, transformer: JQTransformer(),
             civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },

@@ -8,7 +8,7 @@ import VedetteSystem
 
 /// Reads `file:` URLs, runs commands, and passes all others to the HTTP client. Only a configured URL can be a file or a
 /// command: redirects and next pages must be http or https, which is checked before.
-final class FileFetcher: Fetcher {
+final class FileFetcher: CallbackFetcher {
     private let web: HTTPClient
     /// One queue per path, so that a file system that hangs delays no other file.
     private let queues = Mutex<[String: BlockingQueue]>([:])
@@ -45,6 +45,12 @@ final class FileFetcher: Fetcher {
         if !response.isUnchanged { response.body = body }
         return response
     }
+
+    func send(_ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
+        request.url.hasPrefix("http") ? web.send(request, ended: ended) : nil
+    }
+
+    func cancel(_ id: SentRequestID) async { await web.cancel(id) }
 
     private static func error(_ refusal: BlockingQueue.Refusal, _ path: String, _ limit: Duration) -> FetchError {
         switch refusal {
