@@ -8,7 +8,7 @@ public actor Watcher {
     /// Due times closer than this share one wake-up.
     static let tick = Duration.milliseconds(10)
 
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
     private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
@@ -16,10 +16,10 @@ public actor Watcher {
     nonisolated let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
-    private(set) var schedule: PollSchedule
-    private var share: SourceShare
+    var schedule: PollSchedule
+    var share: SourceShare
     private var isStopping = false
-    private let sleep: WatcherSleep
+    let sleep: WatcherSleep
     private var suspends: SuspendMonitor
     /// The newest time that the journal had when this run began; nil for an empty journal.
     public private(set) var newestStored: Timestamp?
@@ -134,31 +134,8 @@ public actor Watcher {
         sleep.wakeUp()
     }
 
-    /// Polls these of the configured sources alone, and evaluates the deadlines of these rules alone. Returns when no poll
-    /// of another source is under way, and what such polls committed is in the journal.
-    func hold(sources: Set<String>, rules names: Set<String>) async throws(JournalError) {
-        share.held = sources
-        let stored = try await recordsOfNew { share.polled }
-        let before = Set(schedule.byName.keys)
-        let released = schedule.all.filter { !sources.contains($0.source.name) }
-        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
-        let after = Set(schedule.byName.keys)
-        let gained = after.subtracting(before).map { stored[$0] ?? SourceRecord(name: $0) }
-        let lost = before.subtracting(after)
-        var problem: JournalError?
-        do throws(JournalError) {
-            try await rules.hold(gained: gained, lost: lost, rules: names)
-        } catch {
-            problem = error
-        }
-        schedule.advanceForRules(now: dependencies.clock.now())
-        sleep.wakeUp()
-        for source in released { await source.waitForPoll() }
-        if let problem { throw problem }
-    }
-
     /// Reads the records of the sources that are not watched yet. A call that runs beside it may change which these are.
-    private func recordsOfNew(among sources: () -> [Source]) async throws(JournalError) -> [String: SourceRecord] {
+    func recordsOfNew(among sources: () -> [Source]) async throws(JournalError) -> [String: SourceRecord] {
         var (stored, read): ([String: SourceRecord], Set<String>) = ([:], [])
         while true {
             let new = Set(sources().map(\.name)).filter { schedule[$0] == nil }

@@ -212,6 +212,9 @@ extension FakeFetcher: CallbackFetcher {
     /// Polls that are likely unchanged have no task from now on.
     func callBack(on executor: any SerialExecutor) { state.withLock { $0.caller = Caller(executor) } }
 
+    /// Requests without a task.
+    var sent: Int { state.withLock { $0.sent.count } }
+
     func send(_ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
         state.withLock { state in
             guard let caller = state.caller else { return nil }

@@ -9,7 +9,7 @@ final class PollPipeline {
     let dependencies: Dependencies
     private let network: NetworkMonitor
     private let rules: RuleCoordinator
-    private let deferredWrites: DeferredWrites
+    let deferredWrites: DeferredWrites
     let meter: PollMeter
     var pollLog = PollLog()
     var limits = PollLimits()
@@ -343,89 +343,10 @@ final class PollPipeline {
         closed(source)
     }
 
-    // MARK: Streams
-
-    /// Reads the stored rows of some items.
-    func items(of source: WatchedSource, _ keys: Set<String>) async throws(JournalError) -> [String: StoredItem] {
-        guard !keys.isEmpty else { return [:] }
-        return try await dependencies.journal.items(of: source.source.name, withKeys: keys)
-    }
-
-    /// Notes that the server has ended a stream in an orderly way, which is no failure.
-    /// - Parameter delay: the time until it is opened again.
-    func streamEnded(_ source: WatchedSource, next delay: Duration) {
-        let random = dependencies.random.fraction()
-        source.wait(PollInterval(every: delay).delay(states: [:], freshFor: nil, random: random), dependencies)
-        closed(source)
-    }
-
-    /// The journal must not show a connection that is closed.
-    private func closed(_ source: WatchedSource) {
-        guard source.record.connection == .open else { return }
-        source.change { $0.connection = nil }
-        if !source.isRemoved { deferredWrites.add(source, at: dependencies.clock.now().boot) }
-    }
-
     /// Reads them for the next poll; this one does not wait, since a `command:` secret may take seconds.
     private func refreshSecrets(of source: WatchedSource) {
         let secrets = source.source.server.secrets
         guard !secrets.isEmpty, source.record.health.failures == 0 else { return }
         Task { @concurrent in for secret in secrets { _ = await secret.refresh() } }
     }
-}
-
-/// What follows a transition.
-enum PollStep {
-    /// The result counts for nothing.
-    case void
-    /// Its record is written later.
-    /// - Parameter isGood: whether the poll confirms what is still so.
-    case deferred(isGood: Bool)
-    case commit(PollTransition, PollNote)
-}
-
-/// How a source with a stream is read after a transition.
-struct ConnectionPlan {
-    /// Nil for a source without a stream, and between two connections.
-    var connection: SourceRecord.Connection?
-    /// The time before a closed stream is opened again; nil for polls.
-    var reconnect: Duration?
-}
-
-extension PollResult {
-    /// How a source is read whose request for a stream got a response that ended.
-    fileprivate var completeBody: SourceRecord.Connection? {
-        switch outcome {
-        case .unchanged, .read, .unconfirmed: .polled("the server answers with a complete body")
-        case .failed, .cancelled, .opened, .expired: nil
-        }
-    }
-
-    /// The time before a stream is asked for again.
-    fileprivate func reconnect(_ interval: PollInterval) -> Duration? {
-        switch outcome {
-        case .unchanged, .read, .unconfirmed: nil
-        case .failed, .cancelled, .opened, .expired: interval.ofStream.every
-        }
-    }
-}
-
-extension PollInterval {
-    /// The interval between two connections of a stream.
-    var ofStream: PollInterval { PollInterval(every: min(every, StreamPoll.reconnect)) }
-}
-
-/// The facts about a poll that its commit needs beside the transition.
-struct PollNote: Sendable {
-    /// The poll's id.
-    var id: String
-    var now: Moment
-    /// Whether it confirms what is still so.
-    var isGood: Bool
-    /// Whether the source had no snapshot before it.
-    var isFirst: Bool
-    /// The announcement about the network that the commit carries; nil for none.
-    var announcement: Event.Kind?
-    /// Whether a deferred write was dropped, since this commit is newer.
-    var hadDeferredWrite = false
 }

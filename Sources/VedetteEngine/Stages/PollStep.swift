@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+/// What follows a transition.
+enum PollStep {
+    /// The result counts for nothing.
+    case void
+    /// Its record is written later.
+    /// - Parameter isGood: whether the poll confirms what is still so.
+    case deferred(isGood: Bool)
+    case commit(PollTransition, PollNote)
+}
+
+/// The facts about a poll that its commit needs beside the transition.
+struct PollNote: Sendable {
+    /// The poll's id.
+    var id: String
+    var now: Moment
+    /// Whether it confirms what is still so.
+    var isGood: Bool
+    /// Whether the source had no snapshot before it.
+    var isFirst: Bool
+    /// The announcement about the network that the commit carries; nil for none.
+    var announcement: Event.Kind?
+    /// Whether a deferred write was dropped, since this commit is newer.
+    var hadDeferredWrite = false
+}

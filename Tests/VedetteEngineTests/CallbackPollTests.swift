@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+@testable import VedetteEngine
+
+@Suite("Polls without a task", .timeLimit(.minutes(10)))
+struct CallbackPollTests {
+    @Test("after the first poll, a source is polled without a task; one that its kind observes never is")
+    func sent() async throws {
+        let world = World([source("a"), source("b", StatusKind())])
+        for name in ["a", "b"] { world.fetcher.serve(url(name), "1=Ready") }
+        try await world.run {
+            try await until { await world.journal.records.count == 2 }
+            #expect(world.fetcher.sent == 0)
+            try await world.advance(.seconds(200)) {
+                world.fetcher.count(url("a")) >= 3 && world.fetcher.count(url("b")) >= 3
+            }
+        }
+        #expect(world.fetcher.sent == world.fetcher.count(url("a")) - 1)
+    }
+
+    @Test("a body that follows an unchanged response is read, evaluated and committed")
+    func changes() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Starting")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            try await world.advance(.seconds(70)) { world.fetcher.sent >= 1 }
+            world.fetcher.serve(url("a"), "1=Ready")
+            try await world.advance(.seconds(70)) { world.sink.seen.contains("1: Starting → Ready") }
+        }
+    }
+
+    @Test("a source that is removed while its request is under way is forgotten, and polled again when it comes back")
+    func removed() async throws {
+        let world = World([source("a"), source("b")])
+        for name in ["a", "b"] { world.fetcher.serve(url(name), "1=Ready") }
+        try await world.run {
+            try await until { await world.journal.records.count == 2 }
+            world.fetcher.hang(url("a"))
+            try await world.advance(.seconds(70)) { world.fetcher.isHeld(url("a")) }
+            let without = WatchConfiguration(sources: [source("b")], rules: everything(to: "k"))
+            try await world.watcher.reload(without)
+            try await until { await world.watcher.isIdle }
+            world.fetcher.release(url("a"))
+            let count = world.fetcher.count(url("a"))
+            let with = WatchConfiguration(sources: [source("a"), source("b")], rules: everything(to: "k"))
+            try await world.watcher.reload(with)
+            try await world.advance(.seconds(70)) { world.fetcher.count(url("a")) > count }
+        }
+    }
+
+    @Test("a source whose request is replaced while it is under way is polled again with the new one")
+    func replaced() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.hang(url("a"))
+            try await world.advance(.seconds(70)) { world.fetcher.isHeld(url("a")) }
+            var moved = source("a")
+            moved.url = url("moved")
+            world.fetcher.serve(url("moved"), "1=Ready")
+            try await world.watcher.reload(WatchConfiguration(sources: [moved], rules: everything(to: "k")))
+            try await world.advance(.seconds(5)) { world.fetcher.count(url("moved")) > 0 }
+        }
+    }
+
+    @Test("a watcher that stops cancels the requests under way")
+    func stops() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.hang(url("a"))
+            try await world.advance(.seconds(70)) { world.fetcher.isHeld(url("a")) }
+        }
+        #expect(await world.watcher.pollsUnderWay == 0)
+    }
+
+    @Test("an empty list is accepted only when the request under way has ended")
+    func accepts() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.hang(url("a"))
+            try await world.advance(.seconds(70)) { world.fetcher.isHeld(url("a")) }
+            let accepting = Task { try await world.watcher.accept("a") }
+            for _ in 0..<200 { await Task.yield() }
+            #expect(await world.watcher.pollsUnderWay == 1)
+            world.fetcher.release(url("a"))
+            try await accepting.value
+        }
+    }
+}
