@@ -7,6 +7,7 @@ import VedetteCore
 /// a failed one are forgotten with it.
 struct PollWriter {
     private let upsertSource: Statement
+    private let updateSource: Statement
     private let clearItems: Statement
     private let upsertItem: Statement
     private let deleteItem: Statement
@@ -19,6 +20,7 @@ struct PollWriter {
     init(_ db: Database) throws {
         self.db = db
         upsertSource = try db.cachedStatement(sql: SourceRows.upsert)
+        updateSource = try db.cachedStatement(sql: SourceRows.update)
         clearItems = try db.cachedStatement(sql: "delete from item where source = ?")
         upsertItem = try db.cachedStatement(
             sql: """
@@ -36,7 +38,7 @@ struct PollWriter {
 
     mutating func write(_ poll: PollRecord) throws -> Committed {
         if let record = poll.record {
-            let source = try SourceRows.write(record, body: record.json.bytes, with: upsertSource)
+            let source = try SourceRows.write(record, body: record.bytes, with: upsertSource)
             if poll.isNewBaseline { try clearItems.execute(arguments: [source]) }
             for key in poll.deletions { try deleteItem.execute(arguments: [source, key]) }
             for item in poll.writes { try write(item, of: source) }
@@ -45,6 +47,14 @@ struct PollWriter {
         if !poll.endedSilences.isEmpty { _ = try SilenceRows.end(poll.endedSilences, db) }
         return Committed(
             events: try poll.events.map { try write($0) }, deliveries: try poll.deliveries.map { try write($0) })
+    }
+
+    /// Writes the record of a poll that changed nothing else. Most polls do, so nothing is read back.
+    mutating func write(_ write: DeferredWrite) throws {
+        let body = write.record.bytes
+        if write.items.isEmpty, try SourceRows.update(write.record, body: body, with: updateSource, db) { return }
+        let source = try SourceRows.write(write.record, body: body, with: upsertSource)
+        for item in write.items { try self.write(item, of: source) }
     }
 
     private func write(_ item: StoredItem, of source: Int64) throws {

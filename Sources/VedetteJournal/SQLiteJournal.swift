@@ -115,7 +115,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         guard !writes.isEmpty else { return }
         try await store.write { db in
             var writer = try PollWriter(db)
-            for write in writes { _ = try writer.write(PollRecord(record: write.record, writes: write.items)) }
+            for write in writes { try writer.write(write) }
         }
         store.files.notify(.commit)
     }

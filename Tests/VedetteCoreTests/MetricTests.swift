@@ -46,13 +46,13 @@ struct MetricTests {
     }
 
     @Test("the journal keeps the lateness of polls as a record of its own for each watcher, also as JSON")
-    func record() {
+    func record() throws {
         let report = PollLateness.Report(p99: 0.025, polls: 1234, at: Timestamp(milliseconds: 99_000))
         for watcher in ["", "db1", "a/b"] {
             let record = report.record(of: watcher)
             #expect(PollLateness.Report(record) == report)
             #expect(PollLateness.Report.watcher(ofRecord: record.name) == watcher)
-            let stored = SourceRecord(name: record.name, json: record.json)
+            let stored = SourceRecord(name: record.name, json: try JSON(parsing: record.bytes))
             #expect(PollLateness.Report(stored) == report)
             #expect(StoppedSink(stored) == nil)
         }

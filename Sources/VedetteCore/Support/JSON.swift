@@ -107,7 +107,8 @@ public enum JSON: Sendable, Hashable {
         }
     }
 
-    private static func write(_ text: String, to out: inout [UInt8]) {
+    /// Writes a string with its quotation marks.
+    static func write(_ text: String, to out: inout [UInt8]) {
         var text = text
         out.append(UInt8(ascii: "\""))
         text.withUTF8 { bytes in

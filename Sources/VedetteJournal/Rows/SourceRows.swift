@@ -13,6 +13,22 @@ enum SourceRows {
         returning id
         """
 
+    /// Replaces a source's row that exists.
+    static let update = """
+        update source set due = ?, polled_at = ?, good_at = ?, count = ?, failing = ?, record = ? where name = ?
+        """
+
+    /// - Returns: false when the source has no row yet.
+    static func update(
+        _ record: SourceRecord, body: [UInt8], with update: Statement, _ db: Database
+    ) throws -> Bool {
+        try update.execute(arguments: [
+            record.due?.milliseconds, record.health.lastPollAt?.milliseconds, record.snapshot?.goodAt.milliseconds,
+            record.snapshot?.count ?? 0, record.health.isFailing, UTF8Column(body), record.name,
+        ])
+        return db.changesCount > 0
+    }
+
     /// - Parameter body: the record as it is stored.
     @discardableResult
     static func write(_ record: SourceRecord, body: [UInt8], with upsert: Statement) throws -> Int64 {

@@ -11,7 +11,7 @@ enum SourceRows {
             on conflict (name) do update set polled_at = excluded.polled_at, record = excluded.record
             """,
             [
-                record.name, polledAt(record), UTF8Text(record.json.bytes),
+                record.name, polledAt(record), UTF8Text(record.bytes),
             ])
     }
 

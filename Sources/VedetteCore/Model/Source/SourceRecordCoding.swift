@@ -3,16 +3,16 @@
 // Digests use all 64 bits and are stored as the signed number of the same bits.
 
 extension SourceRecord {
-    /// The whole record as a journal stores it.
-    public var json: JSON {
-        .members([
-            "snapshot": snapshot?.json,
-            "health": health.json,
-            "due": due?.json,
-            "not_before": notBefore?.json,
-            "url": urlDigest.map(JSON.bits),
-            "connection": connection?.json,
-        ])
+    /// The whole record as a journal stores it: JSON text.
+    public var bytes: [UInt8] {
+        var writer = JSONObjectWriter()
+        if let snapshot { writer.object("snapshot", snapshot.write) }
+        writer.object("health", health.write)
+        writer.member("due", due?.milliseconds)
+        writer.member("not_before", notBefore?.milliseconds)
+        writer.member("url", urlDigest.map(Int64.init(bitPattern:)))
+        if let connection { writer.object("connection", connection.write) }
+        return writer.finished()
     }
 
     /// Reads a stored record; members that are unknown or missing are as in a new one.
@@ -28,10 +28,10 @@ extension SourceRecord {
 }
 
 extension SourceRecord.Connection {
-    fileprivate var json: JSON {
+    fileprivate func write(to writer: inout JSONObjectWriter) {
         switch self {
-        case .open: .members(["open": .bool(true)])
-        case .polled(let reason): .members(["polled": .string(reason)])
+        case .open: writer.member("open", true)
+        case .polled(let reason): writer.member("polled", reason)
         }
     }
 
@@ -47,30 +47,35 @@ extension SourceRecord.Connection {
 }
 
 extension SnapshotHead {
-    fileprivate var json: JSON {
-        .members([
-            "identity": .bits(identity),
-            "fingerprints": .object(
-                fingerprints.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .bits($0.value)) }),
-            "etag": validators.etag.map(JSON.string),
-            "last_modified": validators.lastModified.map(JSON.string),
-            "digest": digest.map(JSON.bits),
-            "asked": asked.map(JSON.bits),
-            "good_at": goodAt.json,
-            "count": .number(count),
-            "pending_absences": .number(pendingAbsences),
-            "whole": .bool(isWhole),
-            "other_keys": hasOtherKeys ? .bool(true) : nil,
-            "resume": resume.map(JSON.string),
-            "newest": newest?.json,
-            "oldest": oldest?.json,
-            "unannounced": unannounced.map {
-                .members(["count": .number($0.count), "last": .string($0.last), "at": $0.at.json])
-            },
-            "emptiness": emptiness.map { .members(["polls": .number($0.polls), "since": $0.since.json]) },
-            "states": .object(
-                states.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .number($0.value)) }),
-        ])
+    fileprivate func write(to writer: inout JSONObjectWriter) {
+        writer.member("identity", Int64(bitPattern: identity))
+        writer.numbers("fingerprints", fingerprints.lazy.map { ($0.key, Int64(bitPattern: $0.value)) })
+        writer.member("etag", validators.etag)
+        writer.member("last_modified", validators.lastModified)
+        writer.member("digest", digest.map(Int64.init(bitPattern:)))
+        writer.member("asked", asked.map(Int64.init(bitPattern:)))
+        writer.member("good_at", goodAt.milliseconds)
+        writer.member("count", Int64(count))
+        writer.member("pending_absences", Int64(pendingAbsences))
+        writer.member("whole", isWhole)
+        if hasOtherKeys { writer.member("other_keys", true) }
+        writer.member("resume", resume)
+        writer.member("newest", newest?.milliseconds)
+        writer.member("oldest", oldest?.milliseconds)
+        if let unannounced {
+            writer.object("unannounced") { writer in
+                writer.member("count", Int64(unannounced.count))
+                writer.member("last", unannounced.last)
+                writer.member("at", unannounced.at.milliseconds)
+            }
+        }
+        if let emptiness {
+            writer.object("emptiness") { writer in
+                writer.member("polls", Int64(emptiness.polls))
+                writer.member("since", emptiness.since.milliseconds)
+            }
+        }
+        writer.numbers("states", states.lazy.map { ($0.key, Int64($0.value)) })
     }
 
     fileprivate init?(json: JSON) {
@@ -107,16 +112,14 @@ extension SnapshotHead {
 }
 
 extension Health {
-    fileprivate var json: JSON {
-        .members([
-            "failures": .number(failures),
-            "failing": .bool(isFailing),
-            "stale": .bool(isStale),
-            "failing_since": failingSince?.json,
-            "last_poll": lastPollAt?.json,
-            "failure": problem.map { .string($0.failure) },
-            "detail": problem.map { .string($0.detail) },
-        ])
+    fileprivate func write(to writer: inout JSONObjectWriter) {
+        writer.member("failures", Int64(failures))
+        writer.member("failing", isFailing)
+        writer.member("stale", isStale)
+        writer.member("failing_since", failingSince?.milliseconds)
+        writer.member("last_poll", lastPollAt?.milliseconds)
+        writer.member("failure", problem?.failure)
+        writer.member("detail", problem?.detail)
     }
 
     fileprivate init(json: JSON?) {
@@ -133,8 +136,6 @@ extension Health {
 }
 
 extension Timestamp {
-    fileprivate var json: JSON { .number(milliseconds) }
-
     fileprivate init?(json: JSON?) {
         guard let milliseconds = json?.int64 else { return nil }
         self.init(milliseconds: milliseconds)
@@ -142,8 +143,6 @@ extension Timestamp {
 }
 
 extension JSON {
-    fileprivate static func bits(_ digest: UInt64) -> JSON { .number(Int64(bitPattern: digest)) }
-
     fileprivate var bits: UInt64? { int64.map(UInt64.init(bitPattern:)) }
 
     fileprivate var int: Int? { int64.map(Int.init) }
