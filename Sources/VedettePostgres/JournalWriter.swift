@@ -21,7 +21,7 @@ final class JournalWriter: Sendable {
         var reportAway: @Sendable (JournalError) -> Void = { _ in }
     }
 
-    let registration: Registration
+    let registration: WatcherRegistration
     private let worker: ConnectionWorker
     private let renewer: ConnectionWorker
     private let state: Mutex<State>
@@ -30,7 +30,7 @@ final class JournalWriter: Sendable {
     private let loss: AsyncStream<JournalError>.Continuation
 
     /// - Parameter worker: the connection of all writes.
-    init(_ worker: ConnectionWorker, _ registration: Registration) {
+    init(_ worker: ConnectionWorker, _ registration: WatcherRegistration) {
         (self.worker, self.registration) = (worker, registration)
         renewer = ConnectionWorker(worker.server)
         state = Mutex(State())

@@ -16,7 +16,9 @@ struct PostgresShares: JournalShares {
     let writer: Int64
     let name: String
 
-    func watchers() async throws(JournalError) -> [RegisteredWatcher] { try await journal.read(Registration.all) }
+    func watchers() async throws(JournalError) -> [RegisteredWatcher] {
+        try await journal.read(WatcherRegistration.all)
+    }
 
     func configure(_ digest: String) async throws(JournalError) {
         try await journal.writer.write(.watchers) { [writer] in

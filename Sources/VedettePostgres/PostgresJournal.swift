@@ -8,7 +8,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     private let readers: ConnectionWorker
     let writer: JournalWriter
 
-    private init(_ worker: ConnectionWorker, _ registration: Registration) {
+    private init(_ worker: ConnectionWorker, _ registration: WatcherRegistration) {
         (self.worker, writer) = (worker, JournalWriter(worker, registration))
         readers = ConnectionWorker(worker.server)
     }
@@ -16,7 +16,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     /// Connects, creates or upgrades the tables, and registers this process as the only one that watches.
     /// - Throws: `.locked` when another process watches; `.newer` for tables that are left as they are.
     public static func open(_ server: PostgresServer) async throws(JournalError) -> PostgresJournal {
-        try await open(server, Registration.Identity(name: "", configuration: "", isShared: false))
+        try await open(server, WatcherRegistration.Identity(name: "", configuration: "", isShared: false))
     }
 
     /// Connects, creates or upgrades the tables, and registers this process as one of several that watch.
@@ -27,20 +27,20 @@ public final class PostgresJournal: Journal, JournalMaintenance {
     public static func join(
         _ server: PostgresServer, name: String, configuration: String
     ) async throws(JournalError) -> PostgresJournal {
-        try await open(server, Registration.Identity(name: name, configuration: configuration, isShared: true))
+        try await open(server, WatcherRegistration.Identity(name: name, configuration: configuration, isShared: true))
     }
 
     private static func open(
-        _ server: PostgresServer, _ identity: Registration.Identity
+        _ server: PostgresServer, _ identity: WatcherRegistration.Identity
     ) async throws(JournalError) -> PostgresJournal {
         let worker = ConnectionWorker(server)
         let location = server.connection.location
         let registration = try await worker.run { connection in
             try Migrations.migrate(connection, location)
-            return try Registration.register(identity, connection, location)
+            return try WatcherRegistration.register(identity, connection, location)
         }
         let journal = PostgresJournal(worker, registration)
-        try? await worker.run { try Registration.notify($0) }
+        try? await worker.run { try WatcherRegistration.notify($0) }
         return journal
     }
 

@@ -21,7 +21,9 @@ public struct PostgresJournalAccess: EditableJournal {
         }
     }
 
-    public func watchers() async throws(JournalError) -> [RegisteredWatcher] { try await worker.run(Registration.all) }
+    public func watchers() async throws(JournalError) -> [RegisteredWatcher] {
+        try await worker.run(WatcherRegistration.all)
+    }
 
     public func reader() async throws(JournalError) -> any JournalReader {
         let location = location

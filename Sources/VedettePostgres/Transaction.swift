@@ -31,7 +31,7 @@ final class Transaction {
     /// The number of this transaction among those of its registration; 0 without one.
     private(set) var number: Int64 = 0
     /// The watcher that writes; nil for a command.
-    private let writer: Registration?
+    private let writer: WatcherRegistration?
     /// Whether other watchers are registered, which must learn of changes.
     private(set) var hasOthers = false
 
@@ -40,7 +40,7 @@ final class Transaction {
 
     /// Begins a transaction.
     /// - Parameter writer: the watcher that writes; nil for a command, which needs no registration.
-    init(_ connection: Connection, writer: Registration?) throws {
+    init(_ connection: Connection, writer: WatcherRegistration?) throws {
         (self.connection, self.writer) = (connection, writer)
         do {
             try begin()
@@ -51,7 +51,7 @@ final class Transaction {
     }
 
     private func begin() throws {
-        let fence = writer.map { [SQLCommand(Registration.count, [$0.number])] } ?? []
+        let fence = writer.map { [SQLCommand(WatcherRegistration.count, [$0.number])] } ?? []
         // A statement of its own, whose snapshot is taken behind the lock: a watcher that registered meanwhile is in it.
         let others = sharedWriter.map { [SQLCommand("select exists (select 1 from watcher where number <> $1)", [$0])] }
         let rows = try connection.run(
@@ -63,7 +63,7 @@ final class Transaction {
         (lastSeq, lastDelivery) = (try numbers.int64(0), try numbers.int64(1))
         lastChange = try numbers.int64(2)
         guard writer != nil else { return }
-        guard let count = try rows[2].first?.int64(0) else { throw Registration.lost }
+        guard let count = try rows[2].first?.int64(0) else { throw WatcherRegistration.lost }
         number = count
         if others != nil { hasOthers = try rows[3].first?.bool(0) ?? false }
     }

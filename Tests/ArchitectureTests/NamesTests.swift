@@ -24,17 +24,18 @@ struct NamesTests {
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
         PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry
         """,
-        "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone",
+        "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone SlackAttachment",
         "VedettePage": "MachineAPI APIRoute",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch \
         JournalErrors
         """,
+        "VedettePostgres": "Registration",
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
         "VedetteSources": """
         KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords LinkHeader KeySet \
-        CompositeKey HTMLPage
+        CompositeKey HTMLPage FeedCollector
         """,
         "VedetteDocument": "XMLIllness XMLHealer XMLRepair XMLStart XPathMeter",
     ]

@@ -126,8 +126,8 @@ struct PostgresTests {
     func doubt() async throws {
         let connection = try Connection(server)
         try Migrations.migrate(connection, "x")
-        let identity = Registration.Identity(name: "", configuration: "", isShared: false)
-        let registration = try Registration.register(identity, connection, "x")
+        let identity = WatcherRegistration.Identity(name: "", configuration: "", isShared: false)
+        let registration = try WatcherRegistration.register(identity, connection, "x")
         var numbers: [Int64] = []
         for isCommitted in [true, true, false] {
             let transaction = try Transaction(connection, writer: registration)
@@ -140,7 +140,7 @@ struct PostgresTests {
         }
         #expect(numbers == [1, 2, 3])
         #expect(try numbers.map { try registration.hasCommitted($0, connection) } == [true, true, false])
-        let gone = Registration(number: 99, name: "", isShared: false)
+        let gone = WatcherRegistration(number: 99, name: "", isShared: false)
         #expect(throws: JournalError.self) { try gone.hasCommitted(1, connection) }
     }
 

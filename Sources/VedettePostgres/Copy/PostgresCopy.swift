@@ -38,7 +38,7 @@ struct PostgresCopy: JournalTarget, SessionRows {
                 _ = try connection.run(CopyRows.update(numbers))
                 try Migrations.finishCopy(connection)
             }
-            try Registration.notify(connection)
+            try WatcherRegistration.notify(connection)
         }
     }
 

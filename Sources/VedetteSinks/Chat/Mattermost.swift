@@ -37,7 +37,7 @@ struct Mattermost: Chat {
 
     func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
         // A post may have 16,383 characters in all.
-        let attachment = SlackAttachment(title: Mattermost.title, text: Mattermost.text, longestText: 8000)
+        let attachment = SlackLayout(title: Mattermost.title, text: Mattermost.text, longestText: 8000)
         let json = JSON.members([
             "channel": channel.map(JSON.string), "username": username.map(JSON.string),
             "attachments": .array([attachment.json(content)]),

@@ -40,7 +40,7 @@ struct Slack: Chat {
     }
 
     func post(_ content: ChatContent) throws(MessageError) -> ChatPost {
-        let attachment = SlackAttachment(title: Slack.text, text: Slack.text, longestText: 3000)
+        let attachment = SlackLayout(title: Slack.text, text: Slack.text, longestText: 3000)
         let json = JSON.members([
             "attachments": .array([attachment.json(content)]), "unfurl_links": .bool(false),
             "unfurl_media": .bool(false),

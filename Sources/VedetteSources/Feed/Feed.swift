@@ -76,8 +76,8 @@ struct Feed: SourceKind {
         // The next page of a file is no relative address.
         let next = [head.next, head.archive].lazy.compactMap { $0 }.first { WebURL($0) != nil }
         return Page(
-            items: reading.collector.items, next: next.map { NextPage($0) },
-            warnings: warnings + reading.collector.warnings, freshFor: head.schedule.freshFor(at: receivedAt),
+            items: reading.items.all, next: next.map { NextPage($0) },
+            warnings: warnings + reading.items.warnings, freshFor: head.schedule.freshFor(at: receivedAt),
             // A document with a next page is not complete, whatever it declares.
             isComplete: head.isComplete && next == nil)
     }

@@ -40,16 +40,16 @@ enum FeedJSON {
         let reader = JSONReader(
             items: JSONPath(steps: ["items"]), columns: Column.allCases.map(\.path),
             document: document.map { JSONPath(steps: $0) })
-        var collector = FeedCollector(options, url: page.url, receivedAt: page.receivedAt)
+        var items = FeedItems(options, url: page.url, receivedAt: page.receivedAt)
         let url = WebURL(page.url)
         do {
-            let summary = try reader.read(&page.bytes) { row in collector.add(entry(row, url, &collector)) }
+            let summary = try reader.read(&page.bytes) { row in items.add(entry(row, url, &items)) }
             guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
-            collector.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
+            items.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
             let next = summary.document[1].text.flatMap { FeedLinks.resolve($0, against: url) }
                 .flatMap { WebURL($0) == nil ? nil : $0 }
             let mended = summary.warnings.map { "lenient: \($0)" }
-            return Page(items: collector.items, next: next.map { NextPage($0) }, warnings: mended + collector.warnings)
+            return Page(items: items.all, next: next.map { NextPage($0) }, warnings: mended + items.warnings)
         } catch let error as DocumentError where error.kind == .wrongShape {
             throw noFeed
         } catch {
@@ -66,7 +66,7 @@ enum FeedJSON {
         .wrongType, "a feed was expected, but the response is JSON of another kind; JSON Feed names its version")
 
     private static func entry(
-        _ row: borrowing JSONRow, _ url: WebURL?, _ collector: inout FeedCollector
+        _ row: borrowing JSONRow, _ url: WebURL?, _ items: inout FeedItems
     ) -> FeedEntry {
         func text(_ column: Column) -> String? { row.string(column.rawValue).flatMap { $0.isEmpty ? nil : $0 } }
         var entry = FeedEntry()
@@ -78,15 +78,15 @@ enum FeedJSON {
         }
         entry.enclosure = text(.attachment).flatMap { FeedLinks.resolve($0, against: url) }
         for (column, form, source) in bodies where row.kind(column.rawValue) == .string && entry.wants(source) {
-            entry.offer(form.read(row.bytes(column.rawValue), limit: collector.contentLimit), source)
+            entry.offer(form.read(row.bytes(column.rawValue), limit: items.contentLimit), source)
         }
         if row.kind(Column.published.rawValue) == .string,
-            let time = collector.date(row.bytes(Column.published.rawValue))
+            let time = items.date(row.bytes(Column.published.rawValue))
         {
             entry.offer(published: time, .own)
         }
         if row.kind(Column.modified.rawValue) == .string,
-            let time = collector.date(row.bytes(Column.modified.rawValue))
+            let time = items.date(row.bytes(Column.modified.rawValue))
         {
             entry.offer(updated: time, .own)
         }

@@ -7,7 +7,7 @@ import VedetteDocument
 /// of the same names (`activity:object` has an `id` of its own).
 struct FeedReading {
     private var links: FeedLinks
-    private(set) var collector: FeedCollector
+    private(set) var items: FeedItems
     private(set) var head = FeedHead()
 
     /// The entry that is being read, and the depth of its element.
@@ -23,7 +23,7 @@ struct FeedReading {
 
     init(url: String, options: FeedOptions, receivedAt: Timestamp) {
         links = FeedLinks(url: url)
-        collector = FeedCollector(options, url: url, receivedAt: receivedAt)
+        items = FeedItems(options, url: url, receivedAt: receivedAt)
     }
 
     // MARK: Beginnings
@@ -205,10 +205,10 @@ struct FeedReading {
             guard entry.link == nil, let target = links.target(ofText: element.bytes) else { return }
             entry.link = target
         case .updated, .date, .modified:
-            guard let time = collector.date(element.bytes) else { return }
+            guard let time = items.date(element.bytes) else { return }
             entry.offer(updated: time, name == .updated ? .own : name == .modified ? .substitute : .lastResort)
         case .published, .pubDate, .issued, .created:
-            guard let time = collector.date(element.bytes) else { return }
+            guard let time = items.date(element.bytes) else { return }
             entry.offer(published: time, name == .issued ? .substitute : name == .created ? .lastResort : .own)
         case .name, .creator: entry.addAuthor(HTMLText.plain(element.bytes, limit: 200))
         case .author, .person:
@@ -223,7 +223,7 @@ struct FeedReading {
             let source = FeedReading.source(name)
             guard entry.wants(source) else { return }
             let form = name == .mediaDescription ? FeedText.plain : form
-            entry.offer(form.read(element.bytes, limit: collector.contentLimit), source)
+            entry.offer(form.read(element.bytes, limit: items.contentLimit), source)
         default: break
         }
     }
@@ -254,15 +254,15 @@ struct FeedReading {
         if isPermaLink, entry.link == nil, entry.page == nil, let id = entry.id, FeedLink.isPlain(text: id) {
             entry.link = id
         }
-        collector.add(entry)
+        items.add(entry)
     }
 
     /// Completes the items at the end of the document.
     mutating func finish() throws(DocumentError) {
-        if !head.isAtom, !head.hasChannel, collector.items.isEmpty {
+        if !head.isAtom, !head.hasChannel, items.all.isEmpty {
             throw DocumentError(.wrongShape, "the document has neither a channel nor an item: it is not a feed")
         }
-        collector.setAuthor(head.authors)
+        items.setAuthor(head.authors)
     }
 }
 

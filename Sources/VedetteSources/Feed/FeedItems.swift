@@ -3,27 +3,12 @@
 import VedetteCore
 import VedetteDocument
 
-/// The options of the `feed` kind.
-struct FeedOptions: Sendable {
-    /// Fields that are compared beside the title.
-    var compared: Set<String> = ["content"]
-    /// Bytes of an entry's content that are kept and compared.
-    var contentLimit = FeedOptions.standardLimit
-
-    static let standardLimit = 2000
-    static let comparable = ["content", "link", "enclosure", "author", "categories", "published", "updated"]
-    /// Bytes of a title.
-    static let titleLimit = 1000
-    /// Bytes of a title that is the beginning of the content.
-    static let derivedTitleLimit = 100
-}
-
 /// Makes items from entries: chooses the key, keeps each key once, and sorts fields into compared and stored.
-struct FeedCollector {
+struct FeedItems {
     private let options: FeedOptions
     /// When the document was received; dates beyond it are in the future. Zero when unknown.
     private let receivedAt: Timestamp
-    private(set) var items: [Item] = []
+    private(set) var all: [Item] = []
     private var keys = UniqueKeys()
     private var repeats = 0
     private var future = 0
@@ -57,13 +42,13 @@ struct FeedCollector {
     mutating func add(_ entry: FeedEntry) {
         let link = entry.page ?? entry.link
         let key = FeedLink.key(entry.id ?? entry.about ?? link ?? entry.enclosure ?? hash(entry))
-        guard keys.insert(key, after: items) else {
+        guard keys.insert(key, after: all) else {
             repeats += 1
             return
         }
         let content = kept(entry.content ?? "")
         var item = Item(
-            key: key, title: entry.title ?? FeedCollector.title(entry.content ?? ""), url: address(entry, link))
+            key: key, title: entry.title ?? FeedItems.title(entry.content ?? ""), url: address(entry, link))
         item.time = time(entry)
         set("author", entry.authors.isEmpty ? nil : .text(entry.authors.joined(separator: ", ")), &item)
         set("categories", entry.categories.isEmpty ? nil : .list(entry.categories), &item)
@@ -72,13 +57,13 @@ struct FeedCollector {
         if options.compared.contains("link") { item.fields["link"] = link.map { .text(FeedLink.key($0)) } }
         set("published", entry.published.map { .text($0.rfc3339) }, &item)
         set("updated", entry.updated.map { .text($0.rfc3339) }, &item)
-        if entry.authors.isEmpty { authorless.append(items.count) }
-        items.append(item)
+        if entry.authors.isEmpty { authorless.append(all.count) }
+        all.append(item)
     }
 
     mutating func setAuthor(_ names: [String]) {
         guard !names.isEmpty else { return }
-        for index in authorless { set("author", .text(names.joined(separator: ", ")), &items[index]) }
+        for index in authorless { set("author", .text(names.joined(separator: ", ")), &all[index]) }
     }
 
     private func kept(_ content: String) -> String? {

@@ -7,7 +7,7 @@ import VedetteCore
 ///
 /// Each transaction of a watcher counts itself in the row of its registration, so a watcher that was paused until another
 /// one deleted that row writes nothing any more.
-struct Registration: Sendable, Hashable {
+struct WatcherRegistration: Sendable, Hashable {
     /// How a watcher registers.
     struct Identity: Sendable, Hashable {
         /// `settings.watcher`. Of several processes with one name the first is registered, and the others stand by for it.
@@ -39,7 +39,7 @@ struct Registration: Sendable, Hashable {
     /// - Throws: `.locked` where another process has the name, or shares the journal with nobody.
     static func register(
         _ identity: Identity, _ connection: Connection, _ location: String
-    ) throws -> Registration {
+    ) throws -> WatcherRegistration {
         let me = WatcherProcess.current
         return try connection.transaction {
             // One at a time, and none while a transaction runs that takes itself for the only watcher's.
@@ -73,7 +73,7 @@ struct Registration: Sendable, Hashable {
             guard let number else {
                 throw PostgresError(.statement(state: PostgresError.dataCorrupted), "a registration has no number")
             }
-            return Registration(number: number, name: identity.name, isShared: identity.isShared)
+            return WatcherRegistration(number: number, name: identity.name, isShared: identity.isShared)
         }
     }
 
@@ -87,8 +87,8 @@ struct Registration: Sendable, Hashable {
         let renewal = """
             update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3 where number = $1
             """
-        let rows = try connection.run(renewal, [number, Int(Registration.term.wholeMilliseconds), version])
-        if rows.changed == 0 { throw Registration.lost }
+        let rows = try connection.run(renewal, [number, Int(WatcherRegistration.term.wholeMilliseconds), version])
+        if rows.changed == 0 { throw WatcherRegistration.lost }
         guard isShared else { return }
         // Each watcher has these changes.
         try connection.run("delete from memory_change where changed <= (select min(version) from watcher)")
@@ -96,13 +96,13 @@ struct Registration: Sendable, Hashable {
         let expired = try connection.run(
             "delete from watcher where expires < clock_timestamp() and number <> $1", [number]
         ).changed
-        if expired > 0 { try Registration.notify(connection) }
+        if expired > 0 { try WatcherRegistration.notify(connection) }
     }
 
     /// Ends the registration with all leases, so that other watchers need not wait for its expiry.
     func end(_ connection: Connection) throws {
         try connection.run("delete from watcher where number = $1", [number])
-        try Registration.notify(connection)
+        try WatcherRegistration.notify(connection)
     }
 
     /// Tells readers and other watchers that a watcher began or ended.
@@ -137,7 +137,7 @@ struct Registration: Sendable, Hashable {
     /// - Throws: `lost` where the registration is gone, so that nobody knows.
     func hasCommitted(_ transaction: Int64, _ connection: Connection) throws -> Bool {
         let rows = try connection.run("select commits from watcher where number = $1 for update", [number])
-        guard let commits = try rows.first?.int64(0) else { throw Registration.lost }
+        guard let commits = try rows.first?.int64(0) else { throw WatcherRegistration.lost }
         return commits >= transaction
     }
 }

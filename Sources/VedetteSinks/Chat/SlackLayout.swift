@@ -4,7 +4,7 @@ import VedetteCore
 
 /// Builds the message attachment of Slack, which Mattermost accepts too: a coloured bar, a title with its link, text, fields and a
 /// footer. https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
-struct SlackAttachment: Sendable {
+struct SlackLayout: Sendable {
     var title: ChatText
     var text: ChatText
     var longestText: Int
@@ -34,7 +34,7 @@ struct SlackAttachment: Sendable {
         let value = text.lines(fact.value, 500)
         return .members([
             "title": .string(title.line(fact.name, 100)), "value": .string(value),
-            "short": .bool(value.utf16.count <= SlackAttachment.short),
+            "short": .bool(value.utf16.count <= SlackLayout.short),
         ])
     }
 }

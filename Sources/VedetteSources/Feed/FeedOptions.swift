@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The options of the `feed` kind.
+struct FeedOptions: Sendable {
+    /// Fields that are compared beside the title.
+    var compared: Set<String> = ["content"]
+    /// Bytes of an entry's content that are kept and compared.
+    var contentLimit = FeedOptions.standardLimit
+
+    static let standardLimit = 2000
+    static let comparable = ["content", "link", "enclosure", "author", "categories", "published", "updated"]
+    /// Bytes of a title.
+    static let titleLimit = 1000
+    /// Bytes of a title that is the beginning of the content.
+    static let derivedTitleLimit = 100
+}
