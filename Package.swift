@@ -47,7 +47,7 @@ let package = Package(
         system("CZlib", "zlib", "zlib1g-dev"),
         system("CCrypto", "libcrypto", "libssl-dev"),
         .systemLibrary(name: "CSystem"),
-        .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         // Libraries that are loaded at their first call: the header, and a list of the functions that are used.
         .target(name: "CDelayLoad"),
         .target(name: "CCurl", dependencies: ["CDelayLoad"]),
@@ -59,7 +59,7 @@ let package = Package(
         module("VedetteCore"),
         module("VedetteSystem", ["CSystem"]),
         module("VedetteText", ["VedetteCore", "CPCRE2"]),
-        module("VedetteDocument", ["CXML2", "CJSON", "CIcal"]),
+        module("VedetteDocument", ["CXML2", "CSimdjson", "CIcal"]),
         module("VedetteHTTP", ["VedetteCore", "VedetteSystem", "CCurl", "CZlib", "CCrypto"]),
         module("VedetteSources", ["VedetteCore", "VedetteDocument"]),
         module("VedetteSinks", ["VedetteCore", "VedetteSystem", "CCrypto"]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CJSON
+import CSimdjson
 
 /// Recognises a document by its first bytes.
 enum Sniffer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CJSON
+import CSimdjson
 
 /// The type of the value in a cell.
 public enum JSONKind: UInt8, Sendable {

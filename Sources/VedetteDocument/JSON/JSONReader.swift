@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CJSON
+import CSimdjson
 
 /// Limits on a JSON document.
 public struct JSONLimits: Hashable, Sendable {

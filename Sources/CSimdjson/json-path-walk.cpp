@@ -1,57 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cjson.h"
+#include "json-reader.h"
+
+#include "json-path-plan.hpp"
 
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <new>
 #include <simdjson.h>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace {
 
-using simdjson::error_code;
+using json_path::Node;
+using json_path::Plan;
 namespace ondemand = simdjson::ondemand;
-
-/// A step of the plan. `below` lists every cell under it: a repeated member replaces all of the earlier one.
-struct Node {
-    struct Child {
-        std::string name;
-        int64_t index;
-        Node *node;
-    };
-    std::vector<Child> children;
-    std::vector<int> slots;
-    std::vector<int> below;
-    bool items = false;
-    bool items_below = false;
-    size_t hint = 0;
-    /// Bit n: a child's name is n bytes long, or n + 64, n + 128…
-    uint64_t lengths = 0;
-
-    /// Members mostly come in the same order in every row, so the search goes on where the last one ended.
-    Node *named(std::string_view name) {
-        if (!(lengths >> (name.size() & 63) & 1)) { return nullptr; }
-        size_t n = children.size();
-        for (size_t i = 0; i < n; ++i) {
-            size_t at = hint + i < n ? hint + i : hint + i - n;
-            if (children[at].name == name) {
-                hint = at + 1 < n ? at + 1 : 0;
-                return children[at].node;
-            }
-        }
-        return nullptr;
-    }
-
-    Node *at(int64_t index) {
-        for (auto &child : children) {
-            if (child.index == index) { return child.node; }
-        }
-        return nullptr;
-    }
-};
 
 /// RFC 8259 §6. No number is ever converted: 9007199254740993, 1e400 and 1.10 stay as they were written.
 bool is_number(std::string_view s) {
@@ -98,18 +61,11 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; 
 
 struct cj_reader {
     cj_limits limits;
-    std::deque<Node> nodes;
-    Node *document_plan;
-    Node *row_plan;
-    std::vector<Node *> trail;
+    Plan plan;
     std::vector<cj_cell> document_cells;
     std::vector<cj_cell> row_cells;
-    size_t columns = 0;
     size_t rows = 0;
     int items_state = CJ_ITEMS_MISSING;
-    /// The rows are the members of an object.
-    bool of_members = false;
-    std::vector<size_t> member_names;
 
     /// Only during a read.
     ondemand::parser *parser = nullptr;
@@ -120,10 +76,7 @@ struct cj_reader {
     const char *body_end = nullptr;
     ondemand::document *tape = nullptr;
 
-    explicit cj_reader(cj_limits l) : limits(l) {
-        document_plan = &nodes.emplace_back();
-        row_plan = &nodes.emplace_back();
-    }
+    explicit cj_reader(cj_limits l) : limits(l) {}
 
     struct Place {
         Node *document;
@@ -220,11 +173,11 @@ struct cj_reader {
 
     /// The name is a part of the document, or the last text in the buffer.
     void set_name(const Place &place, std::string_view text) {
-        if (member_names.empty()) { return; }
+        if (plan.member_names.empty()) { return; }
         bool in_buffer = text.data() < body || text.data() >= body_end;
         const char *base = in_buffer ? reinterpret_cast<const char *>(unescaped.get()) : body;
         cj_cell cell{static_cast<uint32_t>(text.data() - base), static_cast<uint32_t>(text.size()), CJ_STRING, in_buffer};
-        for (size_t slot : member_names) { row_cells[place.row_base + slot] = cell; }
+        for (size_t slot : plan.member_names) { row_cells[place.row_base + slot] = cell; }
         if (in_buffer) { unescaped_end += text.size(); }
     }
 
@@ -239,8 +192,8 @@ struct cj_reader {
             if (inner.document || inner.row) { clear(inner); }
             if (items) {
                 if (int rc = begin_row()) { return rc; }
-                inner.row = row_plan;
-                inner.row_base = row_cells.size() - columns;
+                inner.row = plan.row;
+                inner.row_base = row_cells.size() - plan.columns;
                 set_name(inner, text);
             }
             if (int rc = walk(field.value(), inner, depth)) { return rc; }
@@ -257,21 +210,21 @@ struct cj_reader {
                         place.row ? place.row->at(index) : nullptr, place.row_base};
             if (items) {
                 if (int rc = begin_row()) { return rc; }
-                inner.row = row_plan;
-                inner.row_base = row_cells.size() - columns;
+                inner.row = plan.row;
+                inner.row_base = row_cells.size() - plan.columns;
             }
             if (int rc = walk(value, inner, depth)) { return rc; }
             ++index;
         }
         // An empty array is an empty map: PHP writes one so.
-        if (place.document && place.document->items && of_members && index > 0) { items_state = CJ_ITEMS_ARRAY; }
+        if (place.document && place.document->items && plan.of_members && index > 0) { items_state = CJ_ITEMS_ARRAY; }
         return CJ_OK;
     }
 
     int begin_row() {
         if (rows >= limits.rows) { return CJ_TOO_MANY_ROWS; }
         ++rows;
-        row_cells.resize(row_cells.size() + columns);
+        row_cells.resize(row_cells.size() + plan.columns);
         return CJ_OK;
     }
 
@@ -289,15 +242,15 @@ struct cj_reader {
         if (raw) { start = value.raw_json_token().data(); }
         int rc;
         if (type == ondemand::json_type::object) {
-            if (items) { items_state = of_members ? CJ_OK : CJ_ITEMS_OBJECT; }
+            if (items) { items_state = plan.of_members ? CJ_OK : CJ_ITEMS_OBJECT; }
             ondemand::object inner;
             if (value.get_object().get(inner)) { return CJ_SYNTAX; }
-            rc = object(inner, place, depth + 1, items && of_members);
+            rc = object(inner, place, depth + 1, items && plan.of_members);
         } else {
             if (items) { items_state = CJ_OK; }
             ondemand::array inner;
             if (value.get_array().get(inner)) { return CJ_SYNTAX; }
-            rc = array(inner, place, depth + 1, items && !of_members);
+            rc = array(inner, place, depth + 1, items && !plan.of_members);
         }
         if (rc == CJ_OK && raw) { close(place, type, start); }
         return rc;
@@ -312,7 +265,6 @@ struct cj_reader {
             static_cast<size_t>(end - start));
     }
 
-
     void reset(const uint8_t *bytes, size_t length) {
         body = reinterpret_cast<const char *>(bytes);
         body_end = body + length;
@@ -321,7 +273,7 @@ struct cj_reader {
         rows = 0;
         row_cells.clear();
         items_state = CJ_ITEMS_MISSING;
-        document_cells.assign(document_cells.size(), cj_cell{});
+        document_cells.assign(plan.document_cells, cj_cell{});
     }
 
     int read(const uint8_t *bytes, size_t length) {
@@ -344,26 +296,26 @@ struct cj_reader {
     int root(ondemand::document &document) {
         ondemand::json_type type;
         if (document.type().get(type)) { return CJ_SYNTAX; }
-        Place place{document_plan, nullptr, 0};
+        Place place{plan.document, nullptr, 0};
         const char *start = body;
         while (start < body_end && is_space(*start)) { ++start; }
         int rc;
         if (type == ondemand::json_type::object) {
             ondemand::object inner;
             if (document.get_object().get(inner)) { return CJ_SYNTAX; }
-            if (document_plan->items) {
+            if (plan.document->items) {
                 items_state = CJ_OK;
-                if (!of_members) {
+                if (!plan.of_members) {
                     if (int full = begin_row()) { return full; }
-                    place.row = row_plan;
+                    place.row = plan.row;
                 }
             }
-            rc = object(inner, place, 1, document_plan->items && of_members);
+            rc = object(inner, place, 1, plan.document->items && plan.of_members);
         } else if (type == ondemand::json_type::array) {
             ondemand::array inner;
             if (document.get_array().get(inner)) { return CJ_SYNTAX; }
-            if (document_plan->items) { items_state = CJ_OK; }
-            rc = array(inner, place, 1, document_plan->items && !of_members);
+            if (plan.document->items) { items_state = CJ_OK; }
+            rc = array(inner, place, 1, plan.document->items && !plan.of_members);
         } else {
             return CJ_SYNTAX;
         }
@@ -379,40 +331,15 @@ cj_reader *cj_reader_new(cj_limits limits) {
 
 void cj_reader_free(cj_reader *reader) { delete reader; }
 
-void cj_begin(cj_reader *reader, int in_row) {
-    reader->trail.assign(1, in_row ? reader->row_plan : reader->document_plan);
-}
+void cj_begin(cj_reader *reader, int in_row) { reader->plan.begin(in_row); }
 
 void cj_step(cj_reader *reader, const char *name, size_t length, int64_t index) {
-    Node *here = reader->trail.back();
-    std::string_view wanted(name, length);
-    for (auto &child : here->children) {
-        if (child.name == wanted) {
-            reader->trail.push_back(child.node);
-            return;
-        }
-    }
-    Node *next = &reader->nodes.emplace_back();
-    here->children.push_back({std::string(wanted), index, next});
-    here->lengths |= uint64_t{1} << (length & 63);
-    reader->trail.push_back(next);
+    reader->plan.step(std::string_view(name, length), index);
 }
 
-void cj_end_items(cj_reader *reader, int of_members) {
-    reader->of_members = of_members;
-    reader->trail.back()->items = true;
-    for (Node *node : reader->trail) { node->items_below = true; }
-}
-
-void cj_end_cell(cj_reader *reader) {
-    bool in_row = reader->trail.front() == reader->row_plan;
-    int slot = static_cast<int>(in_row ? reader->columns++ : reader->document_cells.size());
-    if (!in_row) { reader->document_cells.emplace_back(); }
-    reader->trail.back()->slots.push_back(slot);
-    for (Node *node : reader->trail) { node->below.push_back(slot); }
-}
-
-void cj_add_member_name(cj_reader *reader) { reader->member_names.push_back(reader->columns++); }
+void cj_end_items(cj_reader *reader, int of_members) { reader->plan.end_items(of_members); }
+void cj_end_cell(cj_reader *reader) { reader->plan.end_cell(); }
+void cj_add_member_name(cj_reader *reader) { reader->plan.add_member_name(); }
 
 int cj_read(cj_reader *reader, const uint8_t *body, size_t length) {
     if (length > UINT32_MAX - 2 * CJ_PADDING) { return CJ_DOCUMENT_TOO_LONG; }

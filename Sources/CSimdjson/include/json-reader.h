@@ -4,8 +4,8 @@
 //
 // A reader is a compiled plan of paths; the parser is the thread's. It belongs to one thread at a time.
 // Cells are positions in the document, or in the reader's own buffer of unescaped strings; both end with the next read.
-#ifndef CJSON_H
-#define CJSON_H
+#ifndef JSON_READER_H
+#define JSON_READER_H
 
 #include <stddef.h>
 #include <stdint.h>
