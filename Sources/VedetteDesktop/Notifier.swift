@@ -8,9 +8,6 @@ import VedetteCore
 actor Notifier {
     static let shared = Notifier()
 
-    /// A daemon may keep notifications for ever; beyond this many, the least recently used one can no longer be replaced.
-    private static let displayedLimit = 256
-
     private let executor: GLibExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -19,8 +16,7 @@ actor Notifier {
     private var daemon: String?
     /// What the daemon calls itself; nil before it was asked.
     private var daemonName: String?
-    private var displayed: [DesktopNotification.Key: DisplayedNotification] = [:]
-    private var uses = 0
+    private var displayed = DisplayedNotifications()
     private var missed = MissedSummary()
 
     private init() {
@@ -42,7 +38,7 @@ actor Notifier {
             if let error = shown.show(notification, capabilities: capabilities, listsDefault: listsDefault) {
                 throw .noDaemon(error.message)
             }
-            keep(shown)
+            if let forgotten = displayed.keep(shown) { closed(forgotten) }
             return nil
         } catch {
             return error
@@ -72,7 +68,7 @@ actor Notifier {
 
     /// Forgets a notification that the user, the daemon or its timer closed: the next one gets a new id.
     func closed(_ key: DesktopNotification.Key) {
-        displayed[key] = nil
+        displayed.forget(key)
         if key == .missed { missed = MissedSummary() }
     }
 
@@ -87,7 +83,7 @@ actor Notifier {
 
     /// Forgets all notifications. A new daemon knows none of the old ids, and its signals about them belong to other programs.
     private func forget(for name: String?) {
-        displayed = [:]
+        displayed = DisplayedNotifications()
         (daemon, daemonName) = (name, nil)
     }
 
@@ -133,81 +129,5 @@ actor Notifier {
         if notify_is_initted() != 0 { notify_uninit() }
         bus?.release()
         bus = nil
-    }
-
-    private func keep(_ shown: DisplayedNotification) {
-        uses += 1
-        shown.lastUse = uses
-        displayed[shown.key] = shown
-        if displayed.count > Notifier.displayedLimit,
-            let oldest = displayed.values.min(by: { $0.lastUse < $1.lastUse })
-        {
-            closed(oldest.key)
-        }
-    }
-}
-
-/// A notification that the daemon shows, and libnotify's object for it. It is used on the notifier's thread alone.
-final class DisplayedNotification {
-    let key: DesktopNotification.Key
-    let notifier: Notifier
-    /// Called for a press; set by the sink that showed it last.
-    var pressed: @Sendable (DesktopNotification.Button) -> Void = { _ in }
-    /// Grows with every use, to find the least recently used one.
-    var lastUse = 0
-    private let handle: UnsafeMutablePointer<NotifyNotification>
-
-    init(_ key: DesktopNotification.Key, of notifier: Notifier) {
-        (self.key, self.notifier) = (key, notifier)
-        handle = notify_notification_new("Vedette", nil, nil)
-        // The callbacks of `handle` hold no reference to this object: it owns the notification, whose only
-        // reference it is, so they end with it.
-        cn_on_closed(handle, { _, shown in DisplayedNotification.with(shown) { $0.closed($1) } }, context)
-        notify_notification_set_hint(handle, "desktop-entry", g_variant_new_string("vedette"))
-    }
-
-    /// Leaves the notification itself on the screen.
-    deinit { g_object_unref(handle) }
-
-    private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
-
-    /// Blocks until the daemon has answered, up to 25 s.
-    /// - Parameter listsDefault: whether the daemon lists the action of a click among the others, which would be `Open` twice.
-    /// - Returns: the error; nil when the daemon accepted it.
-    func show(
-        _ notification: DesktopNotification, capabilities: Set<String>, listsDefault: Bool
-    ) -> GLibError? {
-        let body = NotificationMarkup.body(notification.body, isMarkup: capabilities.contains("body-markup"))
-        notify_notification_update(
-            handle, NotificationMarkup.title(notification.title), body, notification.icon ?? Icon.standard)
-        notify_notification_set_urgency(handle, NotifyUrgency(UInt32(notification.urgency.rawValue)))
-        notify_notification_set_category(handle, notification.category)
-        notify_notification_clear_actions(handle)
-        if capabilities.contains("actions") {
-            // A click on the notification itself.
-            if notification.link != nil { addAction("default", .open) }
-            for button in notification.buttons where button != .open || !listsDefault {
-                addAction(button.rawValue, button)
-            }
-        }
-        return callingGLib { notify_notification_show(handle, $0) }.error
-    }
-
-    private func addAction(_ name: String, _ button: DesktopNotification.Button) {
-        notify_notification_add_action(
-            handle, name, button.label,
-            { _, name, shown in
-                let button = name.flatMap { DesktopNotification.Button(rawValue: String(cString: $0)) } ?? .open
-                DisplayedNotification.with(shown) { $0.pressed(button, on: $1) }
-            }, context, nil)
-    }
-
-    private static func with(
-        _ context: UnsafeMutableRawPointer?, _ call: @Sendable (isolated Notifier, DesktopNotification.Key) -> Void
-    ) {
-        guard let context else { return }
-        let shown = Unmanaged<DisplayedNotification>.fromOpaque(context).takeUnretainedValue()
-        let key = shown.key
-        shown.notifier.assumeIsolated { call($0, key) }
     }
 }

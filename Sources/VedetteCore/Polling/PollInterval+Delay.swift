@@ -4,8 +4,6 @@
 extension PollInterval {
     static let jitter = 0.1
     static let longestBackoff = Duration.seconds(3600)
-    /// Retry-After is obeyed between these (adversarial servers send 0, the past, and 10¹²).
-    static let retryAfter = Duration.seconds(1)...Duration.seconds(86_400)
 
     /// After a good poll: `every`, or `while`'s while an item is in transition; slowed by the server's freshness where
     /// the user wrote no interval; jittered by 10 % either way, so that sources spread.
@@ -35,18 +33,11 @@ extension PollInterval {
         (1..<max(1, count)).reduce(.zero) { $0 + delay(failures: $1, random: 1) }
     }
 
-    public static let longestRetryAfter = retryAfter.upperBound
-
     /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.
     public func longestDelay(_ health: Health) -> Duration {
         let backoff = health.failures > 0 ? PollInterval.longestBackoff : .zero
         let usual = max(every, whileEvery ?? .zero)
         return (isExplicit ? usual : max(usual, .seconds(86_400))) * (1 + PollInterval.jitter) + backoff
-    }
-
-    /// Of a poll's Retry-After, within bounds.
-    public static func clamped(retryAfter: Duration) -> Duration {
-        min(max(retryAfter, PollInterval.retryAfter.lowerBound), PollInterval.retryAfter.upperBound)
     }
 }
 

@@ -129,6 +129,6 @@ public struct PollTransition: Sendable {
     }
 
     private mutating func wait(_ retryAfter: Duration?) {
-        record.notBefore = retryAfter.map { now.advanced(by: PollInterval.clamped(retryAfter: $0)) }
+        record.notBefore = PollInterval.notBefore(retryAfter, at: now)
     }
 }

@@ -87,16 +87,6 @@ public struct ResponseHeaders: Sendable, Hashable {
 }
 
 extension ResponseHeaders {
-    /// Returns Retry-After (RFC 9110 §10.2.3), given in seconds or as a date; nil when it is absent, negative, past or invalid.
-    public func retryAfter(at now: Timestamp) -> Duration? {
-        guard let text = self["Retry-After"] else { return nil }
-        if let seconds = Int64(text) { return seconds > 0 ? .seconds(min(seconds, 1 << 31)) : nil }
-        // A number beyond Int64 still means a very long time.
-        if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) { return .seconds(1 << 31) }
-        guard let date = Timestamp(httpDate: text, now: now), date > now else { return nil }
-        return .milliseconds(date.milliseconds - now.milliseconds)
-    }
-
     /// How long the response stays fresh: `max-age` of Cache-Control minus `Age` (RFC 9111 §4.2).
     public var freshFor: Duration? {
         guard let directives = self["Cache-Control"]?.lowercased() else { return nil }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// Events as lines, as a stream and as a feed.
+/// Events as lines and as a feed; those to come, as a stream, are in `EventStreamRoute`.
 struct EventRoutes: Sendable {
     let api: APIRoutes
 
@@ -16,13 +16,6 @@ struct EventRoutes: Sendable {
     private static let after = APIParameter(
         "after", .number(0...Int64.max), "Only events with a greater `data.seq`; else the newest.")
 
-    private static let lastEventID: APIParameter = {
-        var parameter = APIParameter(
-            "Last-Event-ID", .number(0...Int64.max), "The id of the last event that a stream brought.")
-        parameter.place = .header
-        return parameter
-    }()
-
     var operations: [APIOperation] {
         [
             APIOperation(
@@ -30,7 +23,7 @@ struct EventRoutes: Sendable {
                 summary: "Events, as `tail --json`; with `Accept: text/event-stream` those to come, as they are stored",
                 parameters: Self.filters + [
                     APIParameter("since", .time, "Only events of this time or later."), Self.after, APIRoutes.limit,
-                    Self.lastEventID,
+                    EventStreamRoute.lastEventID,
                 ],
                 responses: [
                     APIRoutes.lines("Event", "Stored events, the oldest first"),
@@ -38,9 +31,8 @@ struct EventRoutes: Sendable {
                         contentType: "text/event-stream", description: "Server-sent events; each id is a `data.seq`"),
                 ]
             ) { request throws(APIError) in
-                let accepts = request.request.header("accept")?.lowercased() ?? ""
-                if accepts.contains("text/event-stream") { return try await stream(request) }
-                return try await events(request)
+                guard EventStreamRoute.isWanted(request) else { return try await events(request) }
+                return try await EventStreamRoute(api: api).respond(request, filter(request))
             },
             APIOperation(
                 pattern: "/events.atom", name: "feed", summary: "Events as an Atom feed, the newest first",
@@ -69,18 +61,6 @@ struct EventRoutes: Sendable {
         let next = found.count > limit ? page.last.map { "\($0.seq)" } : nil
         return APIRoutes.respond(
             page.map(\.json), next: next.map { APIRoutes.address(request, "/api/v1/events", ["after": $0]) })
-    }
-
-    /// Begins behind the event that the client has, else with the events to come.
-    private func stream(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
-        let known = (request["Last-Event-ID"] ?? request["after"]).flatMap { Int64($0) }
-        let stream = try await APIRoutes.read { () async throws(JournalError) in
-            let last: Int64 = if let known { known } else { try await api.journal.reader().lastSeq() }
-            return EventStream(after: last, filter(request), api.hub, shared: api.shared, clock: api.clock)
-        }
-        return PageResponse(
-            contentType: EventStream.contentType, headers: [HeaderField("Cache-Control", "no-store")],
-            body: .stream(stream))
     }
 
     private func feed(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
