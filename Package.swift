@@ -100,13 +100,15 @@ let package = Package(
         // What several test targets share. The program does not use it.
         module("VedetteTestSupport", ["VedetteCore"]),
 
-        tests("VedetteCoreTests", ["VedetteCore"]),
+        tests("VedetteCoreTests", ["VedetteCore", "VedetteTestSupport"]),
         tests("VedetteSystemTests", ["VedetteSystem"]),
-        tests("VedetteRulesTests", ["VedetteCore", "VedetteText"]),
+        tests("VedetteRulesTests", ["VedetteCore", "VedetteText", "VedetteTestSupport"]),
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
         tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP", "VedetteTestSupport"], data: ["Servers"]),
-        tests("VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources"], data: ["Corpus"]),
+        tests(
+            "VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources", "VedetteTestSupport"],
+            data: ["Corpus"]),
         tests(
             "VedetteSinksTests",
             [
@@ -115,7 +117,10 @@ let package = Package(
             ]),
         tests(
             "VedetteJournalTests",
-            ["VedetteCore", "VedetteJournal", "VedettePostgres", .product(name: "GRDB", package: "GRDB.swift")]),
+            [
+                "VedetteCore", "VedetteJournal", "VedettePostgres", "VedetteTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests("VedetteConfigTests", ["VedetteCore", "VedetteText", "VedetteConfig"]),
         tests("VedetteEngineTests", ["VedetteCore", "VedetteEngine", "VedetteJournal", "VedetteTestSupport"]),
         tests(
@@ -124,7 +129,7 @@ let package = Package(
                 "VedetteCore", "VedetteSystem", "VedettePage", "VedetteTestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
-        tests("FuzzTests", readers, data: ["Regressions"]),
+        tests("FuzzTests", readers + ["VedetteTestSupport"], data: ["Regressions"]),
         tests(
             "ProgramTests", ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "vedette"]),
         tests("ArchitectureTests", []),

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import VedetteTestSupport
 
 @Suite("Crashes", .timeLimit(.minutes(10)))
 struct CrashTests {
@@ -15,7 +16,7 @@ struct CrashTests {
         try configure(world)
         #expect(try await world.home.vedette("run", "--once").code == 0)
         let baseline = try await world.home.items("systems").compactMap(Program.object)
-        var dice = Dice(state: CrashTests.seed)
+        var dice = SplitMix64(CrashTests.seed)
         for _ in 1...20 { try await live(world, &dice) }
         try await settle(world)
         let ledger = try await Ledger(world, baseline: baseline)
@@ -36,23 +37,23 @@ struct CrashTests {
     }
 
     /// One life of a watcher: some steps of the story, some trouble, and its end at any instant.
-    private func live(_ world: Appliance, _ dice: inout Dice) async throws {
+    private func live(_ world: Appliance, _ dice: inout SplitMix64) async throws {
         let watcher = try Child(
             Program.path, ["run"] + world.home.places, environment: ["LAB_PASSWORD": Lab.password])
-        for _ in 0..<dice.roll(4) {
+        for _ in 0..<dice.below(4) {
             try await world.lab.post("control", "/lab/step", ["times": 1, "births": true])
-            switch dice.roll(5) {
+            switch dice.below(5) {
             case 0:
                 try await world.lab.post(
                     "receiver", "/fail", ["path": "/hook", "times": 1, "status": 503, "retry_after": 1])
-            case 1: try await world.fault(["500", "cut-length", "cut-gzip"][dice.roll(3)], times: 1)
+            case 1: try await world.fault(["500", "cut-length", "cut-gzip"][dice.below(3)], times: 1)
             default: break
             }
             let polls = try await world.polls()
-            _ = try await world.lab.get("control", "/lab/log?min=\(1 + dice.roll(2))&after=\(polls)&timeout=5")
+            _ = try await world.lab.get("control", "/lab/log?min=\(1 + dice.below(2))&after=\(polls)&timeout=5")
         }
         // The instant is the point: anywhere between two system calls of what the last answer set off.
-        try await Task.sleep(for: .microseconds(dice.roll(60_000)))
+        try await Task.sleep(for: .microseconds(dice.below(60_000)))
         watcher.kill(SIGKILL)
         _ = await watcher.end(within: 10)
     }
@@ -68,19 +69,5 @@ struct CrashTests {
             try await world.polled(1)
         }
         #expect(await watcher.stop() == 0)
-    }
-}
-
-/// SplitMix64: the same seed rolls the same numbers everywhere.
-struct Dice {
-    var state: UInt64
-
-    /// A number from 0 up to, not including, `sides`.
-    mutating func roll(_ sides: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((bits ^ (bits >> 31)) % UInt64(sides))
     }
 }

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteTestSupport
+
 /// Damages good inputs. The same seed gives the same input on every machine.
 struct Mutator {
-    private var state: UInt64
+    private var random: SplitMix64
 
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 ^ 0xD1B5_4A32_D192_ED03 }
+    init(seed: UInt64) { random = SplitMix64(seed &* 0x9E37_79B9_7F4A_7C15 ^ 0xD1B5_4A32_D192_ED03) }
 
-    /// A number from 0 to below `bound` (splitmix64).
-    mutating func next(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((word ^ (word >> 31)) >> 1) % max(1, bound)
-    }
+    /// A number from 0 to below `bound`.
+    mutating func next(_ bound: Int) -> Int { Int(random.next() >> 1) % max(1, bound) }
 
     /// An input with one to six changes: bytes replaced, words inserted once or often, pieces removed, repeated or taken from
     /// another input, and the end cut off.

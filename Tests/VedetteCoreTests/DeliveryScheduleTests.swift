@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 @testable import VedetteCore
 
 func delivery(_ id: Int64, source: String = "s", sink: String = "k", created: Timestamp = at(0)) -> Delivery {
@@ -234,7 +235,7 @@ struct DeliveryScheduleTests {
 @Suite("Delivery schedule: property")
 struct OutboxPropertyTests {
     private struct World {
-        var dice: Dice
+        var dice: SplitMix64
         var schedule: DeliverySchedule
         let isParallel: Bool
         var journal: [DeliveryLane: [Delivery]] = [:]
@@ -247,7 +248,7 @@ struct OutboxPropertyTests {
         var nextID: Int64 = 1
 
         init(_ seed: UInt64) {
-            dice = Dice(seed)
+            dice = SplitMix64(seed)
             isParallel = seed % 2 == 1
             var policy = DeliveryPolicy()
             policy.isParallel = isParallel

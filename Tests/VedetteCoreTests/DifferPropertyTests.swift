@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 @testable import VedetteCore
 
 @Suite("Differ: properties")
 struct DifferPropertyTests {
-    private func item(_ key: Int, _ dice: inout Dice) -> Item {
+    private func item(_ key: Int, _ dice: inout SplitMix64) -> Item {
         func some(_ words: [String]) -> String? { words.randomElement(using: &dice) }
         var item = Item(key: "k\(key)", title: "t\(key)", state: some(["x", "y"]), url: some(["u", "v"]))
         item.fields["f"] = some(["1", "2"]).map { .text($0) }
@@ -14,7 +15,7 @@ struct DifferPropertyTests {
         return item
     }
 
-    private func observation(_ dice: inout Dice) -> [Item] {
+    private func observation(_ dice: inout SplitMix64) -> [Item] {
         // One stays, so that neither an empty list nor a change of all keys is meant.
         let keys = [0] + (1..<8).filter { _ in Bool.random(using: &dice) }
         return keys.map { item($0, &dice) }.shuffled(using: &dice)
@@ -22,7 +23,7 @@ struct DifferPropertyTests {
 
     @Test("after any polls the rows are the last observation, and only what differs was written", arguments: 1...60)
     func rows(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         let list = source()
         var memory = Memory()
         for number in 0..<25 {
@@ -41,7 +42,7 @@ struct DifferPropertyTests {
 
     @Test("the events lead from one observation to the next, and say nothing twice", arguments: 1...60)
     func events(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         let list = source()
         let thresholds: Thresholds = ["m": [.above(4)]]
         var memory = Memory()
@@ -76,7 +77,7 @@ struct DifferPropertyTests {
         "case 32: order, relative dates and links that carry another tracking parameter are no event", arguments: 1...30
     )
     func shuffled(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         let kind = source(StubKind(mode: Bool.random(using: &dice) ? .list : .window))
         var memory = Memory()
         let items = observation(&dice)

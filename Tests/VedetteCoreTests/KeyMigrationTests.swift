@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 @testable import VedetteCore
 
 @Suite("Differ: other keys")
@@ -149,7 +150,7 @@ struct RekeyingTests {
 
     @Test("whatever the items are, other keys alone are never an event", arguments: 1...40)
     func property(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         let kind = source(StubKind(mode: Bool.random(using: &dice) ? .list : .window))
         let count = Int.random(in: 3...30, using: &dice)
         let items = (0..<count).map { number in

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @Suite("Glob")
 struct GlobTests {
@@ -33,7 +34,7 @@ struct GlobTests {
 
     @Test("it agrees with the definition", arguments: 1...20)
     func property(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         for _ in 0..<300 {
             let glob = String(
                 (0..<Int.random(in: 0...7, using: &dice)).map { _ in "ab*?*".randomElement(using: &dice) ?? "a" })
@@ -164,7 +165,7 @@ struct RuleSetTests {
         #expect(rules.evaluate(changed()).map(\.result) == [.failed("match limit")])
     }
 
-    private func condition(_ dice: inout Dice, depth: Int) -> Condition {
+    private func condition(_ dice: inout SplitMix64, depth: Int) -> Condition {
         switch Int.random(in: 0..<(depth > 0 ? 6 : 3), using: &dice) {
         case 0, 1:
             let names = (0..<4).filter { _ in Bool.random(using: &dice) }.map { "s\($0)" }
@@ -178,7 +179,7 @@ struct RuleSetTests {
 
     @Test("the index by source finds exactly what a full scan finds, in order", arguments: 1...30)
     func index(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         let rules = (0..<20).map { rule("r\($0)", condition(&dice, depth: 3)) }
         let set = RuleSet(rules)
         for source in (0..<5).map({ "s\($0)" }) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 @testable import VedetteCore
 
 @Suite("Scheduling")
 struct SchedulingTests {
     @Test("the scheduler starts what a sorted array would", arguments: 1...20)
     func scheduler(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         var scheduler = DueQueue()
         var model: [Int: Int64] = [:]
         for _ in 0..<500 {
@@ -55,7 +56,7 @@ struct SchedulingTests {
         "of 100,000 sources over a day none is left out; with 64 slots the first polls take three minutes, and later ones are not late"
     )
     func day() {
-        var (dice, queue, ends) = (Dice(1), DueQueue(), Heap<End>())
+        var (dice, queue, ends) = (SplitMix64(1), DueQueue(), Heap<End>())
         let (count, slots, every) = (100_000, 64, PollInterval(every: .seconds(12 * 3600)))
         for source in 0..<count { queue.schedule(source, at: BootTime(milliseconds: 0)) }
         var polls = [Int](repeating: 0, count: count)
@@ -93,7 +94,7 @@ struct SchedulingTests {
 
     @Test("the heap gives back sorted what it was given", arguments: 1...5)
     func heap(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         var heap = Heap<Int>()
         let numbers = (0..<200).map { _ in Int.random(in: 0..<50, using: &dice) }
         for number in numbers { heap.push(number) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 @testable import VedetteCore
 
 @Suite("WebURL")
@@ -82,7 +83,7 @@ struct JSONTests {
         #expect(try JSON(parsing: text.utf8).text == text)
     }
 
-    private func random(_ dice: inout Dice, depth: Int) -> JSON {
+    private func random(_ dice: inout SplitMix64, depth: Int) -> JSON {
         switch Int.random(in: 0..<(depth > 0 ? 7 : 4), using: &dice) {
         case 0: return .null
         case 1: return .bool(Bool.random(using: &dice))
@@ -105,7 +106,7 @@ struct JSONTests {
 
     @Test("what is written is read back the same, on one line", arguments: 1...20)
     func roundTrip(seed: UInt64) throws {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         for _ in 0..<50 {
             let value = random(&dice, depth: 4)
             #expect(try JSON(parsing: value.bytes) == value)

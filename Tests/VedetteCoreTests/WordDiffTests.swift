@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 
 @testable import VedetteCore
 
@@ -33,7 +34,7 @@ struct WordDiffTests {
 
     @Test("the parts make up both texts, and the edit is the shortest one", arguments: 1...40)
     func property(seed: UInt64) {
-        var dice = Dice(seed)
+        var dice = SplitMix64(seed)
         func text() -> [String] {
             (0..<Int.random(in: 0...12, using: &dice)).map { _ in
                 "abc".randomElement(using: &dice).map(String.init) ?? "a"

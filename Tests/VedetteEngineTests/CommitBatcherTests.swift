@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -35,7 +36,7 @@ struct CommitBatcherTests {
     func announcements() async throws {
         let announced = Announced()
         let batcher = CommitBatcher(
-            journal: MemoryJournal(), log: Lines(),
+            journal: MemoryJournal(), log: LogLines(),
             announce: { pending, _ in
                 // The next commit could overtake this one here.
                 for _ in 0..<Int.random(in: 0..<20) { await Task.yield() }
@@ -66,7 +67,7 @@ struct CommitBatcherTests {
     func poison() async throws {
         let journal = MemoryJournal()
         _ = try journal.commit([record("old", event: "0199-1")], within: .none)
-        let batcher = CommitBatcher(journal: journal, log: Lines())
+        let batcher = CommitBatcher(journal: journal, log: LogLines())
         let tickets = [("a", "0199-2"), ("bad", "0199-1"), ("c", "0199-3")].map { name, id in
             batcher.submit(record(name, event: id))
         }

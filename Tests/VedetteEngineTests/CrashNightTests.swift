@@ -5,6 +5,7 @@ import Testing
 import VedetteCore
 import VedetteEngine
 import VedetteJournal
+import VedetteTestSupport
 
 /// The real journal and the real watcher, cut off without a word: what a kill -9 leaves are the journal's files as they
 /// are at that instant, its log not yet written back. The clock is the test's, so that a night passes at once.
@@ -34,7 +35,8 @@ struct CrashNightTests {
             (self.scratch, self.clock) = (scratch, clock)
             journal = try SQLiteJournal.open(directory: scratch.path)
             let dependencies = Dependencies(
-                fetcher: fetcher, journal: journal, clock: clock, random: Dice(), log: Lines(), userAgent: "test/1",
+                fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(), log: LogLines(),
+                userAgent: "test/1",
                 transformer: FakeShaper(), civil: Greenwich())
             let executor = QueueExecutor()
             let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])

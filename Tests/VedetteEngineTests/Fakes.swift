@@ -65,31 +65,6 @@ final class ManualClock: Clock {
     func advance(_ duration: Duration) { time.advance(duration) }
 }
 
-/// Different numbers at each call, the same in every run.
-final class Dice: RandomGenerator {
-    private let state = Mutex<UInt64>(7)
-
-    func next() -> UInt64 {
-        state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-}
-
-final class Lines: Log {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-
-    func log(_ level: LogLevel, _ message: @autoclosure () -> String) {
-        let line = message()
-        lines.withLock { $0.append(line) }
-    }
-}
-
 /// Serves bodies by URL; refuses a second fetch of a URL that is still being fetched.
 final class FakeFetcher: Fetcher {
     private struct State {

@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 @testable import VedetteEngine
 
 /// Keeps every number by metric and labels.
@@ -86,7 +87,7 @@ struct MeterTests {
     func due() throws {
         let now = Moment(wall: Timestamp(milliseconds: 0), boot: BootTime(milliseconds: 0))
         let interests = RuleInterests(everything(to: "k"), SteadyClock(now))
-        var schedule = PollSchedule([source("a")], interests, NetworkMonitor(), Dice())
+        var schedule = PollSchedule([source("a")], interests, NetworkMonitor(), SeededRandom())
         let watched = try #require(schedule["a"])
         schedule.schedule(watched, at: BootTime(milliseconds: 700))
         let later = Moment(wall: Timestamp(milliseconds: 900), boot: BootTime(milliseconds: 900))

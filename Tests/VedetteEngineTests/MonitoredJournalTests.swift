@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -11,9 +12,9 @@ struct MonitoredJournalTests {
     func full() async throws {
         let (journal, clock) = (FakeJournal(), ManualClock())
         let monitored = MonitoredJournal(journal, clock: clock)
-        let (fetcher, sink, executor, log) = (FakeFetcher(), FakeSink(), QueueExecutor(), Lines())
+        let (fetcher, sink, executor, log) = (FakeFetcher(), FakeSink(), QueueExecutor(), LogLines())
         let dependencies = Dependencies(
-            fetcher: fetcher, journal: monitored, clock: clock, random: Dice(), log: log, userAgent: "",
+            fetcher: fetcher, journal: monitored, clock: clock, random: SeededRandom(), log: log, userAgent: "",
             civil: Greenwich())
         let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": sink])
         let watcher = Watcher(

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 @testable import VedetteEngine
 
 @Suite("The machine: offline, suspend, clocks", .timeLimit(.minutes(10)))

@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -10,7 +11,7 @@ import VedetteCore
 struct PollMemoryLedgerTests {
     /// Other numbers for each seed.
     private struct Numbers {
-        private let dice = Dice()
+        private let dice = SeededRandom()
 
         init(_ seed: UInt64) { for _ in 0..<seed { _ = dice.next() } }
 

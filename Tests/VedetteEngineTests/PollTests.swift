@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 @testable import VedetteEngine
 
 @Suite("One poll", .timeLimit(.minutes(10)))

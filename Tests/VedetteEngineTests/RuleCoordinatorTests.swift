@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -41,7 +42,8 @@ struct RuleCoordinatorTests {
             let clock = ManualClock()
             pattern = SlowPattern(clock)
             dependencies = Dependencies(
-                fetcher: FakeFetcher(), journal: journal, clock: clock, random: Dice(), log: Lines(), userAgent: "",
+                fetcher: FakeFetcher(), journal: journal, clock: clock, random: SeededRandom(), log: LogLines(),
+                userAgent: "",
                 civil: Greenwich())
             var slow = Rule(
                 name: "slow", when: .item("state", .regex(pattern, text: "down")),

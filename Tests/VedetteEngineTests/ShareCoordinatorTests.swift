@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -9,13 +10,14 @@ import VedetteCore
 struct ShareCoordinatorTests {
     @Test("a difference of configurations that lasts is stored and logged once, and so is its end")
     func drift() async throws {
-        let (journal, clock, log) = (SharedMemory(), ManualClock(), Lines())
+        let (journal, clock, log) = (SharedMemory(), ManualClock(), LogLines())
         let old = journal.join("old", configuration: "a")
         let new = journal.join("new", configuration: "b")
         let rule = Rule(
             name: "rollout", when: .sourceState([.unequal, .equal]), notify: [Rule.NotificationTarget(sink: "k")])
         let dependencies = Dependencies(
-            fetcher: FakeFetcher(), journal: new, clock: clock, random: SeededDice("new"), log: log, userAgent: "",
+            fetcher: FakeFetcher(), journal: new, clock: clock, random: SeededRandom(StableHash.of(["new"])), log: log,
+            userAgent: "",
             civil: Greenwich())
         let executor = QueueExecutor()
         let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])

@@ -153,18 +153,3 @@ struct SharedPart: Journal, JournalShares {
 
     func shareWakes() -> AsyncStream<Void> { journal.memory.changes() }
 }
-
-/// Numbers of its own for each watcher, since both give ids.
-final class SeededDice: RandomGenerator {
-    private let state: Mutex<UInt64>
-
-    init(_ name: String) { state = Mutex(StableHash.of(Array(name.utf8))) }
-
-    func next() -> UInt64 {
-        state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            return mixed ^ (mixed >> 31)
-        }
-    }
-}

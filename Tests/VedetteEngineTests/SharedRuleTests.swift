@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -12,7 +13,7 @@ struct SharedRuleTests {
         let journal = SharedMemory()
         let clock = ManualClock()
         let fetcher = FakeFetcher()
-        let log = Lines()
+        let log = LogLines()
         let watchers: [Watcher]
         static let names = [["a0", "a1", "a2", "a3"], ["b0", "b1", "b2", "b3"]]
 
@@ -30,7 +31,8 @@ struct SharedRuleTests {
             var watchers: [Watcher] = []
             for name in ["first", "second"] {
                 let dependencies = Dependencies(
-                    fetcher: fetcher, journal: journal.join(name), clock: clock, random: SeededDice(name), log: log,
+                    fetcher: fetcher, journal: journal.join(name), clock: clock,
+                    random: SeededRandom(StableHash.of([name])), log: log,
                     userAgent: "", civil: Greenwich())
                 let executor = QueueExecutor()
                 let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])

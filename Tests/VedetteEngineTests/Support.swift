@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 @testable import VedetteEngine
 
 /// Reads lines of `key=state`; a `Next` header names the next page, `Whole` a whole window; `<` is a login page.
@@ -120,7 +121,7 @@ struct World {
     let clock: ManualClock
     let fetcher = FakeFetcher()
     let journal: FakeJournal
-    let log = Lines()
+    let log = LogLines()
     let sink = FakeSink()
     let dispatcher: Dispatcher
     let watcher: Watcher
@@ -135,7 +136,7 @@ struct World {
         let executor = QueueExecutor()
         fetcher.callBack(on: executor)
         let dependencies = Dependencies(
-            fetcher: fetcher, callbacks: fetcher, journal: journal, clock: clock, random: Dice(), log: log,
+            fetcher: fetcher, callbacks: fetcher, journal: journal, clock: clock, random: SeededRandom(), log: log,
             userAgent: "test/1",
             transformer: FakeShaper(), civil: Greenwich(), memory: memory, meter: meter)
         let sinks = others.merging(["k": sink]) { other, _ in other }

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 @testable import VedetteEngine
 
 @Suite("Watcher", .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -71,7 +72,7 @@ struct CancellationWireTests {
         let server = try WireServer(.ok())
         defer { server.close() }
         try await withClient { client async throws in
-            var random = SeededRandom(7)
+            var random = SplitMix64(7)
             var tasks: [Task<Int?, Never>] = []
             for _ in 0..<600 {
                 let task = Task { try? await client.fetch(.get(server.url())).status }

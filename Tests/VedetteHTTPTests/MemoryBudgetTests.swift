@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -54,7 +55,7 @@ struct MemoryBudgetTests {
 
     @Test("whatever bodies do, memory stays within the limit and one body, and one can always go on", arguments: 1...20)
     func model(_ seed: UInt64) {
-        var random = SeededRandom(seed)
+        var random = SplitMix64(seed)
         let budget = MemoryBudget(limit: 1000)
         var bodies: [(share: MemoryShare, bytes: Int, isComplete: Bool)] = []
         for _ in 0..<3000 {

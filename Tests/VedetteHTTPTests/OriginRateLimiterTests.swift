@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -89,7 +90,7 @@ struct OriginRateLimiterTests {
 
     @Test("rate-limited origins start in the order of time, each queue in its own order", arguments: 1...5)
     func many(_ seed: UInt64) {
-        var random = SeededRandom(seed)
+        var random = SplitMix64(seed)
         var queue = RequestQueue()
         var origins: [Int: Int] = [:]
         for id in 0..<500 {

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteHTTP
 
@@ -10,7 +11,7 @@ struct RequestQueueModelTests {
     @Test(
         "no order of events breaks a limit, leaves a free slot unused, or overtakes within a queue", arguments: 1...10)
     func model(_ seed: UInt64) {
-        var random = SeededRandom(seed)
+        var random = SplitMix64(seed)
         var queue = RequestQueue()
         var model = QueueModel()
         for id in 1...600 {
@@ -55,7 +56,7 @@ private struct QueueModel {
     var waiting: [Entry] = []
     var running: [Entry] = []
 
-    mutating func add(_ id: RequestQueue.ID, _ queue: inout RequestQueue, _ random: inout SeededRandom) {
+    mutating func add(_ id: RequestQueue.ID, _ queue: inout RequestQueue, _ random: inout SplitMix64) {
         let lane = Lane.allCases[random.below(3)]
         let group = lane == .deliveries ? "group \(random.below(6))" : nil
         let entry = Entry(id: id, lane: lane, origin: "origin \(random.below(30))", group: group)
@@ -64,7 +65,7 @@ private struct QueueModel {
     }
 
     /// A request ends, is cancelled, or is marked as slow.
-    mutating func disturb(_ queue: inout RequestQueue, _ random: inout SeededRandom) {
+    mutating func disturb(_ queue: inout RequestQueue, _ random: inout SplitMix64) {
         switch random.below(5) {
         case 0 where !waiting.isEmpty: queue.cancel(waiting.remove(at: random.below(waiting.count)).id)
         case 1 where !running.isEmpty:
@@ -100,19 +101,5 @@ private struct QueueModel {
             lanes[entry.lane, default: 0] < QueueModel.places[entry.lane, default: 0]
                 && origins[entry.origin, default: 0] < 8 && (entry.group.map { groups[$0, default: 0] < 4 } ?? true)
         }
-    }
-}
-
-/// A random generator with the same sequence for the same seed (SplitMix64).
-struct SeededRandom {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func below(_ limit: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
     }
 }

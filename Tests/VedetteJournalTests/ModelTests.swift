@@ -5,6 +5,7 @@ import GRDB
 import Testing
 import VedetteCore
 import VedettePostgres
+import VedetteTestSupport
 
 @testable import VedetteJournal
 
@@ -52,19 +53,6 @@ private struct Difference: Error, CustomStringConvertible {
     var description: String
 }
 
-/// SplitMix64: the same numbers for the same seed, on every machine.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 private struct Walk {
     /// Steps after which the whole state is compared.
     static let rare: Set<String> = ["crash", "cut", "restart", "upgrade", "prune"]
@@ -72,7 +60,7 @@ private struct Walk {
     private static let sources = ["a", "b", "ü"]
     private static let sinks = ["chat", "mail", "hook"]
 
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var scratch = Scratch()
     private var journal: Store.AnyJournal
     private var access: any JournalAccess
@@ -84,7 +72,7 @@ private struct Walk {
     private var now: Int64 = 0
 
     init(seed: UInt64) throws {
-        random = SeededGenerator(state: seed)
+        random = SplitMix64(seed)
         try scratch.files.create()
         // The file of an earlier version, without rows.
         let queue = try DatabaseQueue(path: scratch.database)
@@ -95,7 +83,7 @@ private struct Walk {
     }
 
     init(postgres server: PostgresServer, seed: UInt64) async throws {
-        random = SeededGenerator(state: seed)
+        random = SplitMix64(seed)
         self.server = server
         (journal, access) = (try await PostgresJournal.open(server), PostgresJournalAccess(server))
     }

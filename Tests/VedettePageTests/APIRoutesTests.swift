@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedettePage
 
@@ -17,7 +18,7 @@ struct APIRoutesTests {
             sources: [source("lab"), source("blog")], sinks: [.init(name: "k", kindName: "webhook", isInsecure: false)],
             rules: [Rule(name: "ready", when: .any([.appears]), notify: [.init(sink: "k")])],
             editedAt: TestClock.start)
-        let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: Lines())
+        let hub = ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: LogLines())
         return APIRoutes(
             journal: journal, hub: hub, clock: clock, version: "1.2", configuration: { configuration },
             status: { configuration async throws(JournalError) in

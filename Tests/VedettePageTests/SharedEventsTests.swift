@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedettePage
 
@@ -23,7 +24,7 @@ struct SharedEventsTests {
     }
 
     private func hub(_ journal: ReplaceableJournal) -> ChangeHub {
-        ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: Lines())
+        ChangeHub({ () throws(JournalError) in journal.changes() }, clock: clock, log: LogLines())
     }
 
     private func stream(
@@ -162,7 +163,7 @@ struct SharedEventsTests {
 
     @Test("a watch of the journal that cannot be started is tried again, later each time, and the log has it")
     func watchFails() async throws {
-        let (journal, lines) = (ReplaceableJournal(), Lines())
+        let (journal, lines) = (ReplaceableJournal(), LogLines())
         let (attempts, attempt) = AsyncStream<Void>.makeStream()
         let failures = Failures(2)
         let hub = ChangeHub(
@@ -193,7 +194,7 @@ struct SharedEventsTests {
         "whatever readers do, each gets every event of the journal once and in order, also of one that takes its place",
         arguments: 0..<20)
     func model(seed: Int) async throws {
-        var random = SeededGenerator(UInt64(seed))
+        var random = SplitMix64(UInt64(seed))
         let journal = ReplaceableJournal(isFile: seed % 2 == 0)
         let shared = SharedEvents(journal, limit: Int.random(in: 1...40, using: &random) * size)
         let hub = hub(journal)

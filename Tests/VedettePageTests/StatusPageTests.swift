@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedettePage
 
@@ -32,7 +33,7 @@ struct PageTests {
                 clock: { time, _ in time.rfc3339 }, localized: { text, _ in text },
                 happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) }),
             clock: clock)
-        let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock, log: Lines())
+        let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock, log: LogLines())
         return StatusPage(sources, hub: hub, access: { access })
     }
 
@@ -299,7 +300,7 @@ struct ChangeHubTests {
         let (changes, change) = AsyncStream<Void>.makeStream()
         let (ends, end) = AsyncStream<Void>.makeStream()
         change.onTermination = { _ in end.yield() }
-        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock(), log: Lines())
+        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock(), log: LogLines())
         var first = await hub.signals().makeAsyncIterator()
         let second = await hub.signals()
         #expect(await first.next()?.changes == 0)
@@ -314,7 +315,7 @@ struct ChangeHubTests {
     @Test("the script is told of a change at once, and the stream begins with a time to reconnect")
     func stream() async throws {
         let (changes, change) = AsyncStream<Void>.makeStream()
-        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock(), log: Lines())
+        let hub = ChangeHub({ () throws(JournalError) in changes }, clock: StillClock(), log: LogLines())
         let stream = ChangeStream(hub, clock: StillClock())
         #expect(await stream.next() == Array("retry: 2000\n\n".utf8))
         change.yield()

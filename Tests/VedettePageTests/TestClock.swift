@@ -65,17 +65,6 @@ extension PageResponse {
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
-/// The lines of a log.
-final class Lines: Log {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-
-    func log(_ level: LogLevel, _ message: @autoclosure () -> String) {
-        let line = message()
-        lines.withLock { $0.append(line) }
-    }
-}
-
 /// Fails a number of times.
 final class Failures: Sendable {
     private let left: Mutex<Int>
@@ -87,20 +76,5 @@ final class Failures: Sendable {
             left -= 1
             return left >= 0
         }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 import VedetteText
 
 @Suite("A restart changes no outcome")
@@ -57,7 +58,7 @@ struct RestartTests {
     @Test(
         "events, polls and time in any order have the same outcome with a restart after any of them", arguments: 0..<40)
     func anywhere(seed: Int) {
-        var random = Seeded(UInt64(seed) + 1)
+        var random = SplitMix64(UInt64(seed) + 1)
         let steps = steps(&random)
         let expected = play(steps, restartAfter: [])
         #expect(!expected.isEmpty)
@@ -78,20 +79,5 @@ struct RestartTests {
         harness.engine.undo(step)
         #expect(harness.engine.remembered.isEmpty)
         #expect(harness.engine.nextConfirmation(of: "lab") == nil)
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

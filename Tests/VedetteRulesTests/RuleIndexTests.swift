@@ -2,10 +2,11 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @Suite("The index of rules")
 struct RuleIndexTests {
-    private static func event(_ random: inout Seeded) -> Event {
+    private static func event(_ random: inout SplitMix64) -> Event {
         let (states, keys) = (["up", "down", "lost"], ["a", "b", "c"])
         let key = keys.randomElement(using: &random) ?? "a"
         let state = states.randomElement(using: &random) ?? "up"
@@ -22,7 +23,7 @@ struct RuleIndexTests {
             changes: kind == .changed ? [FieldChange(field: "state", from: .text(from), to: .text(state))] : [])
     }
 
-    private static func condition(_ random: inout Seeded, depth: Int = 0) -> Condition {
+    private static func condition(_ random: inout SplitMix64, depth: Int = 0) -> Condition {
         let names = ["a", "b", "c"]
         let name = names.randomElement(using: &random) ?? "a"
         switch Int.random(in: 0..<(depth < 3 ? 12 : 9), using: &random) {
@@ -43,7 +44,7 @@ struct RuleIndexTests {
 
     @Test("finds every rule that a full scan finds, in the same order", arguments: 0..<60)
     func complete(seed: Int) {
-        var random = Seeded(UInt64(seed) + 7)
+        var random = SplitMix64(UInt64(seed) + 7)
         let rules = (0..<40).map { Rule.when(Self.condition(&random), name: "r\($0)") }
         let set = RuleSet(rules)
         for _ in 0..<50 {

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSinks
 
@@ -87,20 +88,11 @@ struct VerifierTests {
 
 /// Makes random hostile texts, the same for the same seed.
 struct Stranger {
-    private var state: UInt64
+    private var random: SplitMix64
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { random = SplitMix64(seed) }
 
-    /// SplitMix64.
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+    mutating func below(_ limit: Int) -> Int { random.below(limit) }
 
     /// Words that mean something somewhere, scalars of every plane, control characters; up to some 100 of them, now and then
     /// many.
@@ -119,7 +111,7 @@ struct Stranger {
     mutating func message(_ turn: Int) -> Message {
         let kind = Event.Kind.allCases[below(Event.Kind.allCases.count)]
         var event = Event.changed(title: text(), key: text(atLeast: 1), url: text(), to: .text(text()))
-        (event.id, event.kind, event.seq) = (Identifier("0199-\(turn)"), kind, Int64(bitPattern: next() >> 12))
+        (event.id, event.kind, event.seq) = (Identifier("0199-\(turn)"), kind, Int64(bitPattern: random.next() >> 12))
         event.changes.append(FieldChange(field: text(), from: nil, to: .list([text(), text()])))
         if kind.isAboutWatcher { (event.item, event.changes) = (nil, []) }
         event.error = below(2) == 0 ? nil : Event.Problem(failure: "tls", detail: text(), server: text())

@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteSources
 
@@ -9,29 +10,15 @@ import VedetteCore
 struct ConnectionsBurstTests {
     private static let start: Int64 = 1_795_000_000_123
 
-    /// SplitMix64: the same numbers at every run.
-    private struct Dice: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-
-        mutating func flip() -> Bool { Bool.random(using: &self) }
-    }
-
-    private func manners(_ dice: inout Dice) -> ConnectionsServer.OriginLimits {
+    private func manners(_ dice: inout SplitMix64) -> ConnectionsServer.OriginLimits {
         ConnectionsServer.OriginLimits(
-            hasLinks: dice.flip(), linksDropSize: dice.flip(), linksNameOtherHost: dice.flip(), heedsBefore: true,
-            sinceIsInclusive: dice.flip(), shortPages: dice.flip(), showsWholeSeconds: false)
+            hasLinks: .random(using: &dice), linksDropSize: .random(using: &dice),
+            linksNameOtherHost: .random(using: &dice), heedsBefore: true,
+            sinceIsInclusive: .random(using: &dice), shortPages: .random(using: &dice), showsWholeSeconds: false)
     }
 
     /// New stories, deletions and edits anywhere, as they may come between two requests.
-    private func drift(_ server: inout ConnectionsServer, _ dice: inout Dice, deletes: Bool) {
+    private func drift(_ server: inout ConnectionsServer, _ dice: inout SplitMix64, deletes: Bool) {
         for _ in 0..<Int.random(in: 0...4, using: &dice) {
             let at = Int.random(in: 0..<max(1, server.stories.count), using: &dice)
             switch Int.random(in: 0...2, using: &dice) {
@@ -60,7 +47,7 @@ struct ConnectionsBurstTests {
 
     @Test("while stories come, go and change between the pages: each once, in order, none lost", arguments: 0..<40)
     func drifting(seed: Int) throws {
-        var dice = Dice(state: UInt64(seed))
+        var dice = SplitMix64(UInt64(seed))
         var server = ConnectionsServer(now: Self.start)
         server.manners = manners(&dice)
         var polls = try ConnectionsPolls()
@@ -86,7 +73,7 @@ struct ConnectionsBurstTests {
 
     @Test("a server that ignores the upper bound is read by page numbers", arguments: 0..<12)
     func withoutBefore(seed: Int) throws {
-        var dice = Dice(state: UInt64(seed))
+        var dice = SplitMix64(UInt64(seed))
         var server = ConnectionsServer(now: Self.start)
         server.manners = manners(&dice)
         server.manners.heedsBefore = false
