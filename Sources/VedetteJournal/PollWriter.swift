@@ -1,7 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import VedetteCore
+public import VedetteCore
+
+extension SQLiteJournal {
+    public func commit(
+        _ polls: [PollRecord], within limits: QueueLimits
+    ) async throws(JournalError) -> CommitResult {
+        guard !polls.isEmpty else { return CommitResult(polls: []) }
+        let result = try await store.write { db in
+            var writer = try PollWriter(db)
+            let committed = try polls.map { try writer.write($0) }
+            var eviction = QueueEviction(limits, SQLiteQueues(db: db))
+            return try eviction.evict(after: committed)
+        }
+        store.files.notify(.commit)
+        return result
+    }
+
+    public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
+        guard !writes.isEmpty else { return }
+        try await store.write { db in
+            var writer = try PollWriter(db)
+            for write in writes { try writer.write(write) }
+        }
+        store.files.notify(.commit)
+    }
+}
 
 /// Writes the changes of polls inside one transaction (I1). It lives no longer than the transaction, so the numbers of
 /// a failed one are forgotten with it.

@@ -97,29 +97,6 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.read { try EventRows.lastOfWatcher($0, [kind, other]) }
     }
 
-    public func commit(
-        _ polls: [PollRecord], within limits: QueueLimits
-    ) async throws(JournalError) -> CommitResult {
-        guard !polls.isEmpty else { return CommitResult(polls: []) }
-        let result = try await store.write { db in
-            var writer = try PollWriter(db)
-            let committed = try polls.map { try writer.write($0) }
-            var eviction = QueueEviction(limits, SQLiteQueues(db: db))
-            return try eviction.evict(after: committed)
-        }
-        store.files.notify(.commit)
-        return result
-    }
-
-    public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
-        guard !writes.isEmpty else { return }
-        try await store.write { db in
-            var writer = try PollWriter(db)
-            for write in writes { try writer.write(write) }
-        }
-        store.files.notify(.commit)
-    }
-
     public func pendingLanes() async throws(JournalError) -> [DeliveryLane] {
         try await store.read { try DeliveryRows.lanes($0) }
     }

@@ -1,6 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
+public import VedetteCore
+
+extension PostgresJournal {
+    public func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
+        guard !polls.isEmpty else { return CommitResult(polls: []) }
+        return try await writer.write(.commit) { transaction in
+            let fenced = try LeaseRows.fenced(polls.compactMap(\.record?.name), transaction)
+            if let source = fenced.min() {
+                throw JournalError(.conflict, "another watcher holds '\(source)' now")
+            }
+            try ChangeRows.requireCurrent(polls, transaction)
+            var writer = try PollWriter(transaction, polls)
+            let committed = writer.write(polls)
+            var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
+            return try eviction.evict(after: committed)
+        }
+    }
+
+    public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
+        guard !writes.isEmpty else { return }
+        try await writer.write(.commit) { transaction in
+            // Of a source that another watcher holds now they are out of date.
+            let fenced = try LeaseRows.fenced(writes.map(\.record.name), transaction)
+            let records = writes.filter { !fenced.contains($0.record.name) }
+                .map { PollRecord(record: $0.record, writes: $0.items) }
+            var writer = try PollWriter(transaction, records)
+            _ = writer.write(records)
+        }
+    }
+}
 
 /// Writes the changes of polls inside one transaction (I1).
 struct PollWriter {

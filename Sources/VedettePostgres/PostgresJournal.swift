@@ -89,33 +89,6 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         try await read { try EventRows.lastOfWatcher($0, kind, other) }
     }
 
-    public func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
-        guard !polls.isEmpty else { return CommitResult(polls: []) }
-        return try await writer.write(.commit) { transaction in
-            let fenced = try LeaseRows.fenced(polls.compactMap(\.record?.name), transaction)
-            if let source = fenced.min() {
-                throw JournalError(.conflict, "another watcher holds '\(source)' now")
-            }
-            try ChangeRows.requireCurrent(polls, transaction)
-            var writer = try PollWriter(transaction, polls)
-            let committed = writer.write(polls)
-            var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
-            return try eviction.evict(after: committed)
-        }
-    }
-
-    public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
-        guard !writes.isEmpty else { return }
-        try await writer.write(.commit) { transaction in
-            // Of a source that another watcher holds now they are out of date.
-            let fenced = try LeaseRows.fenced(writes.map(\.record.name), transaction)
-            let records = writes.filter { !fenced.contains($0.record.name) }
-                .map { PollRecord(record: $0.record, writes: $0.items) }
-            var writer = try PollWriter(transaction, records)
-            _ = writer.write(records)
-        }
-    }
-
     public func pendingLanes() async throws(JournalError) -> [DeliveryLane] { try await read(DeliveryRows.lanes) }
 
     public func pending(
