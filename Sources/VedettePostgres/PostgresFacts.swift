@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import VedetteCore
+import VedetteSystem
 
 /// What `doctor` checks of a server.
 public struct PostgresFacts: Sendable, Hashable {
@@ -83,16 +83,9 @@ public struct PostgresFacts: Sendable, Hashable {
         let clock = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
         // Once before, so that the server has the statement prepared.
         try connection.run(clock)
-        let (start, before) = (ContinuousClock.now, PostgresFacts.wallClock())
+        let (start, before) = (ContinuousClock.now, KernelClock.wall.milliseconds)
         let server = try connection.run(clock).first?.int64(0) ?? 0
         latency = .now - start
-        clockSkew = .milliseconds((before + PostgresFacts.wallClock()) / 2 - server)
-    }
-
-    /// Milliseconds since 1970 by this machine's clock.
-    private static func wallClock() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        clockSkew = .milliseconds((before + KernelClock.wall.milliseconds) / 2 - server)
     }
 }

@@ -18,7 +18,8 @@ struct NamesTests {
         ScheduledSink ScheduledLane MessageBuilder Digest
         """,
         "VedetteEngine": """
-        Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch
+        Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch \
+        WakeTimer
         """,
         "VedetteHTTP": """
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \

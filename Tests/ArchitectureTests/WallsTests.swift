@@ -60,7 +60,7 @@ struct WallsTests {
             "VedetteSinks",
             "VedetteDesktop", "VedetteJournal", "VedettePostgres", "VedetteConfig", "VedetteEngine", "VedettePage",
             "CDelayLoad", "ArgumentParser", "Logging", "CoreMetrics",
-            "Glibc", "SwiftOverlayShims", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
+            "Glibc", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch",
         ],
     ]
 

@@ -20,7 +20,7 @@ public actor Dispatcher {
     private var queueLimiter = QueueLimiter()
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
-    private var alarm: WakeTimer
+    private var alarm: DeadlineTimer
     private var isStopping = false
     private var isOnce = false
     private var hasCancelledAttempts = false
@@ -52,7 +52,7 @@ public actor Dispatcher {
         schedule = DeliverySchedule(policy: policy)
         time = SteadyClock(dependencies.clock.now())
         meter = DeliveryMeter(dependencies.meter)
-        (writer, alarm) = (OutcomeWriter(dependencies), WakeTimer(dependencies.clock))
+        (writer, alarm) = (OutcomeWriter(dependencies), DeadlineTimer(dependencies.clock))
         queueBounds = QueueBounds(sinks: Set(sinks.keys), policy: policy, dependencies)
     }
 

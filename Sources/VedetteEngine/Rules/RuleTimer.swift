@@ -9,11 +9,11 @@ struct RuleTimer {
     /// Deadlines on the wall clock are checked at least this often, since that clock may be set.
     private static let longestSleep = Duration.seconds(60)
 
-    private var timer: WakeTimer
+    private var timer: DeadlineTimer
     private(set) var isRunning = false
     private var pausedUntil: BootTime?
 
-    init(_ clock: any Clock) { timer = WakeTimer(clock) }
+    init(_ clock: any Clock) { timer = DeadlineTimer(clock) }
 
     mutating func start() { isRunning = true }
 

@@ -2,8 +2,7 @@
 
 import Foundation
 import Glibc
-// The members of timespec are declared there; whole-module builds insist on it.
-import SwiftOverlayShims
+import VedetteSystem
 
 /// Reports the state of the service to systemd (sd_notify(3)). Without `$NOTIFY_SOCKET` it does nothing.
 struct ServiceNotifier: Sendable {
@@ -22,9 +21,7 @@ struct ServiceNotifier: Sendable {
     func stopping() { send("STOPPING=1") }
 
     func reloading() {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        send("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)")
+        send("RELOADING=1\nMONOTONIC_USEC=\(KernelClock.monotonic.nanoseconds / 1000)")
     }
 
     private func send(_ text: String) {

@@ -4,7 +4,7 @@ import VedetteCore
 
 /// The timer of an actor that sleeps until the earliest deadline it was given. A timer that fires too early only makes its
 /// owner set the next one.
-struct WakeTimer {
+struct DeadlineTimer {
     private let clock: any Clock
     private var pending: (deadline: BootTime, task: Task<Void, Never>)?
 
