@@ -137,11 +137,11 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     // MARK: Maintenance
 
     public func controlRequests() async throws(JournalError) -> [QueuedRequest] {
-        try await store.read { try ControlQueue.all($0) }
+        try await store.read { try ControlRequestRows.all($0) }
     }
 
     public func finish(_ request: QueuedRequest) async throws(JournalError) {
-        try await store.write { try ControlQueue.delete(request.id, $0) }
+        try await store.write { try ControlRequestRows.delete(request.id, $0) }
     }
 
     public func controlWakes() throws(JournalError) -> AsyncStream<Void> {

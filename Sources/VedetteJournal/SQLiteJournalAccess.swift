@@ -67,7 +67,7 @@ public struct SQLiteJournalAccess: EditableJournal {
                 try db.execute(sql: "pragma synchronous = full")
                 return try JournalStore.transaction(db) { db in
                     let (answer, requests) = try change(SQLiteEdit(db: db))
-                    for request in requests { try ControlQueue.write(request, at: now, db) }
+                    for request in requests { try ControlRequestRows.write(request, at: now, db) }
                     return answer
                 }
             }

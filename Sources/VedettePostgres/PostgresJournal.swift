@@ -122,7 +122,9 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     // MARK: Maintenance
 
-    public func controlRequests() async throws(JournalError) -> [QueuedRequest] { try await read(RequestRows.all) }
+    public func controlRequests() async throws(JournalError) -> [QueuedRequest] {
+        try await read(ControlRequestRows.all)
+    }
 
     public func finish(_ request: QueuedRequest) async throws(JournalError) {
         try await writer.write(nil) { $0.enqueue("delete from request where id = $1", [request.id]) }

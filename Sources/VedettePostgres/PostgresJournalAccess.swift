@@ -54,7 +54,7 @@ public struct PostgresJournalAccess: EditableJournal {
             let transaction = try Transaction(connection, writer: nil)
             do {
                 let (answer, requests) = try change(PostgresEdit(transaction: transaction))
-                for request in requests { RequestRows.write(request, at: now, transaction) }
+                for request in requests { ControlRequestRows.write(request, at: now, transaction) }
                 guard case .inDoubt(let error) = try transaction.commit(.requests) else { return answer }
                 throw JournalError(
                     .unavailable,

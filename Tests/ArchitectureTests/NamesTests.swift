@@ -9,7 +9,7 @@ struct NamesTests {
     static let old: [String: String] = [
         "vedette": """
         House Workshop SinkRack Buttons Lookup Places Examination Contact ContactCheck ContactProbe Within WrittenSink \
-        Knock Soundness Trouble Owed Room JQShaper SystemChance Style SnapshotHeader
+        Knock Soundness Trouble Owed Room JQShaper SystemChance Style SnapshotHeader LocalCheck StateCheck DatabaseCheck
         """,
         "VedetteCore": """
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
@@ -26,13 +26,13 @@ struct NamesTests {
         PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone SlackAttachment",
-        "VedettePage": "MachineAPI APIRoute",
+        "VedettePage": "MachineAPI APIRoute Mailbox",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch \
-        JournalErrors
+        JournalErrors ControlQueue
         """,
-        "VedettePostgres": "Registration",
+        "VedettePostgres": "Registration RequestRows",
         "VedetteConfig": "Keys Assembly Scope Scalars Standards Written SinkMannersReader",
         "VedetteSources": """
         KeptText Reading XPathVerdict JSONVerdict JSONResourceVerdict Standards Telling FeedDateWords LinkHeader KeySet \

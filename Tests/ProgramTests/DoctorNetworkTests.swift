@@ -137,7 +137,7 @@ struct DoctorNetworkTests {
         func findings(_ values: [String: OptionValue], _ kind: String) throws -> [Finding] {
             let entry = try #require(KindRegistry.sinkKinds.first { $0.name == kind })
             let sink = SinkConfigurationProbe(name: "s", kind: entry, options: Options(values))
-            return LocalCheck(environment: ["PATH": "/usr/bin:/bin"]).findings(sink)
+            return ProgramsAndFilesCheck(environment: ["PATH": "/usr/bin:/bin"]).findings(sink)
         }
         func command(_ words: String...) -> [String: OptionValue] { ["command": .list(words.map { .text($0) })] }
         #expect(try findings(command("cat", "-n"), "command").severities == [.ok])

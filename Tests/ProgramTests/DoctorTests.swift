@@ -44,7 +44,7 @@ struct DoctorTests {
                 version: "15.18", clockSkew: .milliseconds(-3), latency: .milliseconds(1),
                 settings: ["fsync": "on", "full_page_writes": "on"], canCreate: true)
             change(&facts)
-            return DatabaseCheck(location: "db", facts: facts).findings
+            return PostgresCheck(location: "db", facts: facts).findings
         }
         #expect(findings { _ in }.map(\.text) == ["db is PostgreSQL 15.18 and answers in 1 ms"])
         #expect(findings { $0.latency = .milliseconds(80) }.severities == [.warning])
@@ -90,7 +90,7 @@ struct DoctorTests {
         facts.directory = .init()
         facts.space = .init(bytes: 1 << 30, inodes: 1000)
         change(&facts)
-        return StateCheck(facts: facts).findings
+        return StateDirectoryCheck(facts: facts).findings
     }
 
     private func reports(_ words: String, _ change: (inout StateFacts) -> Void) -> Bool {

@@ -8,9 +8,11 @@ import VedetteSystem
 public final class PageServer: Sendable {
     /// Where it listens; for port 0, the port that the system chose.
     public let address: ListenAddress
-    private let mailbox: Mailbox
+    private let messages: LoopMessages
 
-    private init(_ address: ListenAddress, _ mailbox: Mailbox) { (self.address, self.mailbox) = (address, mailbox) }
+    private init(_ address: ListenAddress, _ messages: LoopMessages) {
+        (self.address, self.messages) = (address, messages)
+    }
 
     /// Opens the socket and starts the thread.
     /// - Parameter respond: makes the response to each request, on Swift's pool.
@@ -19,11 +21,11 @@ public final class PageServer: Sendable {
         respond: @escaping @Sendable (PageRequest) async -> PageResponse
     ) async throws(ListenError) -> PageServer {
         let socket = try ListenSocket.open(address)
-        guard let mailbox = Mailbox() else { throw ListenError(address, action: "make a pipe") }
-        let server = PageServer(socket.address, mailbox)
+        guard let messages = LoopMessages() else { throw ListenError(address, action: "make a pipe") }
+        let server = PageServer(socket.address, messages)
         let isRunning = await withUnsafeContinuation { continuation in
             let code = SystemThread.start {
-                guard let loop = ServerLoop(socket, mailbox, limits, respond) else {
+                guard let loop = ServerLoop(socket, messages, limits, respond) else {
                     socket.close()
                     return continuation.resume(returning: false)
                 }
@@ -44,7 +46,7 @@ public final class PageServer: Sendable {
     /// Closes every connection and the socket, and ends the thread.
     public func stop() async {
         await withUnsafeContinuation { continuation in
-            if !mailbox.post(.stop { continuation.resume() }) { continuation.resume() }
+            if !messages.post(.stop { continuation.resume() }) { continuation.resume() }
         }
     }
 }

@@ -20,7 +20,7 @@ final class ServerLoop {
     typealias Respond = @Sendable (PageRequest) async -> PageResponse
 
     private let acceptor: Acceptor
-    private let mailbox: Mailbox
+    private let messages: LoopMessages
     private let limits: PageLimits
     private let respond: Respond
     private var daemon: OpaquePointer?
@@ -39,8 +39,8 @@ final class ServerLoop {
     private var rate: RequestRate
 
     /// - Returns: nil when the system lacks memory or descriptors.
-    init?(_ socket: ListenSocket, _ mailbox: Mailbox, _ limits: PageLimits, _ respond: @escaping Respond) {
-        (self.mailbox, self.limits, self.respond) = (mailbox, limits, respond)
+    init?(_ socket: ListenSocket, _ messages: LoopMessages, _ limits: PageLimits, _ respond: @escaping Respond) {
+        (self.messages, self.limits, self.respond) = (messages, limits, respond)
         acceptor = Acceptor(socket)
         rate = RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)
         // The limit is kept before a connection is added; should libmicrohttpd add it later, as many more fit.
@@ -52,11 +52,11 @@ final class ServerLoop {
         guard daemon != nil else { return nil }
     }
 
-    /// Serves until the mailbox asks for the end.
+    /// Serves until a message asks for the end.
     func run() {
         var stopped: (@Sendable () -> Void)?
         while stopped == nil {
-            for message in mailbox.take() {
+            for message in messages.take() {
                 switch message {
                 case .response(let response, to: let id):
                     handlers -= 1
@@ -73,7 +73,7 @@ final class ServerLoop {
         }
         end()
         stopped?()
-        for case .stop(let call) in mailbox.close() { call() }
+        for case .stop(let call) in messages.close() { call() }
     }
 
     private func sleep() {
@@ -88,7 +88,7 @@ final class ServerLoop {
             let wait = Int64(pause / .milliseconds(1) + 1)
             limit = limit < 0 ? wait : min(limit, wait)
         }
-        var polled = [cm_epoll(daemon), mailbox.readable, listening].map {
+        var polled = [cm_epoll(daemon), messages.readable, listening].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         _ = poll(&polled, nfds_t(polled.count), Int32(clamping: limit))
@@ -159,8 +159,8 @@ final class ServerLoop {
             let (id, request) = waiting.removeFirst()
             guard let exchange = exchanges[id], case .handling = exchange.stage else { continue }
             handlers += 1
-            exchange.task = Task(priority: .utility) { [respond, mailbox] in
-                mailbox.post(.response(await respond(request), to: id))
+            exchange.task = Task(priority: .utility) { [respond, messages] in
+                messages.post(.response(await respond(request), to: id))
             }
         }
     }
@@ -226,8 +226,8 @@ final class ServerLoop {
         case .bytes:
             exchange.part = .awaited
             suspend(exchange, within: nil)
-            exchange.task = Task(priority: .utility) { [mailbox, id = exchange.id] in
-                mailbox.post(.part(await stream.next(), of: id))
+            exchange.task = Task(priority: .utility) { [messages, id = exchange.id] in
+                messages.post(.part(await stream.next(), of: id))
             }
             return 0
         case .awaited: return 0

@@ -75,6 +75,6 @@ extension DesktopFiles {
         }
         return DesktopFiles(
             entry: find("applications/vedette.desktop"), icon: find("icons/hicolor/scalable/apps/vedette.svg"),
-            opener: LocalCheck(environment: environment).find("xdg-open"), home: home)
+            opener: ProgramsAndFilesCheck(environment: environment).find("xdg-open"), home: home)
     }
 }

@@ -71,11 +71,11 @@ struct DoctorRunner: Sendable {
     /// Checks the place of the journal. Where its server does not answer, the check of the journal tells why.
     private func state() async -> [Finding] {
         switch place {
-        case .directory(let path): return StateCheck(facts: .read(path)).findings
+        case .directory(let path): return StateDirectoryCheck(facts: .read(path)).findings
         case .postgres where isOffline: return [.ok("database", "not checked, since that needs a connection")]
         case .postgres(let server):
             let facts = try? await PostgresJournalAccess(server).serverFacts()
-            return facts.map { DatabaseCheck(location: place.location, facts: $0).findings } ?? []
+            return facts.map { PostgresCheck(location: place.location, facts: $0).findings } ?? []
         }
     }
 
@@ -104,7 +104,7 @@ struct DoctorRunner: Sendable {
     }
 
     private func local(_ configuration: Configuration?, _ sinks: [SinkConfigurationProbe]) async -> [Finding] {
-        let (check, sources) = (LocalCheck(environment: environment), configuration?.sources ?? [])
+        let (check, sources) = (ProgramsAndFilesCheck(environment: environment), configuration?.sources ?? [])
         let found = await within(Self.timeout) {
             try? await SystemThread.run { check.findings(sources, JQTransformer()) }
         }

@@ -5,7 +5,7 @@ import Glibc
 import VedetteCore
 
 /// Checks the programs and files of this machine that a source or a sink needs.
-struct LocalCheck {
+struct ProgramsAndFilesCheck {
     var environment: [String: String]
 
     /// Reports `file:` sources that cannot be read and `jq` programs that do not compile. Blocks: jq takes about 25 ms to

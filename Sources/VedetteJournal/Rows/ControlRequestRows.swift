@@ -4,7 +4,7 @@ import GRDB
 import VedetteCore
 
 /// The rows of `request`.
-enum ControlQueue {
+enum ControlRequestRows {
     static func write(_ request: ControlRequest, at now: Timestamp, _ db: Database) throws {
         let (verb, argument) = request.columns
         try db.execute(

@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// The rows of `request`: control requests of commands.
-enum RequestRows {
+enum ControlRequestRows {
     static func write(_ request: ControlRequest, at now: Timestamp, _ transaction: Transaction) {
         let (verb, argument) = request.columns
         transaction.enqueue(

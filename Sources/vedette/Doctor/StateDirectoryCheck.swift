@@ -34,7 +34,7 @@ struct StateFacts: Sendable, Hashable {
 }
 
 /// Checks whether a watcher can keep its journal in the state directory. Pure.
-struct StateCheck {
+struct StateDirectoryCheck {
     /// Below this a commit may fail at any time: a watcher with many sources writes as much in minutes.
     static let minimumBytes: UInt64 = 16 << 20
     static let lowBytes: UInt64 = 256 << 20

@@ -4,7 +4,7 @@ import VedetteCore
 import VedettePostgres
 
 /// Checks the server of a journal on PostgreSQL. Pure.
-struct DatabaseCheck {
+struct PostgresCheck {
     /// Above this, times of events and the server's do not fit together.
     static let mostSkew = Duration.seconds(2)
     /// A commit takes three round trips.

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// What other threads ask of the server's thread. A message wakes it.
-final class Mailbox: Sendable {
+final class LoopMessages: Sendable {
     enum Message: Sendable {
         /// The response to a request that was handed out.
         case response(PageResponse, to: Int)
