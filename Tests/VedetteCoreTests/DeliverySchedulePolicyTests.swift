@@ -24,7 +24,7 @@ private func ids(_ actions: [DeliverySchedule.Action]) -> [Int64] {
 }
 
 @Suite("Delivery schedule: delivery policy of a sink")
-struct OutboxMannersTests {
+struct DeliverySchedulePolicyTests {
     @Test("a sink's own concurrency is kept")
     func concurrency() {
         var schedule = schedule { $0.concurrency = 2 }
@@ -151,7 +151,7 @@ struct OutboxMannersTests {
 }
 
 @Suite("Delivery schedule: circuit of a sink")
-struct OutboxCircuitTests {
+struct ScheduleCircuitTests {
     /// Five lanes whose first attempts failed at 0 s and are due again at 2 s.
     private func dead() -> DeliverySchedule {
         var schedule = DeliverySchedule()

@@ -233,7 +233,7 @@ struct DeliveryScheduleTests {
 /// Random commits, outcomes, loads, restarts of sinks, ends without an attempt, against what must hold at every step. `k1`
 /// gives up the order in odd runs, and has a rate in every third.
 @Suite("Delivery schedule: property")
-struct OutboxPropertyTests {
+struct DeliverySchedulePropertyTests {
     private struct World {
         var dice: SplitMix64
         var schedule: DeliverySchedule

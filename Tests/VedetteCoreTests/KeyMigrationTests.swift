@@ -5,7 +5,7 @@ import VedetteTestSupport
 @testable import VedetteCore
 
 @Suite("Differ: other keys")
-struct RekeyingTests {
+struct KeyMigrationTests {
     private let window = source(StubKind(mode: .window))
 
     private func entry(_ key: String, title: String? = nil, url: String? = nil, _ time: Int64? = nil) -> Item {

@@ -191,7 +191,7 @@ struct RuleSetTests {
 }
 
 @Suite("Message formatter")
-struct WordingTests {
+struct MessageFormatterTests {
     private let item = Item(
         key: "59", title: "prod-1", state: "Ready", url: "https://x/59", time: at(0), fields: ["owner": "ann"])
 

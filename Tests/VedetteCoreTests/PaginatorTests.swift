@@ -4,7 +4,7 @@ import Testing
 @testable import VedetteCore
 
 @Suite("Paginator")
-struct PageWalkTests {
+struct PaginatorTests {
     private func entry(_ key: String, _ time: Int64? = nil, _ title: String = "") -> Item {
         Item(key: key, title: title, time: time.map { at($0) })
     }

@@ -2,7 +2,7 @@
 import Testing
 import VedetteDocument
 
-struct XMLHealingTests {
+struct XMLSanitizerTests {
     @Test("HTML entities and bare ampersands are read as their characters, with a warning")
     func entities() throws {
         let page = try xml(

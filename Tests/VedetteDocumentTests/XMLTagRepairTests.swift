@@ -18,7 +18,7 @@ private final class Restartable: XMLHandler {
 }
 
 @Suite("Markup that is not well-formed")
-struct XMLRepairTests {
+struct XMLTagRepairTests {
     private func read(_ text: String) throws -> (recorder: Recorder, warnings: [DocumentWarning]) {
         let handler = Restartable()
         let warnings = try XMLReader(Recorder.vocabulary).read(Array(text.utf8), handler: handler)

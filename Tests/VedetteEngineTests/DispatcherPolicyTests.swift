@@ -54,7 +54,7 @@ private final class Receiver: Sink {
 }
 
 @Suite("Dispatcher: fallbacks, bounds, paused sinks", .timeLimit(.minutes(10)))
-struct CourierMannersTests {
+struct DispatcherPolicyTests {
     @Test("what dies at a sink goes to its fallback, once, as a message of its own")
     func fallback() async throws {
         let clock = ManualClock()

@@ -40,7 +40,7 @@ private final class Absent: Sink {
 }
 
 @Suite("Dispatcher: a receiver that reports its return", .timeLimit(.minutes(10)))
-struct CourierReturnTests {
+struct DispatcherRecoveryTests {
     private func pending(_ title: String, source: String, in world: World) async -> Delivery {
         let now = world.clock.now().wall
         let event = Event(

@@ -6,7 +6,7 @@ import VedetteTestSupport
 @testable import VedetteEngine
 
 @Suite("Dispatcher", .timeLimit(.minutes(10)))
-struct CourierTests {
+struct DispatcherTests {
     private func pending(
         _ title: String, source: String = "s", sink: String = "k", at created: Timestamp? = nil, in world: World
     ) async -> Delivery {

@@ -61,7 +61,7 @@ struct ChatTextTests {
 }
 
 @Suite("Rate limiter")
-struct PaceTests {
+struct RateLimiterTests {
     static func at(_ milliseconds: Int64) -> BootTime { BootTime(milliseconds: milliseconds) }
 
     @Test("a burst gets slots at once, then there is one per interval, and a pause refills the burst")

@@ -6,7 +6,7 @@ import VedetteCore
 @testable import VedetteSources
 
 @Suite("Requests of the json kind, and errors inside a body")
-struct JSONVerdictTests {
+struct JSONErrorDetectionTests {
     private func failure(_ options: [String: OptionValue], _ bytes: [UInt8]) throws -> ReadError? {
         var page = PageBody(bytes: bytes, url: "https://api.example.org/search")
         do {
