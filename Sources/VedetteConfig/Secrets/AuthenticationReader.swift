@@ -83,7 +83,7 @@ struct AuthenticationReader {
         // A colon or slash would move the parts of the scope that is signed.
         func word(_ name: String) -> String? {
             guard let node = map[name], let text = scalars.text(node, "'\(name)'") else { return nil }
-            guard text.utf8.allSatisfy({ HeaderReader.isToken($0) }) else {
+            guard HTTPSyntax.isToken(text) else {
                 findings.error(node.place, "'\(name)' takes letters, digits and '-', not '\(text)'")
                 return nil
             }

@@ -32,7 +32,7 @@ struct HeaderReader {
 
     private func header(_ entry: YAMLEntry) -> Header? {
         let lowercased = entry.name.lowercased()
-        guard entry.name.utf8.allSatisfy(HeaderReader.isToken) else {
+        guard HTTPSyntax.isToken(entry.name) else {
             findings.error(
                 entry.key.place, "'\(entry.name)' is not a header name; it takes letters, digits and '-'")
             return nil
@@ -51,20 +51,10 @@ struct HeaderReader {
     /// Reads a text for a header. It must not have a line end, which would begin another header.
     func value(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = ScalarReader(findings: findings).text(node, what) else { return nil }
-        guard !text.unicodeScalars.contains(where: { ($0.value < 32 && $0 != "\t") || $0.value == 127 }) else {
+        guard HTTPSyntax.isFieldValue(text) else {
             findings.error(node.place, "\(what) holds a line end or control character; write one line")
             return nil
         }
         return text
-    }
-
-    /// RFC 9110 §5.6.2.
-    static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

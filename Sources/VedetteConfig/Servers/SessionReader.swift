@@ -23,7 +23,7 @@ struct SessionReader {
     private func handshake(_ node: YAMLNode, _ map: MapReader) -> SessionHandshake? {
         let status = map["from"].map { scalars.integer($0, "'from'", in: 400...499) } ?? 409
         guard let name = scalars.text(node, "'header'"), let status else { return nil }
-        guard !name.isEmpty, name.utf8.allSatisfy(HeaderReader.isToken) else {
+        guard HTTPSyntax.isToken(name) else {
             findings.error(node.place, "'\(name)' is not a header name; it takes letters, digits and '-'")
             return nil
         }

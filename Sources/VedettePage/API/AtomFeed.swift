@@ -27,51 +27,31 @@ struct AtomFeed: Sendable {
             <title>Vedette</title>
             <updated>\(updated.rfc3339)</updated>
             <author><name>Vedette</name></author>
-            <link rel="self" href="\(XMLText.escaped(address))"/>
+            <link rel="self" href="\(XMLEscape.text(address))"/>
 
             """
-        if let next { text += "<link rel=\"next\" href=\"\(XMLText.escaped(next))\"/>\n" }
+        if let next { text += "<link rel=\"next\" href=\"\(XMLEscape.text(next))\"/>\n" }
         for event in events { text += AtomFeed.entry(event) }
         return text + "</feed>\n"
     }
 
     private static func entry(_ event: Event) -> String {
-        let title = XMLText.escaped(MessageFormatter.title(of: event))
-        let content = XMLText.escaped(MessageFormatter.text(of: event))
+        let title = XMLEscape.text(MessageFormatter.title(of: event))
+        let content = XMLEscape.text(MessageFormatter.text(of: event))
         // Only such a link is safe to follow in every reader.
         let url = event.item?.url.flatMap { WebURL($0) == nil ? nil : $0 }
-        let link = url.map { "<link href=\"\(XMLText.escaped($0))\"/>\n" } ?? ""
+        let link = url.map { "<link href=\"\(XMLEscape.text($0))\"/>\n" } ?? ""
         return """
             <entry>
-            <id>urn:uuid:\(XMLText.escaped(event.id.description))</id>
+            <id>urn:uuid:\(XMLEscape.text(event.id.description))</id>
             <title>\(title)</title>
             <updated>\(event.time.rfc3339)</updated>
             <published>\(event.time.rfc3339)</published>
-            <author><name>\(XMLText.escaped(event.source))</name></author>
+            <author><name>\(XMLEscape.text(event.source))</name></author>
             <category term="\(event.kind == .unknown ? event.type : event.kind.word)"/>
             \(link)<content type="text">\(content)</content>
             </entry>
 
             """
-    }
-}
-
-/// Text in XML 1.0.
-enum XMLText {
-    /// Escapes a text for content and for attributes in double quotes. Characters that XML cannot hold become U+FFFD.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "\t", "\n", "\r": result += "&#\(scalar.value);"
-            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }

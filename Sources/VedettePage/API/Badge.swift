@@ -19,9 +19,9 @@ struct Badge: Sendable {
         let width = left + right + 4 * Badge.padding
         let middle = left + 2 * Badge.padding
         func text(_ text: String, at x: Int, _ length: Int) -> String {
-            "<text x=\"\(x)\" y=\"14\" textLength=\"\(length)\">\(XMLText.escaped(text))</text>"
+            "<text x=\"\(x)\" y=\"14\" textLength=\"\(length)\">\(XMLEscape.text(text))</text>"
         }
-        let name = XMLText.escaped("\(label): \(state)")
+        let name = XMLEscape.text("\(label): \(state)")
         return """
             <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="20" role="img" aria-label="\(name)">
             <title>\(name)</title>

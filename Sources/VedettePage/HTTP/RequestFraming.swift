@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
+
 /// Checks how a request says where it ends. A server and a proxy in front of it that disagree about that let one client
 /// smuggle a request into the connection of another (RFC 9112 §11.2), so everything unusual is refused and the connection
 /// closed.
@@ -15,11 +17,11 @@ enum RequestFraming {
     static func check(
         method: String, _ headers: [HeaderField], bodyLimit: Int
     ) -> Result<PageRequest.Method, Refusal> {
-        guard !method.isEmpty, method.utf8.allSatisfy(isTokenByte) else {
+        guard HTTPSyntax.isToken(method) else {
             return .failure(Refusal(status: 400, text: "The method is malformed."))
         }
         // libmicrohttpd 0.9.75 takes `Content-Length : 3` for a header of another name, and a proxy may not.
-        guard headers.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(isTokenByte) }) else {
+        guard headers.allSatisfy({ HTTPSyntax.isToken($0.name) }) else {
             return .failure(Refusal(status: 400, text: "The name of a header is malformed."))
         }
         let names = headers.map { $0.name.lowercased() }
@@ -42,15 +44,5 @@ enum RequestFraming {
             return .failure(Refusal(status: 400, text: "\(method) takes no body."))
         }
         return .success(known)
-    }
-
-    /// RFC 9110 §5.6.2.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

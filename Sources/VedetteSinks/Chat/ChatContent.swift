@@ -84,7 +84,7 @@ struct ChatContent: Sendable {
         let forbidden = Set("\"<>\\^`{|}".utf8)
         let encoded = parsed.text.utf8.map { byte in
             (33...126).contains(byte) && !forbidden.contains(byte)
-                ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+                ? String(Unicode.Scalar(byte)) : WebURL.encoded(byte)
         }.joined()
         return encoded.utf8.count <= 2000 ? encoded : nil
     }

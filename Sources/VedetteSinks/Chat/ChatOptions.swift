@@ -48,7 +48,7 @@ extension Options {
     /// Returns the address of the user's own server, or of the service.
     func base(_ name: String = "url", standard: String? = nil) throws(OptionProblem) -> String {
         let url = text(name) ?? secret(name)?.value ?? standard ?? ""
-        if let problem = HTTPSyntax.problem(inURL: url) { throw OptionProblem(name, detail: problem) }
+        if let problem = ReceiverURL.problem(url) { throw OptionProblem(name, detail: problem) }
         if url.contains("?") || url.contains("#") {
             throw OptionProblem(name, detail: "is the server's address alone; remove what begins with ? or #")
         }
@@ -81,7 +81,7 @@ struct WebhookAddress: Sendable {
     }
 
     private static func complaint(about url: String, _ problem: (WebURL) -> String?) -> String? {
-        if let detail = HTTPSyntax.problem(inURL: url) { return detail }
+        if let detail = ReceiverURL.problem(url) { return detail }
         return WebURL(url).map(problem) ?? "is no web address"
     }
 

@@ -34,7 +34,7 @@ final class ChatSink: Sink {
 
     /// Returns why the request cannot be sent: a secret may have been read again since the options were validated.
     private func problem(of post: ChatPost) -> Outcome? {
-        if let problem = HTTPSyntax.problem(inURL: post.url) { return .paused(reason: "the sink's url \(problem)") }
+        if let problem = ReceiverURL.problem(post.url) { return .paused(reason: "the sink's url \(problem)") }
         return post.headers.first { !HTTPSyntax.isFieldValue($0.value) }.map { header in
             .paused(reason: "the sink's header \(header.name) has a line break in its value")
         }

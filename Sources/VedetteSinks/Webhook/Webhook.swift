@@ -90,7 +90,7 @@ struct WebhookSink: Sink {
 
     private func url(for message: Message) throws(MessageError) -> String {
         let base = settings.url.value
-        if let problem = HTTPSyntax.problem(inURL: base) { throw MessageError(sink: "url \(problem)") }
+        if let problem = ReceiverURL.problem(base) { throw MessageError(sink: "url \(problem)") }
         guard let template = settings.path else { return base }
         let context = message.templateContext
         let path = template.render(context.escaped(WebURL.encoded))
@@ -104,7 +104,7 @@ struct WebhookSink: Sink {
             throw MessageError(message: "the path has an empty segment, since this event lacks its value")
         }
         let url = (base.hasSuffix("/") && path.hasPrefix("/") ? String(base.dropLast()) : base) + path
-        if let problem = HTTPSyntax.problem(inURL: url) {
+        if let problem = ReceiverURL.problem(url) {
             throw MessageError(message: "the url with its path \(problem)")
         }
         return url

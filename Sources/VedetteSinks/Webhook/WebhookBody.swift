@@ -69,7 +69,7 @@ enum WebhookBody: Sendable {
             if (33...126).contains(byte), byte != 0x22, byte != 0x25 {
                 out.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                out += WebURL.encoded(byte)
             }
         }
     }
@@ -91,24 +91,9 @@ enum Format: String, Sendable, CaseIterable {
     func escape(_ value: String) -> String {
         switch self {
         case .json: String(JSON.string(value).text.dropFirst().dropLast())
-        case .xml: value.unicodeScalars.reduce(into: "") { $0 += Format.xml($1) }
+        case .xml: XMLEscape.text(value)
         case .form: WebURL.encoded(value)
         case .text: value
-        }
-    }
-
-    /// Replaces characters that XML 1.0 §2.2 does not allow with U+FFFD.
-    private static func xml(_ scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case "'": "&apos;"
-        case "\t", "\n": String(scalar)
-        case "\r": "&#13;"
-        case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": "\u{FFFD}"
-        default: String(scalar)
         }
     }
 }

@@ -37,7 +37,7 @@ struct WebhookSettings: Sendable {
         token = options["token"] == nil ? nil : try options.token()
         signature = try Self.signature(options)
         body = try Self.body(options)
-        if let problem = HTTPSyntax.problem(inURL: url.value) { throw OptionProblem("url", detail: problem) }
+        if let problem = ReceiverURL.problem(url.value) { throw OptionProblem("url", detail: problem) }
         if path != nil, url.value.contains(where: { "?#".contains($0) }) {
             throw OptionProblem("path", detail: "stands behind the url, which must then hold neither ? nor #")
         }

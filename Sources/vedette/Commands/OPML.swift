@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteCore
 import VedetteDocument
 
 /// A list of feeds as feed readers exchange it (OPML 2.0, http://opml.org/spec2.opml).
@@ -43,28 +44,12 @@ struct OPML {
     /// The document, a line each.
     var lines: [String] {
         let outlines = feeds.map { feed in
-            let page = feed.page.map { " htmlUrl=\"\(OPML.escaped($0))\"" } ?? ""
-            let title = OPML.escaped(feed.title)
+            let page = feed.page.map { " htmlUrl=\"\(XMLEscape.text($0))\"" } ?? ""
+            let title = XMLEscape.text(feed.title)
             return "    <outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" "
-                + "xmlUrl=\"\(OPML.escaped(feed.url))\"\(page)/>"
+                + "xmlUrl=\"\(XMLEscape.text(feed.url))\"\(page)/>"
         }
         return ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<opml version=\"2.0\">"]
             + ["  <head><title>Vedette</title></head>", "  <body>"] + outlines + ["  </body>", "</opml>"]
-    }
-
-    /// Escapes a text for an attribute; control characters, which XML 1.0 does not have, become spaces.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case _ where scalar.properties.generalCategory == .control: escaped += " "
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
     }
 }
