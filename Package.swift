@@ -105,7 +105,9 @@ let package = Package(
         tests("VedetteRulesTests", ["VedetteCore", "VedetteText", "VedetteTestSupport"]),
         tests("VedetteTextTests", ["VedetteCore", "VedetteText"]),
         tests("VedetteDocumentTests", ["VedetteDocument"]),
-        tests("VedetteHTTPTests", ["VedetteCore", "VedetteHTTP", "VedetteTestSupport"], data: ["Servers"]),
+        tests(
+            "VedetteHTTPTests", ["VedetteCore", "VedetteSystem", "VedetteHTTP", "VedetteTestSupport"],
+            data: ["Servers"]),
         tests(
             "VedetteSourcesTests", ["VedetteCore", "VedetteEngine", "VedetteSources", "VedetteTestSupport"],
             data: ["Corpus"]),

@@ -23,7 +23,7 @@ struct NamesTests {
         """,
         "VedetteHTTP": """
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
-        PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry
+        PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry SessionCache SystemTime
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone SlackAttachment",
         "VedettePage": "MachineAPI APIRoute Mailbox",

@@ -2,6 +2,7 @@
 
 import Synchronization
 public import VedetteCore
+import VedetteSystem
 
 /// Requests without a task: the loop's thread calls back when the response is there.
 extension HTTPClient: CallbackFetcher {
@@ -23,7 +24,7 @@ extension HTTPClient: CallbackFetcher {
         if let session = request.session, request.cookies != .none {
             // Stored cookies must be read before.
             guard request.cookies != .journal else { return nil }
-            markUsed(session, now: SystemTime.monotonic())
+            markUsed(session, now: KernelClock.monotonic.milliseconds)
         }
         let hop: RedirectHop
         do throws(FetchError) {

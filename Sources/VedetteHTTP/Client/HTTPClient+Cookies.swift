@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// The cookies of sessions: in memory, and in the cookie store where `CookiePolicy.journal` asks for it.
 extension HTTPClient {
@@ -31,7 +32,8 @@ extension HTTPClient {
 
     /// Adds the cookies of a response to the session's jar, and stores the jar if its policy asks for it.
     func store(_ headers: ResponseHeaders, from hop: RedirectHop, in session: String) {
-        jars[session, default: CookieJar()].store(headers, from: hop.url, now: SystemTime.wall())
+        jars[session, default: CookieJar()].store(
+            headers, from: hop.url, now: Timestamp(milliseconds: KernelClock.wall.milliseconds))
         guard hop.request.cookies == .journal, cookieStore != nil, jars[session]?.isChanged == true else { return }
         if cookieWrites[session] == nil { cookieWrites[session] = Task { await write(session) } }
     }

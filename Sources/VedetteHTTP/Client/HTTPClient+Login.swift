@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Sessions that begin with a login form. One login serves all requests of a session; it is made again when the server asks for it:
 /// by 401 or 403, by a redirect to the form, or by a page with a login where something else was asked for.
@@ -44,7 +45,7 @@ extension HTTPClient {
             logins[key]?.refusedAt = nil
             return again
         }
-        logins[key]?.refusedAt = SystemTime.monotonic()
+        logins[key]?.refusedAt = KernelClock.monotonic.milliseconds
         return try HTTPClient.refused(again, form)
     }
 
@@ -57,7 +58,7 @@ extension HTTPClient {
     }
 
     private func isPaused(_ key: LoginKey) -> Bool {
-        logins[key]?.refusedAt.map { SystemTime.monotonic() - $0 < HTTPClient.pause } ?? false
+        logins[key]?.refusedAt.map { KernelClock.monotonic.milliseconds - $0 < HTTPClient.pause } ?? false
     }
 
     private func logIn(_ key: LoginKey, _ login: LoginForm, _ request: Request) async throws(FetchError) {
@@ -83,7 +84,7 @@ extension HTTPClient {
         }
         var state = logins[key] ?? LoginState()
         (state.task, state.count) = (nil, state.count + 1)
-        state.refusedAt = failure?.failure == .unauthorized ? SystemTime.monotonic() : nil
+        state.refusedAt = failure?.failure == .unauthorized ? KernelClock.monotonic.milliseconds : nil
         // Without a login the next request begins with one.
         logins[key] = failure == nil || state.refusedAt != nil ? state : nil
         return failure

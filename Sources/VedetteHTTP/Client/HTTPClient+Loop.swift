@@ -2,6 +2,7 @@
 
 import CCurl
 import VedetteCore
+import VedetteSystem
 
 /// Moves transfers from the queue into the multi handle and out again, all on the loop's thread.
 extension HTTPClient {
@@ -39,13 +40,13 @@ extension HTTPClient {
         waiting[id] = (hop, recipient)
         queue.add(
             id, lane: hop.request.lane, origin: hop.origin, group: hop.request.group,
-            originLimits: hop.request.originLimits, now: SystemTime.monotonic())
+            originLimits: hop.request.originLimits, now: KernelClock.monotonic.milliseconds)
     }
 
     /// Starts each waiting request that may start now.
     func startWaiting() {
         guard !waiting.isEmpty || !waitingMails.isEmpty else { return }
-        let now = SystemTime.monotonic()
+        let now = KernelClock.monotonic.milliseconds
         while let id = queue.next(now: now) {
             if startMail(id, now: now) { continue }
             guard let (hop, recipient) = waiting.removeValue(forKey: id) else { continue }
@@ -54,7 +55,9 @@ extension HTTPClient {
                 deliver(.failure(FetchError(.memory, "there is no memory for another transfer")), to: recipient)
                 continue
             }
-            let cookies = hop.session.flatMap { jars[$0]?.header(for: hop.url, now: SystemTime.wall()) }
+            let cookies = hop.session.flatMap {
+                jars[$0]?.header(for: hop.url, now: Timestamp(milliseconds: KernelClock.wall.milliseconds))
+            }
             let isFresh = pins.needsOwnConnection(hop.tls.pin, at: hop.origin)
             let isSet = transfer.begin(id, hop, cookies: cookies, isFresh: isFresh, now: now)
             running[id] = (transfer, recipient)
@@ -117,7 +120,7 @@ extension HTTPClient {
         let longest: Int64 = running.isEmpty && mails.isEmpty ? 60_000 : HTTPClient.timeoutCheckInterval
         // A request cancelled while its origin is rate-limited stays queued, but must not shorten the sleep.
         guard !waiting.isEmpty || !waitingMails.isEmpty, let start = queue.nextStart else { return Int32(longest) }
-        return Int32(min(longest, max(1, start - SystemTime.monotonic())))
+        return Int32(min(longest, max(1, start - KernelClock.monotonic.milliseconds)))
     }
 
     /// Handles a transfer that libcurl has finished.
@@ -139,7 +142,7 @@ extension HTTPClient {
         } else if transfer.mayRetry(after: code), restart(transfer) {
             return
         } else {
-            end(transfer.id, .failure(.of(code, transfer, now: SystemTime.monotonic())))
+            end(transfer.id, .failure(.of(code, transfer, now: KernelClock.monotonic.milliseconds)))
         }
     }
 
@@ -161,7 +164,7 @@ extension HTTPClient {
 
     /// Marks polls that are slow to answer, and ends transfers whose time is over.
     private func checkTimeouts() {
-        let now = SystemTime.monotonic()
+        let now = KernelClock.monotonic.milliseconds
         guard now - lastTimeoutCheck >= HTTPClient.timeoutCheckInterval else { return }
         lastTimeoutCheck = now
         checkMailTimeouts(now: now)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// OAuth 2 client credentials (RFC 6749 §4.4). One request fetches the token for all requests that wait for it; the token
 /// is kept until it expires, and fetched again once after a 401.
@@ -32,7 +33,7 @@ extension HTTPClient {
     }
 
     private func token(_ key: GrantKey, _ grant: ClientGrant, for request: Request) async throws(FetchError) -> Secret {
-        if let token = tokens.token(key, now: SystemTime.monotonic()) { return token }
+        if let token = tokens.token(key, now: KernelClock.monotonic.milliseconds) { return token }
         lastID += 1
         let id = lastID
         let result = await withTaskCancellationHandler {
@@ -65,7 +66,7 @@ extension HTTPClient {
         do throws(FetchError) {
             let response = try await followRedirects(of: request, as: nil)
             let granted = try GrantedToken(response, from: WebURL(request.url)?.origin ?? "the token server")
-            tokens.keep(granted, of: key, now: SystemTime.monotonic())
+            tokens.keep(granted, of: key, now: KernelClock.monotonic.milliseconds)
             result = .success(granted.value)
         } catch {
             result = .failure(error)

@@ -2,6 +2,7 @@
 
 import CCurl
 public import VedetteCore
+import VedetteSystem
 
 /// The fetcher over one libcurl multi handle on one thread. It lives until `shutdown` is called.
 public actor HTTPClient: Fetcher {
@@ -25,7 +26,7 @@ public actor HTTPClient: Fetcher {
     var waitingMails: [RequestQueue.ID: (mail: Mail, continuation: MailTransfer.Continuation)] = [:]
     var mails: [RequestQueue.ID: MailTransfer] = [:]
     var jars: [String: CookieJar] = [:]
-    var sessions = SessionCache()
+    var sessions = SessionExpiry()
     var lastTimeoutCheck: Int64 = 0
     var isShutDown = false
     var pins = ConnectionReuse()
@@ -119,7 +120,7 @@ public actor HTTPClient: Fetcher {
 
     public func fetch(_ request: Request) async throws(FetchError) -> Response {
         if request.cookies != .none, let session = request.session {
-            markUsed(session, now: SystemTime.monotonic())
+            markUsed(session, now: KernelClock.monotonic.milliseconds)
             if request.cookies == .journal { await loadCookies(of: session) }
         }
         if let login = request.login { return try await fetch(request, after: login) }

@@ -3,6 +3,7 @@
 import CCurl
 import Glibc
 import VedetteCore
+import VedetteSystem
 
 /// One easy handle with its buffers, used for one hop after another, by the loop's thread alone.
 final class Transfer {
@@ -259,7 +260,7 @@ final class Transfer {
         do throws(FetchError) {
             stream = try StreamReceiver(
                 format, encoding: head.encoding, keepAlive: settings.keepAlive, memory: budget.share(isSlow: false),
-                now: SystemTime.monotonic())
+                now: KernelClock.monotonic.milliseconds)
             streams.opened.append(id)
         } catch {
             problem = error
@@ -269,7 +270,7 @@ final class Transfer {
     /// - Returns: what the write callback returns.
     private func received(_ chunk: UnsafeRawBufferPointer, _ stream: StreamReceiver) -> Int {
         do throws(FetchError) {
-            let isTaken = try stream.receive(chunk, now: SystemTime.monotonic())
+            let isTaken = try stream.receive(chunk, now: KernelClock.monotonic.milliseconds)
             if stream.hasInput { streams.undecoded.insert(id) }
             return isTaken ? chunk.count : Int(CURL_WRITEFUNC_PAUSE)
         } catch {

@@ -2,6 +2,7 @@
 
 import CCurl
 public import VedetteCore
+import VedetteSystem
 
 /// Mail, in the same queue and the same loop as requests.
 extension HTTPClient: MailCarrier {
@@ -21,7 +22,7 @@ extension HTTPClient: MailCarrier {
                     waitingMails[id] = (mail, continuation)
                     queue.add(
                         id, lane: .deliveries, origin: mail.server.origin, group: mail.group,
-                        now: SystemTime.monotonic())
+                        now: KernelClock.monotonic.milliseconds)
                     startWaiting()
                 }
             } onCancel: {
@@ -85,7 +86,7 @@ extension HTTPClient: MailCarrier {
             case .closed: drop(transfer, nil)
             case .finalReply(let reply):
                 resume(transfer, .success(reply))
-                transfer.quitDeadline = SystemTime.monotonic() + HTTPClient.quitTimeout
+                transfer.quitDeadline = KernelClock.monotonic.milliseconds + HTTPClient.quitTimeout
                 advance(transfer)
             }
         } catch {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteSystem
 
 /// Streams among the transfers.
 extension HTTPClient {
@@ -23,7 +24,7 @@ extension HTTPClient {
     /// Lets a stream go on whose reader has caught up.
     func goOn(_ id: RequestQueue.ID) {
         guard let (transfer, _) = running[id], transfer.stream != nil else { return }
-        if let problem = transfer.goOn(now: SystemTime.monotonic()) { end(id, .failure(problem)) }
+        if let problem = transfer.goOn(now: KernelClock.monotonic.milliseconds) { end(id, .failure(problem)) }
     }
 
     /// Decompresses what waits in streams.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Records when each session was last used. After a reload some sessions are never used again: their cookies are removed
-/// from memory (I8). Stored cookies are loaded again when a session is used again.
-struct SessionCache {
+/// Decides when the cookies of a session are removed from memory (I8): a while after it was used last, as after a reload some
+/// sessions are never used again. Stored cookies are loaded again when a session is used again.
+struct SessionExpiry {
     /// Milliseconds: a day.
     static let lifetime: Int64 = 86_400_000
     static let maximumSessions = 10_000
@@ -17,17 +17,17 @@ struct SessionCache {
     /// - Returns: the sessions that were removed.
     mutating func markUsed(_ session: String, now: Int64) -> [String] {
         lastUse[session] = now
-        let isFull = lastUse.count > SessionCache.maximumSessions
-        guard isFull || now - (sweptAt ?? now) >= SessionCache.sweepInterval else {
+        let isFull = lastUse.count > SessionExpiry.maximumSessions
+        guard isFull || now - (sweptAt ?? now) >= SessionExpiry.sweepInterval else {
             sweptAt = sweptAt ?? now
             return []
         }
         sweptAt = now
-        var removed = lastUse.filter { now - $0.value >= SessionCache.lifetime }.map(\.key)
+        var removed = lastUse.filter { now - $0.value >= SessionExpiry.lifetime }.map(\.key)
         for session in removed { lastUse[session] = nil }
-        guard lastUse.count > SessionCache.maximumSessions else { return removed }
+        guard lastUse.count > SessionExpiry.maximumSessions else { return removed }
         // Removes a tenth more, so that not every further session sorts all of them.
-        let surplus = lastUse.count - SessionCache.maximumSessions * 9 / 10
+        let surplus = lastUse.count - SessionExpiry.maximumSessions * 9 / 10
         let oldest = lastUse.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key).filter { $0 != session }
         for session in oldest.prefix(surplus) { lastUse[session] = nil }
         removed += oldest.prefix(surplus)
