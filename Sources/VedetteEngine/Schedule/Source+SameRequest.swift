@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import VedetteCore
+import VedetteCore
 
 extension Source {
-    /// Its cookie jar: its server's, else its own.
-    public var session: String { server.name.isEmpty ? "source " + name : server.name }
-
-    /// Its failures share one message with those of the same group: its server, else its host.
-    var failureGroup: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
-
     /// Whether both are asked and read in the same way, so that a poll under way is still right.
     func hasSameRequest(as other: Source) -> Bool {
         identity == other.identity && kind.fingerprints == other.kind.fingerprints && stream == other.stream
@@ -24,23 +18,6 @@ extension Server {
             && headers.map(\.value) == other.headers.map(\.value) && proxy.parts == other.proxy.parts
             && credentials?.parts == other.credentials?.parts && handshake == other.handshake
             && login?.parts == other.login?.parts
-    }
-
-    /// Nil when the server has no secret that could be found in a text.
-    var redactor: SecretRedactor? { SecretRedactor(secrets, credentials: credentials) }
-
-    /// Finds also the token that was granted for the request, which is no part of the configuration.
-    func redactor(for response: Response) -> SecretRedactor? {
-        guard let token = response.token else { return redactor }
-        return SecretRedactor(secrets + [token], credentials: credentials)
-    }
-
-    var secrets: [Secret] {
-        // Most servers have none, and each poll asks.
-        if headers.isEmpty, credentials == nil, login == nil, case .environment = proxy { return [] }
-        let proxySecret: Secret? = if case .url(_, _, let password) = proxy { password } else { nil }
-        return headers.compactMap { if case .secret(let secret) = $0.content { secret } else { nil } }
-            + [credentials?.password, proxySecret].compactMap { $0 } + (login?.secrets ?? [])
     }
 }
 

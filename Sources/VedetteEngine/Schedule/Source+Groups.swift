@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// What a source shares with others of its server.
+extension Source {
+    /// Its cookie jar: its server's, else its own.
+    public var session: String { server.name.isEmpty ? "source " + name : server.name }
+
+    /// Its failures share one message with those of the same group: its server, else its host.
+    var failureGroup: String { server.name.isEmpty ? WebURL(url)?.authority ?? url : server.name }
+}
