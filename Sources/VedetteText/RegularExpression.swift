@@ -19,7 +19,8 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
     /// The number of each of the named groups.
     private let groupNumbers: [Int]
     private let code: OpaquePointer
-    private let meter: ScanMeter
+    /// The meter that each scan begins with.
+    let meter: ScanMeter
 
     /// Bytes of the longest pattern that is accepted.
     static let maximumLength = 8192
@@ -129,8 +130,6 @@ public final class RegularExpression: Pattern, @unchecked Sendable {
         }.sorted { $0.number < $1.number }
         return (groups.map(\.name), groups.map(\.number))
     }
-
-    func newMeter() -> ScanMeter { meter }
 }
 
 /// Counts the steps of one scan and ends it at a limit.

@@ -5,6 +5,7 @@ import GRDB
 import Testing
 import VedetteCore
 import VedettePostgres
+import VedetteTestSupport
 
 @testable import VedetteJournal
 

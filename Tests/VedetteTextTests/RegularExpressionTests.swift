@@ -68,7 +68,7 @@ struct RegularExpressionTests {
     func longScans(pattern: String) throws {
         let text = String(repeating: "a", count: 64 << 10)
         let pattern = try RegularExpression(pattern)
-        var meter = pattern.newMeter()
+        var meter = pattern.meter
         let error = #expect(throws: PatternError.self) { try pattern.matches(text, counting: &meter) }
         #expect(error?.detail.contains("takes too long") == true)
         #expect(meter.steps < ScanMeter.limit + 200_000)
@@ -84,7 +84,7 @@ struct RegularExpressionTests {
     func usualScans(pattern: String, expected: Bool) throws {
         let text = String(repeating: "the system is starting, ", count: 2700) + "error 503 at last"
         let pattern = try RegularExpression(pattern)
-        var meter = pattern.newMeter()
+        var meter = pattern.meter
         #expect(try pattern.matches(text, counting: &meter) == expected)
         #expect(meter.steps < ScanMeter.limit / 4)
     }

@@ -51,14 +51,6 @@ public struct Event: Sendable, Hashable {
         /// The types that a journal's events have, as far as this version knows them.
         public static let stored = allCases.filter { !$0.isMadeForMessage && $0 != .unknown }
 
-        /// Whether the event is about an item.
-        public var isAboutItem: Bool {
-            switch self {
-            case .appeared, .changed, .disappeared: true
-            default: false
-            }
-        }
-
         /// Whether a rule or a command makes it for a message, so that no event of the journal has it.
         public var isMadeForMessage: Bool {
             switch self {

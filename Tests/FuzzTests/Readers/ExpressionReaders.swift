@@ -24,7 +24,7 @@ extension FuzzReader {
                 let text = String(repeating: "the system is ready, aaaaaaaaaaaaaaaaaaaaaaaa 12 ", count: 6)
                 return { bytes in
                     let pattern = try RegularExpression(String(decoding: bytes, as: UTF8.self))
-                    var meter = pattern.newMeter()
+                    var meter = pattern.meter
                     let found = Result { try pattern.matches(text, counting: &meter) }
                     if meter.steps > ScanMeter.limit + 100 * text.utf8.count { return "\(meter.steps) steps" }
                     if case .success(let first) = found, meter.steps < 10_000, try pattern.matches(text) != first {
