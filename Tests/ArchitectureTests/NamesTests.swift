@@ -27,7 +27,7 @@ struct NamesTests {
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone SlackAttachment",
         "VedettePage": "MachineAPI APIRoute Mailbox",
-        "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook",
+        "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook ServerCapabilities",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch \
         JournalErrors ControlQueue

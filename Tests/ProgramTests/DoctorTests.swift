@@ -181,12 +181,12 @@ struct DoctorTests {
 
     @Test("a daemon's name and what it lacks; files that are not installed; a bus that does not answer")
     func desktop() {
-        func check(_ state: ServerCapabilities.State?, _ files: DesktopFiles) -> [Finding] {
-            let server = state.map { ServerCapabilities(bus: "unix:path=/b", state: $0) }
+        func check(_ state: DesktopFacts.State?, _ files: DesktopFiles) -> [Finding] {
+            let server = state.map { DesktopFacts(bus: "unix:path=/b", state: $0) }
             return DesktopCheck(subject: "sink desk", server: server, files: files).findings
         }
         let all = DesktopFiles(entry: "/e", icon: "/i", opener: "/o", home: "/h")
-        let dunst = ServerCapabilities.Daemon(name: "dunst", vendor: "knopwob", version: "1.9", specification: "1.2")
+        let dunst = DesktopFacts.Daemon(name: "dunst", vendor: "knopwob", version: "1.9", specification: "1.2")
         let good = check(.ready(dunst, capabilities: ["actions", "body-markup"]), all)
         #expect(good.severities == [.ok, .ok, .ok])
         #expect(good.text.contains("dunst 1.9 of knopwob (specification 1.2) shows notifications on unix:path=/b"))

@@ -83,7 +83,7 @@ struct DesktopTests {
 
     @Test("reading the server capabilities names the daemon or what is missing, and shows nothing")
     func look() async throws {
-        let none = await ServerCapabilities.now()
+        let none = await DesktopFacts.now()
         guard case .noBus(let reason) = none.state else {
             Issue.record("\(none)")
             return
@@ -91,14 +91,14 @@ struct DesktopTests {
         #expect(reason.hasPrefix("no session bus (") && reason.contains("DBUS_SESSION_BUS_ADDRESS"))
         try session.startBus()
         // The first call after a bus was lost may only find that out.
-        _ = await ServerCapabilities.now()
-        guard case .noDaemon(let reason) = await ServerCapabilities.now().state else {
+        _ = await DesktopFacts.now()
+        guard case .noDaemon(let reason) = await DesktopFacts.now().state else {
             Issue.record("there is a daemon")
             return
         }
         #expect(reason.hasPrefix("the notification daemon does not answer ("))
         try session.startDaemon()
-        let look = await ServerCapabilities.now()
+        let look = await DesktopFacts.now()
         guard case .ready(let daemon, let capabilities) = look.state else {
             Issue.record("\(look)")
             return

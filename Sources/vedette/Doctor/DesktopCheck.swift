@@ -18,7 +18,7 @@ struct DesktopFiles: Sendable, Hashable {
 struct DesktopCheck {
     let subject: String
     /// Nil when the bus did not answer in time.
-    let server: ServerCapabilities?
+    let server: DesktopFacts?
     let files: DesktopFiles
 
     @Findings var findings: [Finding] {
@@ -56,7 +56,7 @@ struct DesktopCheck {
         }
     }
 
-    private func name(_ daemon: ServerCapabilities.Daemon) -> String {
+    private func name(_ daemon: DesktopFacts.Daemon) -> String {
         let vendor = daemon.vendor.isEmpty || daemon.vendor == daemon.name ? "" : " of \(daemon.vendor)"
         let version = [daemon.name, daemon.version].filter { !$0.isEmpty }.joined(separator: " ")
         let specification = daemon.specification.isEmpty ? "" : " (specification \(daemon.specification))"

@@ -30,7 +30,7 @@ struct DoctorRunner: Sendable {
         let desktops = sinks.filter { $0.kind.name == DesktopKind.entry.name }.map(\.name)
         let access = place.access
         async let journal = facts(access, now)
-        async let server = desktops.isEmpty ? nil : within(Self.timeout) { await ServerCapabilities.now() }
+        async let server = desktops.isEmpty ? nil : within(Self.timeout) { await DesktopFacts.now() }
         async let local = local(configuration, sinks)
         async let network = network(configuration, sinks, now)
         try report(await state())

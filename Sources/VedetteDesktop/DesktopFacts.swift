@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of this desktop's notifications: the bus, the daemon and its capabilities.
-public struct ServerCapabilities: Sendable, Hashable {
+/// What `doctor` checks of this desktop: the bus, the daemon and its capabilities.
+public struct DesktopFacts: Sendable, Hashable {
     /// The daemon's answer to `GetServerInformation` (Desktop Notifications Specification).
     public struct Daemon: Sendable, Hashable {
         public var name: String
@@ -30,7 +30,7 @@ public struct ServerCapabilities: Sendable, Hashable {
 
     /// Reads the state, without showing anything. For a stopped daemon this takes 5 s; for a stopped bus it takes for ever,
     /// so limit the wait.
-    public static func now() async -> ServerCapabilities {
+    public static func now() async -> DesktopFacts {
         let state: State
         do throws(DesktopProblem) {
             let (fields, capabilities) = try await Notifier.shared.serverInformation()
@@ -42,6 +42,6 @@ public struct ServerCapabilities: Sendable, Hashable {
             case .noDaemon: state = .noDaemon(reason: error.description)
             }
         }
-        return ServerCapabilities(bus: SessionBus.address, state: state)
+        return DesktopFacts(bus: SessionBus.address, state: state)
     }
 }
