@@ -122,6 +122,9 @@ extension Bad {
             "1:92: the header 'X-C' is written twice; keep one"
         ),
         Bad(
+            "servers: {lab: {url: 'https://h', headers: {'': x}}}",
+            "1:45: a key must be a text, not an empty one"),
+        Bad(
             "servers: {lab: {url: 'https://h', user_agent: \"a\\nb\"}}",
             "1:47: 'user_agent' holds a line end or control character; write one line"),
         Bad(

@@ -138,7 +138,8 @@ extension YAMLNode {
         for (key, value) in mapping {
             let key = with(key)
             guard let name = key.text, !name.isEmpty else {
-                findings.error(key.place, "a key must be a text, not \(key.isAbsent ? "nothing" : key.noun)")
+                let found = key.isAbsent ? "nothing" : key.text == "" ? "an empty one" : key.noun
+                findings.error(key.place, "a key must be a text, not \(found)")
                 continue
             }
             if name == "<<", key.node.scalar?.style == .plain {
