@@ -317,6 +317,34 @@ struct WithheldTests {
         #expect(harness.sent.last == "out: c: up → down")
     }
 
+    @Test("what a silence held counts in the limit beside the messages of the same poll")
+    func countedBeside() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 2, per: .seconds(600), by: .rule) })
+        harness.silence(Silence(id: 1, source: "lab", item: "a", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.item("b", "down", was: "up")
+        harness.silence()
+        harness.item("c", "down", was: "up")
+        #expect(harness.sent == ["out: b: up → down", "out: a: up → down"], "the limit is 2")
+        harness.pass(.seconds(600))
+        #expect(harness.sent.dropFirst(2) == ["out: c: up → down"])
+    }
+
+    @Test("a message about several items counts once in the limit of each value that they have")
+    func countedByField() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 2, per: .seconds(600), by: .field("zone")) })
+        func down(_ key: String, _ zone: String) { harness.item(key, "down", was: "up", fields: ["zone": .text(zone)]) }
+        harness.silence(snooze)
+        for (key, zone) in [("a", "east"), ("b", "east"), ("c", "west")] { down(key, zone) }
+        harness.pass(.seconds(3600))
+        harness.silence()
+        #expect(harness.sent == ["out: a: up → down, b: up → down, and 1 more"])
+        for (key, zone) in [("d", "east"), ("e", "west"), ("f", "east"), ("g", "west")] { down(key, zone) }
+        #expect(harness.sent.dropFirst() == ["out: d: up → down", "out: e: up → down"], "one of each was free")
+    }
+
     @Test("the last message of a limit that a silence holds keeps its count")
     func limitThenSilence() {
         var harness = RuleHarness(Self.limited)

@@ -193,9 +193,8 @@ extension RuleEngine {
         }
         // Before `once_per`, of which a suppressed message uses up no value.
         guard !suppressUnmet(rule, direct, at: now, identifier) else { return }
-        if announce(rule, direct.filter { passesOncePer(rule, $0.event, at: now) }, at: now, identifier) {
-            for memory in direct { if let event = memory.event { countInLimit(rule, event, at: now) } }
-        }
+        let new = direct.filter { passesOncePer(rule, $0.event, at: now) }
+        if announce(rule, new, at: now, identifier) { countInLimit(rule, new.compactMap(\.event), at: now) }
     }
 
     /// Takes the rows of a group that only count messages about what is over. While nothing is announced, they wait for the
@@ -277,8 +276,8 @@ extension RuleEngine {
         for memory in due { forget(memory.key) }
         let ordered = due.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
         let together = ordered.filter { $0.event.map { isSentOnRelease(rule, $0, at: now) } ?? false }
-        let keepsApart = together.count < 2
-        for memory in ordered where keepsApart || !together.contains(where: { $0.key == memory.key }) {
+        let joined = together.count < 2 ? [] : Set(together.map(\.key))
+        for memory in ordered where !joined.contains(memory.key) {
             guard let event = memory.event else { continue }
             if event.kind == .resolved {
                 releaseEnd(rule, event, step: memory.step, count: memory.count, at: now, identifier)
@@ -286,7 +285,7 @@ extension RuleEngine {
                 release(rule, event, count: memory.count, at: now, identifier)
             }
         }
-        if !keepsApart { sendDeferred(rule, together, at: now, identifier) }
+        if !joined.isEmpty { sendDeferred(rule, together, at: now, identifier) }
     }
 
     /// Returns whether no gate but `once_per` would hold or suppress the message.
@@ -329,19 +328,22 @@ extension RuleEngine {
             }
         }
         if announce(rule, announced, at: now, identifier) {
-            for event in announced.compactMap(\.event) { countInLimit(rule, event, at: now) }
+            countInLimit(rule, announced.compactMap(\.event), at: now)
         }
     }
 
-    /// Counts a message that passed `limit` without waiting for room, since it announces what was withheld.
-    private mutating func countInLimit(_ rule: Rule, _ event: Event, at now: RuleTime) {
+    /// Counts a message that passed `limit` without waiting for room, since it announces what was withheld: once under each
+    /// value that its events have.
+    private mutating func countInLimit(_ rule: Rule, _ events: [Event], at now: RuleTime) {
         guard let limit = rule.gates.limit else { return }
-        let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: limit.by.value(of: event))
-        var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
-        memory.times = memory.times.filter { $0.advanced(by: limit.per) > now.steady && $0 != now.steady }
-        memory.times = memory.times.suffix(limit.count - 1) + [now.steady]
-        (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
-        put(memory)
+        for name in Set(events.map { limit.by.value(of: $0) }).sorted() {
+            let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: name)
+            var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+            memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
+            memory.times = memory.times.suffix(limit.count - 1) + [now.steady]
+            (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
+            put(memory)
+        }
     }
 }
 
