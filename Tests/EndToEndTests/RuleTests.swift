@@ -60,7 +60,8 @@ struct RuleTests {
         #expect(rehearsed.out.contains("down → out: prod-1: up → down"), "\(rehearsed.out)\(rehearsed.err)")
     }
 
-    @Test("explain of an event that limit held back shows the message that told it with others")
+    @Test(
+        "explain of an event that limit held back shows the message that told it, and explain of that lists its events")
     func gathered() async throws {
         let home = try Home()
         let file = home.directory.appending(path: "list.json")
@@ -69,7 +70,7 @@ struct RuleTests {
             sources:
               s: {kind: json, url: "file://\(file.path)", state: state, every: 60s}
             sinks:
-              out: {kind: stdout, format: line}
+              out: {kind: stdout}
             rules:
               - {name: few, when: {field: state}, limit: {count: 1, per: 1s, by: rule}, notify: [out]}
             """)
@@ -90,6 +91,15 @@ struct RuleTests {
         #expect(lines.contains("        prod-1: up → down\n"), "\(held.out)")
         #expect(lines.contains("        prod-2: up → down\n"), "\(held.out)")
         #expect(lines.contains("    → out: sent"), "\(held.out)")
+        let object = try JSONSerialization.jsonObject(with: Data(told.utf8)) as? [String: Any]
+        let id = try #require(object?["id"] as? String, "\(told)")
+        let message = try await Program.run(["explain", id] + home.places)
+        let parts = message.out.components(separatedBy: "few: made this message\n    about 2 events:\n")
+        let listed = try #require(parts.last?.split(separator: "\n"), "\(message.out)\(message.err)")
+        #expect(parts.count == 2 && listed.count == 3, "\(message.out)\(message.err)")
+        #expect(listed.first?.hasPrefix("        2  ") == true && listed[0].contains("prod-1"), "\(message.out)")
+        #expect(listed.dropFirst().first?.hasPrefix("        3  ") == true, "\(message.out)")
+        #expect(listed.last?.hasPrefix("    → out: sent at ") == true, "\(message.out)")
     }
 
     @Test("snooze keeps a rule silent, silences lists it, and end lets it speak")

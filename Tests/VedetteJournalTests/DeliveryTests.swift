@@ -178,6 +178,20 @@ struct DeliveryTests {
         try await journal.close()
     }
 
+    @Test("messages whose event is not stored are found, and changed, as those of event 0", arguments: Backend.allCases)
+    func withoutStoredEvent(_ backend: Backend) async throws {
+        let store = try await backend.open()
+        let digest = event(9, kind: .digest)
+        _ = try await store.journal.commit(polls(1...1) + [poll(deliveries: [delivery(9, of: digest)])])
+        let reader = try await store.reader()
+        let found = try await reader.deliveries(DeliveryFilter(event: 0), limit: 9).map(\.delivery.message)
+        #expect(found.map(\.id) == ["msg_9"])
+        #expect(found.map(\.event.id) == [digest.id])
+        #expect(try await store.access.drop(.all(DeliveryFilter(.unsent, event: 0)), at: stamp(5)) == 1)
+        #expect(try await reader.deliveries(DeliveryFilter(.only(.dead)), limit: 9).map(\.delivery.id) == [2])
+        try await store.journal.close()
+    }
+
     @Test(
         "a dead delivery is committed together with its successor, which has the rest of the chain after a restart",
         arguments: Backend.allCases)

@@ -45,6 +45,7 @@ struct QueryPlanTests {
             (DeliveryRows.eventsOfRule, "delivery_rule"),
             (DeliveryRows.othersOfRule, "delivery_rule"),
             (DeliveryRows.sql(.init(event: 7)), "delivery_event"),
+            (DeliveryRows.sql(.init(event: 0)), "delivery_event"),
             (EventRows.sql(.init(), .oldestFirst), "INTEGER PRIMARY KEY"),
             (EventRows.sql(.init(source: "source1"), .oldestFirst), "event_source"),
             (EventRows.sql(.init(source: "source1", since: stamp(0)), .newestFirst), "event_source"),

@@ -33,7 +33,7 @@ enum DeliveryChangeRows {
         if !isDead, action == .retry { conditions.append("state in ('paused', 'retry')") }
         // The unary plus keeps an index of another order out.
         if filter.rule != nil { conditions.append("+rule = ?") }
-        if filter.event != nil { conditions.append("+event = ?") }
+        if filter.event != nil { conditions.append("coalesce(event, 0) = ?") }
         if filter.before != nil { conditions.append("+created < ?") }
         return "select id from delivery where \(conditions.joined(separator: " and ")) order by id limit ?"
     }

@@ -77,7 +77,7 @@ enum DeliveryRows {
         if case .only(let state) = filter.states { arguments += [state.rawValue] }
         if let sink = filter.sink { arguments += [sink] }
         if let rule = filter.rule { arguments += [rule] }
-        if let event = filter.event { arguments += [event] }
+        if let event = filter.event, event != 0 { arguments += [event] }
         if let before = filter.before { arguments += [before.milliseconds] }
         return try select(db, sql: sql(filter, part), arguments + [limit])
     }
@@ -96,7 +96,7 @@ enum DeliveryRows {
         if filter.sink != nil { conditions.append("d.sink = ?") }
         // The unary plus keeps an index of another order out.
         if filter.rule != nil { conditions.append("+d.rule = ?") }
-        if filter.event != nil { conditions.append("d.event = ?") }
+        if let event = filter.event { conditions.append(event == 0 ? "d.event is null" : "d.event = ?") }
         if filter.before != nil { conditions.append("d.created < ?") }
         return "\(DeliveryRow.select) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
     }

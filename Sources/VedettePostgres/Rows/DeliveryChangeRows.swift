@@ -25,7 +25,7 @@ enum DeliveryChangeRows {
             conditions.append("\(condition) $\(values.count)")
         }
         add("rule =", filter.rule)
-        add("event =", filter.event)
+        add("coalesce(event, 0) =", filter.event)
         add("created <", filter.before?.milliseconds)
         let chosen = "select id from delivery where \(conditions.joined(separator: " and ")) order by id limit $3"
         // An array: for a sub-select of thousands of rows the server may read the whole table.

@@ -87,7 +87,7 @@ enum DeliveryRows {
         var conditions = ["d.id > $1"]
         if let sink = filter.sink { conditions.append("d.sink = \(number(sink))") }
         if let rule = filter.rule { conditions.append("d.rule = \(number(rule))") }
-        if let event = filter.event { conditions.append("d.event = \(number(event))") }
+        if let event = filter.event { conditions.append(event == 0 ? "d.event is null" : "d.event = \(number(event))") }
         if let before = filter.before { conditions.append("d.created < \(number(before.milliseconds))") }
         func part(_ state: String?) -> String {
             "\(DeliveryRow.select) where \((conditions + (state.map { [$0] } ?? [])).joined(separator: " and ")) order by d.id limit $2"

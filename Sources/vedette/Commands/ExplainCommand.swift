@@ -13,6 +13,8 @@ struct ExplainCommand: AsyncParsableCommand {
         discussion: """
             The rules are those of the current files; the deliveries are those that were made.
 
+            A message about several events, such as a digest, is found by the id that its sink got.
+
             Examples:
               vedette explain 171
               vedette tail -n 1 --no-follow --json | jq -r .id | xargs vedette explain
@@ -27,13 +29,15 @@ struct ExplainCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         let reader = try await places.journal.reader()
-        let event = try await found(reader)
+        let rules = RuleSet(configuration.rules)
+        guard let event = try await found(reader) else {
+            return try await explainMessage(try await foundMessage(reader), rules, reader)
+        }
         try Output.print(colour.palette.line(of: event))
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
         let memories = try await reader.ruleMemories().filter {
             $0.event?.id == event.id || $0.events.contains(event.id.description)
         }
-        let rules = RuleSet(configuration.rules)
         let now = SystemClock().now().wall
         for evaluation in rules.evaluateAll(event) {
             let rule = evaluation.rule
@@ -47,8 +51,7 @@ struct ExplainCommand: AsyncParsableCommand {
             }
             if evaluation.result == .matched, kept.isEmpty, made.isEmpty { try simulate(event, rule) }
         }
-        let known = Set(configuration.rules.map(\.name))
-        for status in deliveries where !known.contains(status.delivery.message.rule) {
+        for status in deliveries where rules.rule(named: status.delivery.message.rule) == nil {
             try Output.print("\(status.delivery.message.rule): this rule is no longer configured")
             try await show(status, reader)
         }
@@ -58,7 +61,7 @@ struct ExplainCommand: AsyncParsableCommand {
     private func showGathered(
         _ event: Event, _ rule: Rule, after made: DeliveryStatus, _ reader: any JournalReader
     ) async throws {
-        let filter = DeliveryFilter(rule: rule.name)
+        let filter = DeliveryFilter(rule: rule.name, event: 0)
         var last = made.delivery.id
         while true {
             let page = try await reader.deliveries(filter, after: last, limit: 1000)
@@ -95,14 +98,56 @@ struct ExplainCommand: AsyncParsableCommand {
         }
     }
 
-    private func found(_ reader: any JournalReader) async throws -> Event {
+    // MARK: Messages whose event is not stored
+
+    /// Explains a message that a rule made of several events, or at a time: what it is about, and its deliveries.
+    /// - Parameter made: its deliveries, one for each sink.
+    private func explainMessage(
+        _ made: [DeliveryStatus], _ rules: RuleSet, _ reader: any JournalReader
+    ) async throws {
+        guard let message = made.first?.delivery.message else { return }
+        try Output.print(colour.palette.line(of: message.event))
+        let isConfigured = rules.rule(named: message.rule) != nil
+        try Output.print("\(message.rule): \(isConfigured ? "made this message" : "this rule is no longer configured")")
+        if let summary = message.event.summary, !summary.subjects.isEmpty {
+            try Output.print("    about \(counted(summary.count, "event")):")
+            for subject in summary.subjects {
+                let stored = try await reader.events(matching: subject.event).first
+                let line = stored.map { StyledText("\($0.seq)  ") + colour.palette.line(of: $0) }
+                try Output.print(StyledText("        ") + (line ?? StyledText(subject.text, limit: 500)))
+            }
+            let more = summary.count - summary.subjects.count
+            if more > 0 { try Output.print("        and \(more) more") }
+        }
+        for status in made { try await show(status, reader) }
+    }
+
+    /// Finds the event in the journal; nil when there is none.
+    private func found(_ reader: any JournalReader) async throws -> Event? {
         let events = try await reader.events(matching: event)
-        if events.count == 1 { return events[0] }
-        guard !events.isEmpty else {
+        if events.count > 1 { throw ambiguous(events.map(\.id)) }
+        return events.first
+    }
+
+    /// Finds the deliveries of a message by the id of its event, or the beginning of that id.
+    private func foundMessage(_ reader: any JournalReader) async throws -> [DeliveryStatus] {
+        var found: [Identifier: [DeliveryStatus]] = [:]
+        for try await page in reader.allDeliveries(DeliveryFilter(event: 0)) {
+            for status in page where status.delivery.message.event.id.description.hasPrefix(event) {
+                found[status.delivery.message.event.id, default: []].append(status)
+            }
+            if found.count > 10 { break }
+        }
+        guard found.count < 2 else { throw ambiguous(found.keys.sorted { $0.description < $1.description }) }
+        guard let message = found.values.first else {
             throw Exit(.data, "no event '\(event)' is in the journal; `vedette tail --json` prints their ids")
         }
-        let ids = events.map(\.id.description).joined(separator: ", ")
-        throw Exit(.data, "'\(event)' is the beginning of several ids: \(ids)")
+        return message
+    }
+
+    private func ambiguous(_ ids: [Identifier]) -> Exit {
+        let ids = ids.prefix(10).map(\.description).joined(separator: ", ")
+        return Exit(.data, "'\(event)' is the beginning of several ids: \(ids)")
     }
 
     private static func words(_ answer: RuleSet.Evaluation.Result) -> String {
@@ -125,6 +170,19 @@ struct ExplainCommand: AsyncParsableCommand {
                     "        attempt \(attempt.attempts) at \(LocalTime.text(attempt.at, now: now))\(reason)",
                     limit: 1000))
         }
+    }
+}
+
+extension Event.Summary {
+    /// The events that the message is about, each with the text to show where it is not stored.
+    fileprivate var subjects: [(event: String, text: String)] {
+        guard parts.isEmpty else {
+            return parts.map { part in
+                let name = part.title ?? part.key ?? part.source
+                return (part.event, "\(part.source)  \(name)  \(part.state ?? part.kind)")
+            }
+        }
+        return events.indices.map { (events[$0], $0 < lines.count ? lines[$0] : events[$0]) }
     }
 }
 

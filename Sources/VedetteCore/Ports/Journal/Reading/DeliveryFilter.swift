@@ -11,7 +11,7 @@ public struct DeliveryFilter: Sendable, Hashable {
     public var states: States?
     public var sink: String?
     public var rule: String?
-    /// The seq of the event that they are about.
+    /// The seq of the event that they are about; 0 for messages whose event is not stored, since a rule made it.
     public var event: Int64?
     /// Created before this time.
     public var before: Timestamp?
