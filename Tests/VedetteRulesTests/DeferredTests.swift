@@ -57,6 +57,18 @@ struct DeferredTests {
         #expect(harness.sent.last == "out: a: up → down, b: up → down")
     }
 
+    @Test("at the end of the night an item whose source fails waits for a good poll, and the others do not")
+    func uncertain() {
+        var harness = harness()
+        harness.item("a", "down", was: "up")
+        harness.item("b", "down", was: "up", source: "web")
+        harness.poll("web", isGood: false)
+        harness.pass(.seconds(8 * 3600))
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.poll("web")
+        #expect(harness.sent.last == "out: b: up → down")
+    }
+
     @Test("a silence that began in the night holds its items, and the others are told")
     func silenced() {
         var harness = harness()

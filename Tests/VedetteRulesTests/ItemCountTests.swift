@@ -30,6 +30,30 @@ struct ItemCountTests {
         #expect(harness.sent.count == 2)
     }
 
+    @Test("how_many: an event is no match by itself, and a failure of the source does not end what was announced")
+    func ofEvents() {
+        var harness = RuleHarness(fewer { $0.resolved = true })
+        harness.poll(baseline: [(key: "a", state: "ready"), (key: "b", state: "ready")])
+        for event in [harness.event(.changed, key: "b", "stopped", was: "ready"), harness.event(.failing)] {
+            let results = harness.engine.rules.evaluateAll(event).map(\.result)
+            #expect(results == [.unmatched("it is about one event")])
+        }
+        harness.poll(events: [harness.event(.changed, key: "b", "stopped", was: "ready")])
+        harness.source(.failing)
+        #expect(harness.sent.count == 1)
+    }
+
+    @Test("how_many with resolved: two ends within a minute are two messages, since they are no recoveries of a source")
+    func ends() {
+        var harness = RuleHarness(fewer { $0.resolved = true })
+        harness.poll(baseline: [(key: "a", state: "ready"), (key: "b", state: "ready")])
+        for _ in 1...2 {
+            harness.poll(events: [harness.event(.changed, key: "b", "stopped", was: "ready")])
+            harness.poll(events: [harness.event(.changed, key: "b", "ready", was: "stopped")])
+        }
+        #expect(harness.sent.count == 4 && harness.last?.kind == .resolved)
+    }
+
     @Test("how_many with for and resolved: a short drop is not announced, and the end of a long one is")
     func held() {
         var harness = RuleHarness(

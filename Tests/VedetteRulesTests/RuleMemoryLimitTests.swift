@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import VedetteCore
+import VedetteText
+
+@testable import VedetteCore
 
 /// 10,000 entries per rule and purpose; a match beyond that is suppressed with its reason.
 @Suite("The memory of a rule has a bound")
@@ -84,6 +86,25 @@ struct RuleMemoryLimitTests {
         harness.engine.undo(failed)
         harness.engine.undo(alsoFailed)
         #expect(harness.engine.remembered.first?.times.count == 3)
+    }
+
+    @Test("the versions of deleted rows have a bound, and a step in flight can be undone whenever they are pruned")
+    func versions() {
+        var harness = RuleHarness(Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) })
+        harness.engine = RuleEngine(harness.engine.rules, civil: ZoneTime(), maximumVersions: 10)
+        for n in 1...12 {
+            harness.item("kept-\(n)", "down", was: "up")
+            let failed = harness.evaluate(harness.event(.changed, key: "kept-\(n)", "up", was: "down"))
+            harness.item("gone-\(n)", "down", was: "up")
+            harness.item("gone-\(n)", "up", was: "down")
+            harness.engine.undo(failed)
+            #expect(harness.engine.remembered.count == n)
+        }
+        for n in 13...100 {
+            harness.item("gone-\(n)", "down", was: "up")
+            harness.item("gone-\(n)", "up", was: "down")
+        }
+        #expect(harness.engine.versions.count <= harness.engine.remembered.count + 10)
     }
 
     @Test("beyond its room once_per forgets the oldest tenth of the rule's own values")

@@ -95,6 +95,21 @@ struct SourceConditionTests {
         #expect(harness.suppressed.suffix(2).allSatisfy { $0.hasSuffix("has state 'open'") })
     }
 
+    @Test("the last message of a limit that unless suppresses leaves its place to the next one")
+    func suppressedLast() {
+        var rule = rule(isExcluded: true)
+        rule.gates.limit = Limit(count: 1, per: .seconds(600), by: .rule)
+        var harness = RuleHarness(rule)
+        harness.item("door", "closed", source: "home")
+        for key in ["heating", "stove"] { harness.item(key, "on", was: "off") }
+        harness.item("door", "open", was: "closed", source: "home")
+        harness.pass(.seconds(600))
+        harness.item("door", "closed", was: "open", source: "home")
+        #expect(harness.sent == ["out: heating: off → on"])
+        harness.item("stove", "on", was: "off")
+        #expect(harness.sent.last == "out: stove: off → on")
+    }
+
     @Test("a message that unless suppresses at the end of a silence uses up no value of once_per")
     func oncePer() {
         var rule = rule(isExcluded: true)

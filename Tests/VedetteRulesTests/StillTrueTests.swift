@@ -43,8 +43,18 @@ struct StillTrueTests {
         #expect(isSent(without(.all([bob, .appears])), owner: "bob"), "the second part has no current result")
         #expect(!isSent(without(.any([.appears, bob])), owner: "bob"))
         #expect(isSent(without(.any([.appears, bob]))))
+        #expect(isSent(without(.any([bob, .item("owner", .oneOf(["eve"]))]))), "neither part is true")
         let notAnn = Condition.not(.item("owner", .oneOf(["ann"])))
         #expect(isSent(without(notAnn)) && !isSent(without(notAnn), owner: "bob"))
+    }
+
+    @Test("a source is suspect until an event says otherwise, and its other events do not")
+    func suspect() {
+        var harness = RuleHarness(Rule.when(.sourceState([.suspect])) { $0.pendingFor = .seconds(60) })
+        harness.source(.suspect)
+        harness.source(.stale)
+        harness.pass(.seconds(60))
+        #expect(harness.sent.count == 1)
     }
 
     @Test("a pattern that hits its limit leaves the match as it was")

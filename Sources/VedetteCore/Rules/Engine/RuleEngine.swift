@@ -53,7 +53,9 @@ public struct RuleEngine: Sendable {
     /// Rules without room for further rows, so that each is reported once.
     private var full = Set<Room>()
     /// The version of each row: the number of its last change. Undoing a change restores the version before it.
-    private var versions: [RuleMemory.Key: Int] = [:]
+    private(set) var versions: [RuleMemory.Key: Int] = [:]
+    /// The versions of deleted rows that are kept at most.
+    private let maximumVersions: Int
     private var lastVersion = 0
     /// Versions whose step failed after a later step had changed the row: what the later step restores if it fails, too.
     private var undone: [Int: (before: RuleMemory?, version: Int)] = [:]
@@ -77,8 +79,11 @@ public struct RuleEngine: Sendable {
     }
 
     /// Creates an engine that remembers nothing.
-    public init(_ rules: RuleSet, civil: any CivilTime) {
-        (self.rules, self.civil) = (rules, civil)
+    public init(_ rules: RuleSet, civil: any CivilTime) { self.init(rules, civil: civil, maximumVersions: 100_000) }
+
+    /// - Parameter maximumVersions: the versions of deleted rows that are kept at most.
+    init(_ rules: RuleSet, civil: any CivilTime, maximumVersions: Int) {
+        (self.rules, self.civil, self.maximumVersions) = (rules, civil, maximumVersions)
         facts = SourceFacts(rules)
     }
 
@@ -301,8 +306,8 @@ public struct RuleEngine: Sendable {
             Step.Write(key: key, before: before, versions: (versions[key, default: 0], lastVersion)))
         versions[key] = lastVersion
         // The versions of deleted rows are kept for steps whose commit is in flight.
-        if versions.count - memories.count > 100_000 {
-            versions = versions.filter { memories[$0.key] != nil || $0.value > lastVersion - 50_000 }
+        if versions.count - memories.count > maximumVersions {
+            versions = versions.filter { memories[$0.key] != nil || $0.value > lastVersion - maximumVersions / 2 }
         }
     }
 
