@@ -95,10 +95,13 @@ struct SourceConditionTests {
         #expect(harness.suppressed.suffix(2).allSatisfy { $0.hasSuffix("has state 'open'") })
     }
 
-    @Test("the last message of a limit that unless suppresses leaves its place to the next one")
+    @Test(
+        "the last message of a limit that unless suppresses leaves its place, and its value of once_per, to the next one"
+    )
     func suppressedLast() {
         var rule = rule(isExcluded: true)
         rule.gates.limit = Limit(count: 1, per: .seconds(600), by: .rule)
+        rule.gates.oncePer = "key"
         var harness = RuleHarness(rule)
         harness.item("door", "closed", source: "home")
         for key in ["heating", "stove"] { harness.item(key, "on", was: "off") }

@@ -345,6 +345,17 @@ struct WithheldTests {
         #expect(harness.sent.dropFirst() == ["out: d: up → down", "out: e: up → down"], "one of each was free")
     }
 
+    @Test("the last message of a limit that a silence holds uses up no value of once_per")
+    func limitThenSilenceOncePer() {
+        var rule = Self.limited
+        rule.gates.oncePer = "key"
+        var harness = RuleHarness(rule)
+        for key in ["x", "a"] { harness.item(key, "down", was: "up") }
+        harness.silence(snooze)
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: x: up → down", "out: a: up → down"])
+    }
+
     @Test("the last message of a limit that a silence holds keeps its count")
     func limitThenSilence() {
         var harness = RuleHarness(Self.limited)

@@ -83,10 +83,11 @@ extension RuleEngine {
     }
 
     /// Forgets what a silence or `depends` held of the same subject, since this message is later. Returns the number.
-    mutating func takeEarlier(_ rule: Rule, _ event: Event) -> Int {
+    /// - Parameter sink: the only sink for which it was held; nil for all sinks.
+    mutating func takeEarlier(_ rule: Rule, _ event: Event, sink: String? = nil) -> Int {
         var earlier = 0
         for slot in [RuleMemory.Slot.silenced, .blocked] {
-            let key = RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(event).text)
+            let key = RuleMemory.Key(rule: rule.name, slot: slot, name: event.withheldName(sink: sink))
             earlier += memories[key]?.count ?? 0
             forget(key)
         }
@@ -159,6 +160,12 @@ extension RuleEngine {
         guard memories[key] == nil else { return false }
         rememberValue(RuleMemory(key: key, identity: rule.identity, since: now.steady))
         return true
+    }
+
+    /// Forgets the value of `once_per` of a message that is not sent now.
+    mutating func forgetOncePer(_ rule: Rule, _ event: Event?) {
+        guard let field = rule.gates.oncePer, let value = event?.item?[field]?.description else { return }
+        forget(RuleMemory.Key(rule: rule.name, slot: .once, name: value))
     }
 
     mutating func suppressRepetition(
@@ -236,7 +243,8 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, withheld: Int, sink: String? = nil, at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
-        guard !joinsGroup(rule, event, at: now, identifier) else { return }
+        // The other sinks got a message for one sink already, so it joins no group.
+        guard sink != nil || !joinsGroup(rule, event, at: now, identifier) else { return }
         let targets = sink.map(rule.targets) ?? rule.notify
         // Before the delivery, which changes the value that `by` compares with.
         if event.kind == .digest { activateDigest(rule, event, at: now) } else { activate(rule, event, at: now) }
@@ -258,6 +266,9 @@ extension RuleEngine {
         let shown = announcedValues(in: event, rule)
         let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
         for target in targets {
+            let silence = reason == nil ? silence(of: rule, event, sink: target.sink, at: now) : nil
+            let isSent = reason == nil && silence == nil
+            let withheld = withheld + (isSent ? takeEarlier(rule, event, sink: target.sink) : 0)
             var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
             // The event itself has the values of the poll.
             delivery.message.event = event
@@ -266,7 +277,7 @@ extension RuleEngine {
             }
             if let reason {
                 (delivery.state, delivery.reason) = (.suppressed, reason)
-            } else if let silence = silence(of: rule, event, sink: target.sink, at: now) {
+            } else if let silence {
                 (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
                 if event.kind != .reminder, !silence.drops {
                     let group = RowGroup(rule: rule.name, slot: .silenced, name: target.sink)

@@ -95,10 +95,7 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, in group: RowGroup, sink: String? = nil, step: Int = 0, count: Int,
         due: Timestamp? = nil, isCivil: Bool = false, at now: RuleTime
     ) -> Bool {
-        // Digests have no subject of their own, so each has a row.
-        let subject = event.kind == .digest ? event.id.description : Subject(event).text
-        let name = sink.map { subject + "\u{1E}" + $0 } ?? subject
-        let key = RuleMemory.Key(rule: rule.name, slot: group.slot, name: name)
+        let key = RuleMemory.Key(rule: rule.name, slot: group.slot, name: event.withheldName(sink: sink))
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.count += 1 + count
         (memory.event, memory.isAfter, memory.group, memory.sink) = (event, false, group.name, sink)
@@ -177,24 +174,33 @@ extension RuleEngine {
         }
         ready += takeCounts(of: group, areTold: !ready.isEmpty, at: now)
         let announced = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        for memory in announced where rule.gates.digest != nil {
+        for memory in announced where rule.gates.digest != nil && memory.sink == nil {
             guard let event = memory.event, event.kind != .digest, event.kind != .resolved else { continue }
             passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
         }
         // The end of a match stays a message of its own, so that a receiver can tell what has ended.
         let direct = announced.filter { memory in
-            memory.event?.kind != .resolved && (rule.gates.digest == nil || memory.event?.kind == .digest)
+            memory.event?.kind != .resolved
+                && (rule.gates.digest == nil || memory.sink != nil || memory.event?.kind == .digest)
         }
         var counted = direct.contains { $0.event != nil } ? 0 : direct.reduce(0) { $0 + $1.count }
         for memory in announced {
             guard let event = memory.event, event.kind == .resolved else { continue }
-            releaseEnd(rule, event, step: memory.step, count: memory.count - 1 + counted, at: now, identifier)
+            releaseEnd(
+                rule, event, sink: memory.sink, step: memory.step, count: memory.count - 1 + counted, at: now,
+                identifier)
             counted = 0
         }
         // Before `once_per`, of which a suppressed message uses up no value.
         guard !suppressUnmet(rule, direct, at: now, identifier) else { return }
-        let new = direct.filter { passesOncePer(rule, $0.event, at: now) }
-        if announce(rule, new, at: now, identifier) { countInLimit(rule, new.compactMap(\.event), at: now) }
+        // What one sink did not get has passed the gates with the message to the others.
+        let new = direct.filter { $0.sink != nil || passesOncePer(rule, $0.event, at: now) }
+        for sink in Set(new.map { $0.sink ?? "" }).sorted() {
+            let rows = new.filter { ($0.sink ?? "") == sink }
+            if announce(rule, rows, at: now, identifier), sink.isEmpty {
+                countInLimit(rule, rows.compactMap(\.event), at: now)
+            }
+        }
     }
 
     /// Takes the rows of a group that only count messages about what is over. While nothing is announced, they wait for the
@@ -229,15 +235,20 @@ extension RuleEngine {
     }
 
     /// Sends one message about everything in the rows that is still so, and counts what was withheld. Returns whether it
-    /// did; a message that is withheld again, or that `if` or `unless` suppresses now, does not count.
+    /// did; a message that is withheld again, or that `if` or `unless` suppresses now, counts for no gate.
+    /// - Parameter rows: of all sinks, or of the same sink.
     mutating func announce(
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
-        guard !suppressUnmet(rule, rows, at: now, identifier) else { return false }
+        guard !suppressUnmet(rule, rows, at: now, identifier) else {
+            for memory in rows { forgetOncePer(rule, memory.event) }
+            return false
+        }
         var announced: [RuleMemory] = []
         var count = 0
         for memory in rows {
             if let event = memory.event, let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
+                forgetOncePer(rule, event)
                 withhold(rule, event, by: obstacle, count: memory.count - 1, at: now, identifier)
             } else {
                 count += memory.count
@@ -348,6 +359,14 @@ extension RuleEngine {
 }
 
 extension Event {
+    /// Returns the name of the row of a withheld message about this event. Digests have no subject of their own, so each has
+    /// a row.
+    /// - Parameter sink: the only sink that it is withheld from; nil for all.
+    func withheldName(sink: String?) -> String {
+        let subject = kind == .digest ? id.description : Subject(self).text
+        return sink.map { subject + "\u{1E}" + $0 } ?? subject
+    }
+
     /// Returns the event of a message about several events, each at its latest state. It is in the lane of this one.
     /// - Parameter rule: the rule, whose field the lines show.
     func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {

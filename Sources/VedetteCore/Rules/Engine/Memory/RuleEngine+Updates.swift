@@ -108,10 +108,12 @@ extension RuleEngine {
 
     /// Passes the end of a match to `depends`, silences and `quiet`; no other gate holds it.
     /// - Parameters:
+    ///   - sink: the only sink that did not get it; nil for all.
     ///   - step: escalation steps of the match that were done.
     ///   - count: earlier messages that were withheld.
     mutating func releaseEnd(
-        _ rule: Rule, _ resolved: Event, step: Int, count: Int, at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ resolved: Event, sink: String? = nil, step: Int, count: Int, at now: RuleTime,
+        _ identifier: () -> Identifier
     ) {
         if let obstacle = obstacle(rule, resolved, at: now) {
             return withhold(rule, resolved, by: obstacle, step: step, count: count, at: now, identifier)
@@ -119,9 +121,10 @@ extension RuleEngine {
         if let (quiet, name, end) = quietTime(of: rule, at: now) {
             return applyQuiet(rule, resolved, quiet, name, until: end, step: step, count: count, at: now, identifier)
         }
-        guard !joinsGroup(rule, resolved, at: now, identifier) else { return }
+        guard sink != nil || !joinsGroup(rule, resolved, at: now, identifier) else { return }
         let escalated = rule.gates.escalate.prefix(step).flatMap(\.notify)
-        let targets = rule.notify + escalated.filter { target in !rule.notify.contains { $0.sink == target.sink } }
+        let all = rule.notify + escalated.filter { target in !rule.notify.contains { $0.sink == target.sink } }
+        let targets = sink.map(rule.targets) ?? all
         deliver(rule, resolved, to: targets, suppressedBy: nil, withheld: count, at: now, identifier)
     }
 

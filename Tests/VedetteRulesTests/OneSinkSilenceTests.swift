@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import VedetteCore
+
+/// The other sinks of the rule got the message, so at the end of the silence it is for that sink alone.
+@Suite("What a silence of one sink withheld")
+struct OneSinkSilenceTests {
+    private let team = Silence(
+        id: 1, until: RuleHarness.noon.advanced(by: .seconds(3600)), sink: "team", created: RuleHarness.noon)
+
+    private func harness(_ when: Condition = .becomes("down"), _ gates: (inout Gates) -> Void = { _ in })
+        -> RuleHarness
+    {
+        var harness = RuleHarness(Rule.when(when, to: "out", "team", gates: gates))
+        harness.silence(team)
+        return harness
+    }
+
+    @Test("the end of a match goes to that sink alone")
+    func resolved() {
+        var harness = RuleHarness(Rule.when(.becomes("down"), to: "out", "team") { $0.resolved = true })
+        harness.item("a", "down", was: "up")
+        harness.silence(team)
+        harness.item("a", "up", was: "down")
+        #expect(harness.sent.count == 3, "out got the end")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.dropFirst(2) == ["out: a: down → up", "team: a: down → up"])
+    }
+
+    @Test("the end of a match goes to a sink of an escalation, too")
+    func escalated() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) {
+                $0.resolved = true
+                $0.escalate = [Escalation(after: .seconds(60), notify: [.init(sink: "team")])]
+            })
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(60))
+        harness.silence(team)
+        harness.item("a", "up", was: "down")
+        #expect(harness.sent.count == 3, "out got the end")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.dropFirst(2) == ["out: a: down → up", "team: a: down → up"])
+    }
+
+    @Test("a digest of one event goes to that sink alone, as that event")
+    func digest() {
+        var harness = harness(.appears) { $0.digest = DigestPlan(release: .every(.seconds(60))) }
+        harness.item("a", nil)
+        harness.pass(.seconds(3600 + 60))
+        #expect(harness.sent == ["out: a", "team: a"])
+    }
+
+    @Test("once_per does not keep it from that sink, and limit does not count it again")
+    func passedGates() {
+        var harness = harness {
+            $0.oncePer = "key"
+            $0.limit = Limit(count: 2, per: .seconds(7200), by: .rule)
+        }
+        harness.item("a", "down", was: "up")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: a: up → down", "team: a: up → down"])
+        harness.item("b", "down", was: "up")
+        #expect(harness.sent.count == 4, "the limit has room for the second message")
+    }
+
+    @Test("a later message of the same item takes its place")
+    func later() {
+        var harness = RuleHarness(Rule.when(.becomes("down", "up"), to: "out", "team"))
+        harness.silence(Silence(id: 1, item: "a", untilState: "up", sink: "team", created: RuleHarness.noon))
+        harness.item("a", "down", was: "up")
+        harness.item("a", "up", was: "down")
+        #expect(harness.sent == ["out: a: up → down", "out: a: down → up", "team: a: down → up (+1)"])
+        #expect(harness.rows.isEmpty)
+    }
+
+    @Test("beside what depends holds for all sinks, each sink gets what it did not get", arguments: [true, false])
+    func beside(isFirst: Bool) {
+        var harness = harness { $0.depends = ["gateway"] }
+        harness.item("a", "down", was: "up")
+        harness.source(.failing, "gateway")
+        if isFirst { harness.pass(.seconds(3600)) }
+        harness.item("b", "down", was: "up")
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: a: up → down"])
+        harness.source(.recovered, "gateway")
+        harness.poll()
+        let sent = ["out: a: up → down", "out: b: up → down", "team: a: up → down", "team: b: up → down"]
+        #expect(harness.sent.sorted() == sent)
+    }
+}
