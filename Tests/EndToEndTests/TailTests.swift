@@ -109,10 +109,10 @@ struct TailTests {
     func names() async throws {
         let home = try await history()
         for (options, guess) in [
-            (["--source", "bb"], "there is no source 'bb'; did you mean 'b'?"),
+            (["--source", "bb"], "there is no source 'bb'"),
             (["--rule", "end"], "there is no rule 'end'; did you mean 'ends'?"),
             (["--type", "apeared"], "no event is of the type 'apeared'; did you mean 'appeared'?"),
-            (["--item", "b3"], "no source has an item 'b3'; did you mean 'b0'?"),
+            (["--item", "b10"], "no source has an item 'b10'; did you mean 'b0'?"),
             (["--item", "item 4", "--source", "a"], "a has no item 'item 4'; did you mean 'item 0'?"),
             (["--item", "item 1"], "2 sources have an item 'item 1': a, b; name one with --source"),
         ] {

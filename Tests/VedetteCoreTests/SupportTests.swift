@@ -334,6 +334,12 @@ struct SupportTests {
         #expect(suggestion(for: "Every", among: names) == "every")
         #expect(suggestion(for: "password", among: names) == nil)
         #expect(suggestion(for: "x", among: []) == nil)
+        #expect(suggestion(for: "z", among: ["a", "zz"]) == nil)
+        #expect(suggestion(for: "5", among: ["59"]) == nil)
+        #expect(suggestion(for: "ab", among: ["ax", "b"]) == nil)
+        #expect(suggestion(for: "A", among: ["a"]) == "a")
+        #expect(suggestion(for: "dwn", among: ["down"]) == "down")
+        #expect(suggestion(for: "upp", among: ["up"]) == "up")
         #expect(distance("", "abc") == 3 && distance("abc", "") == 3 && distance("ab", "ba") == 1)
     }
 

@@ -13,8 +13,10 @@ extension StringProtocol {
 /// Returns the candidate that was probably meant: the nearest one to `word`, if it is near enough.
 public func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
     let near = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }.min { $0 < $1 }
-    guard let (distance, candidate) = near, distance <= max(1, word.count / 3) else { return nil }
-    return candidate
+    guard let (distance, candidate) = near else { return nil }
+    // One edit turns any letter into any other, so a name that shares fewer than two characters is a guess at random.
+    let shared = max(word.count, candidate.count) - distance
+    return distance == 0 || (distance <= max(1, word.count / 3) && shared >= 2) ? candidate : nil
 }
 
 /// Returns the number of edits between two words (optimal string alignment: insert, delete, replace, swap of neighbours).
