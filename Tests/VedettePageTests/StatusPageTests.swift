@@ -31,7 +31,8 @@ struct PageTests {
             polls: PollFigures(inFlight: { 3 }, streams: { 1 }, durations: { _ in [0.25, 0.5, 0.125] }),
             text: PageText(
                 clock: { time, _ in time.rfc3339 }, localized: { text, _ in text },
-                happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) }),
+                happening: { [PageText.Piece($0.kind.word)] }, meaning: { state, _ in StateMeaning(of: state) },
+                outcome: { status, _ in (status.state.rawValue, " for \(status.delivery.message.sink)") }),
             clock: clock)
         let hub = ChangeHub({ () throws(JournalError) in AsyncStream { $0.finish() } }, clock: clock, log: LogLines())
         return StatusPage(sources, hub: hub, access: { access })
@@ -163,7 +164,7 @@ struct PageTests {
         ]
         let text = PageText(
             clock: { time, _ in time.rfc3339 }, localized: { text, _ in text }, happening: { _ in [] },
-            meaning: { _, _ in nil })
+            meaning: { _, _ in nil }, outcome: { status, _ in (status.state.rawValue, "") })
         let render = Render(now: now, text: text, formToken: "f", back: "/")
         facts.watcher = StatusFacts.Watcher(process: WatcherProcess(pid: 7), since: nil)
         facts.lateness = ["north": PollLateness.Report(p99: 0.025, polls: 9, at: now)]

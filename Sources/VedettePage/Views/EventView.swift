@@ -38,7 +38,10 @@ struct EventView: Sendable {
         let matched = verdicts.filter { $0.result == .matched || !$0.deliveries.isEmpty || !$0.waiting.isEmpty }
         let others = verdicts.filter { $0.result != .matched && $0.deliveries.isEmpty && $0.waiting.isEmpty }
         let orphaned = orphans.map {
-            "<li>\(DeliveryView.sentence($0, render)) <span class=\"faint\">(no longer configured)</span></li>" as HTML
+            """
+            <li>\(DeliveryView.sentence($0, render)) <span class="faint">(the rule \($0.delivery.message.rule) is no longer \
+            configured)</span></li>
+            """ as HTML
         }
         let first: HTML =
             matched.isEmpty && orphaned.isEmpty

@@ -29,14 +29,19 @@ public struct PageText: Sendable {
     /// Returns what a state of a source of this kind means; nil when nobody can tell.
     public var meaning: @Sendable (_ state: String, _ kind: String) -> StateMeaning?
 
+    /// Returns what became of a message: the word for its state, and the rest of the sentence.
+    public var outcome: @Sendable (DeliveryStatus, _ now: Timestamp) -> (state: String, rest: String)
+
     /// Creates the words of a page.
     public init(
         clock: @escaping @Sendable (Timestamp, Timestamp) -> String,
         localized: @escaping @Sendable (String, Timestamp) -> String,
         happening: @escaping @Sendable (Event) -> [Piece],
-        meaning: @escaping @Sendable (String, String) -> StateMeaning?
+        meaning: @escaping @Sendable (String, String) -> StateMeaning?,
+        outcome: @escaping @Sendable (DeliveryStatus, Timestamp) -> (state: String, rest: String)
     ) {
         (self.clock, self.localized, self.happening, self.meaning) = (clock, localized, happening, meaning)
+        self.outcome = outcome
     }
 }
 

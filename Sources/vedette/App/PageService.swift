@@ -109,7 +109,7 @@ actor PageService {
         meaning: { state, kind in
             let entry = KindRegistry.sourceKinds.first { $0.name == kind }
             return entry.map { $0.meaning(of: state) } ?? StateMeaning(of: state)
-        })
+        }, outcome: { DeliverySentence($0, now: $1).parts })
 
     private static func tone(of piece: EventLine.Piece, kind: String) -> PageText.Tone? {
         switch Palette.role(of: piece, kind: kind) {

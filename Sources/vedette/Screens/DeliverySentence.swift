@@ -4,6 +4,7 @@ import VedetteCore
 import VedetteSinks
 
 /// Words for the outcome of a delivery: `sent to team at 08:59:23`, or `sent at 08:59:23` beside the name of the sink.
+/// Commands and the page share them.
 struct DeliverySentence {
     private let status: DeliveryStatus
     private let now: Timestamp
@@ -19,9 +20,12 @@ struct DeliverySentence {
     /// The outcome without the sink.
     var outcome: String { words.state + words.end }
 
-    private var sentence: String {
+    private var sentence: String { parts.state + parts.rest }
+
+    /// The word for the state, and the rest of the sentence.
+    var parts: (state: String, rest: String) {
         let rule = [.sent, .pending].contains(status.state) ? " by the rule \(status.delivery.message.rule)" : ""
-        return "\(words.state) \(words.preposition) \(status.delivery.message.sink)\(words.end)\(rule)"
+        return (words.state, " \(words.preposition) \(status.delivery.message.sink)\(words.end)\(rule)")
     }
 
     private var words: (state: String, preposition: String, end: String) {
