@@ -91,6 +91,7 @@ struct MachineTests {
         for line in [
             #"vedette_source_items{source="rows"} 3"#, #"vedette_events_total{type="io.vedette.item.appeared"} 2"#,
             #"vedette_delivery_attempts_total{sink="here",outcome="sent"} 2"#, "vedette_journal_stalled 0",
+            #"vedette_rule_messages_total{rule="all",outcome="sent"} 2"#,
             #"vedette_build_info{version="#,
             #"vedette_polls_total{source="rows",outcome="read"} 2"#,
             #"vedette_poll_lateness_seconds_bucket{lane="polls",le="+Inf"}"#, "process_resident_memory_bytes ",

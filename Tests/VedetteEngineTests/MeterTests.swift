@@ -59,11 +59,27 @@ struct MeterTests {
         #expect(meter.sum(.polls, "a", "failed") == 0)
         #expect(meter.sum(.events, Event.Kind.changed.rawValue) == 1)
         #expect(meter.sum(.deliveriesInFlight) == 0)
+        #expect(meter.sum(.ruleMessages, "all", "sent") == meter.sum(.deliveryAttempts, "k", "sent"))
         #expect(meter.sum(.pollsInFlight, "polls") == 0 && meter.sum(.pollsInFlight, "slow_hosts") == 0)
         let ended = ["unchanged", "read", "failed"].reduce(0) {
             $0 + meter.sum(.polls, "a", $1) + meter.sum(.polls, "b", $1)
         }
         #expect(meter.values(.pollDuration, "polls").count + meter.values(.pollDuration, "slow_hosts").count >= ended)
+    }
+
+    @Test("a message of a silenced rule counts as suppressed, and not as sent")
+    func suppressed() async throws {
+        let world = World([source("a", every: .seconds(30))], meter: meter)
+        world.fetcher.serve(url("a"), "1=up")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            await world.journal.add(Silence(id: 1, rule: "all", created: world.clock.now().wall))
+            await world.watcher.silencesChanged()
+            world.fetcher.serve(url("a"), "1=down")
+            try await world.advance(.seconds(40)) { meter.sum(.ruleMessages, "all", "suppressed") == 1 }
+        }
+        #expect(meter.sum(.ruleMessages, "all", "sent") == 0)
+        #expect(meter.sum(.deliveryAttempts, "k", "sent") == 0)
     }
 
     @Test("lateness is the time from when a poll was due to its start")

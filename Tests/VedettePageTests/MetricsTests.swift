@@ -133,6 +133,7 @@ struct MetricsTests {
             ])
         let counted: Set<Metric> = [
             .polls, .pollDuration, .pollLateness, .pollsInFlight, .events, .deliveryAttempts, .deliveriesInFlight,
+            .ruleMessages,
         ]
         #expect(counted.union(numbers.families.map(\.metric)) == Set(Metric.ofWatcher))
     }

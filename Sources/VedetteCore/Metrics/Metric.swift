@@ -44,6 +44,10 @@ extension Metric {
     public static let deliveriesInFlight = Metric(
         "vedette_deliveries_in_flight", .gauge, "Attempts to deliver a message that are under way")
 
+    public static let ruleMessages = Metric(
+        "vedette_rule_messages_total", .counter, "Messages of a rule that were sent or suppressed, by rule and outcome",
+        labels: ["rule", "outcome"])
+
     // MARK: Read when they are asked for
 
     public static let buildInfo = Metric(
@@ -74,7 +78,8 @@ extension Metric {
     /// All of them.
     public static let ofWatcher = [
         buildInfo, polls, pollDuration, pollLateness, pollsInFlight, sources, sourceFailing, sourceItems, events,
-        deliveryAttempts, deliveriesInFlight, sentToday, pending, dead, journalBytes, journalStalled, startTime,
+        deliveryAttempts, deliveriesInFlight, ruleMessages, sentToday, pending, dead, journalBytes, journalStalled,
+        startTime,
         processorTime, residentMemory,
     ]
 

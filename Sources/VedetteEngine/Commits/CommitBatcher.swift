@@ -19,6 +19,7 @@ final class CommitBatcher: Sendable {
     private let journal: any Journal
     private let log: any Log
     private let meter: EventMeter
+    private let ruleMeter: RuleMeter
     private let limits: @Sendable () -> QueueLimits
     private let announce: @Sendable (_ pending: [Delivery], Eviction) async -> Void
     private let state = Mutex(State())
@@ -32,7 +33,8 @@ final class CommitBatcher: Sendable {
         limits: @escaping @Sendable () -> QueueLimits = { .none },
         announce: @escaping @Sendable (_ pending: [Delivery], Eviction) async -> Void = { _, _ in }
     ) {
-        (self.journal, self.log, self.meter) = (journal, log, EventMeter(meter))
+        (self.journal, self.log) = (journal, log)
+        (self.meter, ruleMeter) = (EventMeter(meter), RuleMeter(meter))
         (self.limits, self.announce) = (limits, announce)
     }
 
@@ -120,7 +122,9 @@ final class CommitBatcher: Sendable {
         do throws(JournalError) {
             let result = try await journal.commit(batch.map(\.record), within: limits())
             for poll in result.polls { meter.count(poll.events) }
-            let pending = result.polls.flatMap(\.deliveries).filter(\.state.isPending)
+            let deliveries = result.polls.flatMap(\.deliveries)
+            for delivery in deliveries { ruleMeter.count(delivery.state, of: delivery.message.rule) }
+            let pending = deliveries.filter(\.state.isPending)
             if !pending.isEmpty || !result.eviction.isEmpty { await announce(pending, result.eviction) }
             for (entry, committed) in zip(batch, result.polls) { entry.ticket.resolve(.success(committed)) }
         } catch  where batch.count > 1 && (error.reason == .inputOutput || !error.reason.concernsWholeJournal) {

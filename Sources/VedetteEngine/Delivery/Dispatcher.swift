@@ -335,7 +335,7 @@ public actor Dispatcher {
         reportChange(outcome, of: name)
         schedule.attempted(attempt, outcome, in: delivery.lane, random: dependencies.random.fraction())
         if attempt.state == .sent { sent += 1 } else { unsent += 1 }
-        meter.count(attempt.state, of: name)
+        meter.count(attempt.state, of: delivery.message)
         if attempt.state == .retry { probeRecovery(name) }
         store(attempt, of: delivery)
         startWriting()

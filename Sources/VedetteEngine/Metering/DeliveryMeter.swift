@@ -11,11 +11,13 @@ final class DeliveryMeter {
 
     private let meter: any Meter
     private let inFlight: any MetricGauge
+    private let rules: RuleMeter
     private var counters: [Key: any MetricCounter] = [:]
 
     init(_ meter: any Meter) {
         self.meter = meter
         inFlight = meter.gauge(.deliveriesInFlight)
+        rules = RuleMeter(meter)
     }
 
     func started() { inFlight.add(1) }
@@ -24,9 +26,10 @@ final class DeliveryMeter {
 
     /// Counts an attempt.
     /// - Parameter state: of the delivery after it.
-    func count(_ state: DeliveryState, of sink: String) {
-        let key = Key(sink: sink, state: state)
-        if counters[key] == nil { counters[key] = meter.counter(.deliveryAttempts, sink, state.rawValue) }
+    func count(_ state: DeliveryState, of message: Message) {
+        let key = Key(sink: message.sink, state: state)
+        if counters[key] == nil { counters[key] = meter.counter(.deliveryAttempts, message.sink, state.rawValue) }
         counters[key]?.add(1)
+        rules.count(state, of: message.rule)
     }
 }
