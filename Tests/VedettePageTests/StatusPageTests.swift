@@ -195,6 +195,26 @@ struct PageTests {
         #expect(text.contains("aria-label=\"Time of the last 3 polls, at most 500 ms\""))
     }
 
+    @Test("the outbox links a message to its event, and a digest, which has none in the journal, to nothing")
+    func outboxLinks() async throws {
+        let now = FixedClock().now().wall
+        func delivery(_ event: Event, _ title: String) -> Delivery {
+            let message = Message(id: title, rule: "r", sink: "k", event: event, title: title, text: "")
+            return Delivery(message: message, created: now, due: now)
+        }
+        func event(_ id: String, _ kind: Event.Kind) -> Event {
+            Event(id: Identifier(id), kind: kind, time: now, source: "lab", sourceKind: "json", poll: "p")
+        }
+        let appeared = event("00000000-0000-7000-8000-000000000001", .appeared)
+        let digest = event("00000000-0000-7000-8000-000000000002", .digest)
+        let deliveries = [delivery(appeared, "one"), delivery(digest, "many")]
+        _ = try journal.commit(
+            [PollRecord(record: nil, events: [appeared], deliveries: deliveries)], within: .none)
+        let text = try await get(page(), "/outbox").text
+        #expect(text.contains("<td class=\"any\"><a href=\"/events/1\">one</a></td>"))
+        #expect(text.contains("<td class=\"any\">many</td>"))
+    }
+
     @Test("the page of the rules counts what each matched, sent and suppressed")
     func ruleCounts() async throws {
         let event = Event(
