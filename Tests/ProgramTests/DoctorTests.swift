@@ -17,12 +17,26 @@ extension [Finding] {
 struct DoctorTests {
     let now = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
 
+    @Test("a finding that is wider than the terminal is broken at spaces, and its remedy begins a line")
+    func narrow() {
+        let finding = Finding.failure(
+            "source absent", "http://127.0.0.1:1 does not answer", remedy: "check host, port, proxy and firewall")
+        let lines = [
+            "fail  source absent     http://127.0.0.1:1 does not answer;",
+            "                        check host, port, proxy and firewall",
+        ]
+        #expect(finding.lines(.plain, width: 60).map(\.text) == lines)
+        let coloured = finding.lines(Palette(isOn: true), width: 60).map(\.text)
+        #expect(coloured.map { $0.replacing(/\u{1B}\[[0-9;]*m/, with: "") } == lines)
+        #expect(finding.lines(.plain, width: 120).count == 1)
+    }
+
     @Test("a line holds severity, subject, text and remedy, in colour only when asked, and nothing that moves a cursor")
     func line() {
         let finding = Finding.failure("sink desk", "no\u{1B}[2J bus", remedy: "start one")
-        #expect(finding.line(.plain).text == "fail  sink desk         no\\x1b[2J bus; start one")
-        #expect(finding.line(Palette(isOn: true)).text.hasPrefix("\u{1B}[31mfail\u{1B}[0m  sink desk"))
-        #expect(Finding.ok("clock", "good").line(.plain).text == "ok    clock             good")
+        #expect(finding.lines(.plain, width: nil).map(\.text) == ["fail  sink desk         no\\x1b[2J bus; start one"])
+        #expect(finding.lines(Palette(isOn: true), width: nil)[0].text.hasPrefix("\u{1B}[31mfail\u{1B}[0m  sink desk"))
+        #expect(Finding.ok("clock", "good").lines(.plain, width: 80).map(\.text) == ["ok    clock             good"])
         #expect(
             Finding.warning("disk", "full", remedy: "make room").json.text
                 == #"{"verdict":"warn","subject":"disk","text":"full","remedy":"make room"}"#)

@@ -227,6 +227,12 @@ struct ItemDetailTests {
         #expect(lines("빌드 서버", 4) == ["빌드", "서버"])
         #expect(lines("a\nb\u{1B}[2J", nil) == ["a", #"b\x1b[2J"#])
         #expect(lines("", 10) == [""])
+        func hanging(_ text: String, _ width: Int?) -> [String] {
+            WrappedText.hanging(text, indent: 4, width: width).map(\.text)
+        }
+        let reason = "attempt 1: the server does not accept connections"
+        #expect(hanging(reason, 40) == ["    attempt 1: the server does not", "      accept connections"])
+        #expect(hanging(reason, nil) == ["    " + reason])
     }
 }
 

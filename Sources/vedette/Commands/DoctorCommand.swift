@@ -44,7 +44,9 @@ struct DoctorCommand: AsyncParsableCommand {
             for finding in findings {
                 counts[finding.severity, default: 0] += 1
                 if finding.severity == .failure, finding.subject == "configuration" { isConfigured = false }
-                try Output.print(json ? StyledText(finding.json.text) : finding.line(colour.palette))
+                let width = TerminalSize.current?.columns
+                try Output.print(
+                    json ? [StyledText(finding.json.text)] : finding.lines(colour.palette, width: width))
             }
             waiting.begin()
         }

@@ -41,10 +41,10 @@ struct ExplainCommand: AsyncParsableCommand {
         let now = SystemClock().now().wall
         for evaluation in rules.evaluateAll(event) {
             let rule = evaluation.rule
-            try Output.print("\(rule.name): \(ExplainCommand.words(evaluation.result))")
+            try printLine("\(rule.name): \(ExplainCommand.words(evaluation.result))")
             let kept = memories.filter { $0.key.rule == rule.name }
             let made = deliveries.filter { $0.delivery.message.rule == rule.name }
-            for line in kept.compactMap({ $0.waitingLine(of: rule, at: now) }) { try Output.print("    \(line)") }
+            for line in kept.compactMap({ $0.waitingLine(of: rule, at: now) }) { try printLine(line, 4) }
             for status in made { try await show(status, reader) }
             if kept.isEmpty, let last = made.last, last.state == .suppressed {
                 try await showGathered(event, rule, after: last, reader)
@@ -73,7 +73,7 @@ struct ExplainCommand: AsyncParsableCommand {
             let message = first.delivery.message.event
             try Output.print("    gathered into one message:")
             for line in MessageFormatter.lines(of: message) {
-                try Output.print(TerminalText.safe("        \(line)", limit: 1000))
+                try printLine(line, 8)
             }
             // One delivery for each sink; another page may have begun between them.
             for status in try await reader.deliveries(filter, after: first.delivery.id - 1, limit: 1000)
@@ -91,10 +91,10 @@ struct ExplainCommand: AsyncParsableCommand {
         for delivery in simulation.evaluate(event) {
             let reason = LocalTime.localized(delivery.reason ?? "", now: event.time)
             let end = delivery.state == .suppressed ? " (suppressed: \(reason))" : ""
-            try Output.print("    → \(delivery.message.sink): \(delivery.message.title)\(end)")
+            try printLine("→ \(delivery.message.sink): \(delivery.message.title)\(end)", 4)
         }
         for memory in simulation.memories {
-            if let line = memory.waitingLine(of: rule, at: event.time) { try Output.print("    \(line)") }
+            if let line = memory.waitingLine(of: rule, at: event.time) { try printLine(line, 4) }
         }
     }
 
@@ -161,15 +161,15 @@ struct ExplainCommand: AsyncParsableCommand {
 
     private func show(_ status: DeliveryStatus, _ reader: any JournalReader) async throws {
         let (delivery, now) = (status.delivery, SystemClock().now().wall)
-        let line = "    → \(delivery.message.sink): \(DeliverySentence(status, now: now).outcome)"
-        try Output.print(TerminalText.safe(line, limit: 1000))
+        try printLine("→ \(delivery.message.sink): \(DeliverySentence(status, now: now).outcome)", 4)
         for attempt in try await reader.attempts(of: delivery.id) {
             let reason = attempt.reason.map { ": \($0)" } ?? ""
-            try Output.print(
-                TerminalText.safe(
-                    "        attempt \(attempt.attempts) at \(LocalTime.text(attempt.at, now: now))\(reason)",
-                    limit: 1000))
+            try printLine("attempt \(attempt.attempts) at \(LocalTime.text(attempt.at, now: now))\(reason)", 8)
         }
+    }
+
+    private func printLine(_ line: String, _ indent: Int = 0) throws {
+        try Output.print(WrappedText.hanging(line, indent: indent, width: TerminalSize.current?.columns))
     }
 }
 

@@ -32,19 +32,27 @@ struct Finding: Sendable, Hashable {
         Finding(severity: .failure, subject: subject, text: text, remedy: remedy)
     }
 
-    /// Returns the line that `doctor` prints: severity, subject, text and remedy.
-    func line(_ palette: Palette) -> StyledText {
+    /// Returns what `doctor` prints: severity, subject, text and remedy.
+    /// - Parameter width: columns of a line; a longer one is broken, and the remedy begins a line of its own. Nil breaks none.
+    func lines(_ palette: Palette, width: Int?) -> [StyledText] {
         let role: Palette.Role =
             switch severity {
             case .ok: .good
             case .warning: .doubtful
             case .failure: .bad
             }
-        let line =
+        let head =
             palette.paint(severity.rawValue, role).padded(to: 6) + StyledText(subject, limit: 40).padded(to: 16)
-            + StyledText("  ") + StyledText(text, limit: 400)
-        guard let remedy else { return line }
-        return line + StyledText("; ") + palette.paint(remedy, .strong)
+            + StyledText("  ")
+        let body = StyledText(text, limit: 400)
+        let end = remedy.map { StyledText("; ") + palette.paint($0, .strong) } ?? StyledText("")
+        let line = head + body + end
+        guard let width, line.width > width else { return [line] }
+        let room = max(20, width - head.width)
+        var lines = WrappedText.lines(body.text + (remedy == nil ? "" : ";"), width: room)
+        if let remedy { lines += WrappedText.lines(remedy, width: room).map { palette.paint($0.text, .strong) } }
+        let indent = StyledText(String(repeating: " ", count: head.width))
+        return lines.enumerated().map { i, rest in (i == 0 ? head : indent) + rest }
     }
 
     var json: JSON {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VedetteSinks
+
 /// Breaks text into lines of a terminal, at spaces where there are some.
 enum WrappedText {
     /// - Parameter width: columns of a line; nil breaks only where the text does.
@@ -8,6 +10,14 @@ enum WrappedText {
             let safe = StyledText(String(line))
             guard let width, safe.width > width else { return [safe] }
             return wrapped(safe.text, max(1, width)).map { StyledText($0) }
+        }
+    }
+
+    /// Returns lines that begin with spaces, those after the first with two more.
+    static func hanging(_ text: String, indent: Int, width: Int?) -> [StyledText] {
+        let safe = TerminalText.safe(text, limit: 1000)
+        return lines(safe, width: width.map { max(20, $0 - indent - 2) }).enumerated().map { i, line in
+            StyledText(String(repeating: " ", count: indent + (i > 0 ? 2 : 0))) + line
         }
     }
 
