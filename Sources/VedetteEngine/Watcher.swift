@@ -5,10 +5,7 @@ public import VedetteCore
 /// Starts the polls that are due, schedules the next ones, and takes another configuration and requests about one source.
 /// What a poll does is `PollPipeline`'s.
 public actor Watcher {
-    /// Due times closer than this share one wake-up.
-    static let tick = Duration.milliseconds(10)
-
-    let dependencies: Dependencies
+    private let dependencies: Dependencies
     private let executor: any SerialExecutor
     private let dispatcher: Dispatcher
     let commits: CommitBatcher
@@ -16,10 +13,10 @@ public actor Watcher {
     nonisolated let rules: RuleCoordinator
     private let pipeline: PollPipeline
     private let deferredWrites = DeferredWrites()
-    var schedule: PollSchedule
-    var share: SourceShare
+    private(set) var schedule: PollSchedule
+    private var share: SourceShare
     private var isStopping = false
-    let sleep: WatcherSleep
+    private let sleep: WatcherSleep
     private var suspends: SuspendMonitor
     /// The newest time that the journal had when this run began; nil for an empty journal.
     public private(set) var newestStored: Timestamp?
@@ -125,24 +122,33 @@ public actor Watcher {
     /// on undisturbed; a poll of a source that was removed or has another request now is cancelled.
     public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
         try await rules.prepare(watch.rules)
-        let stored = try await recordsOfNew { share.polled(of: watch.sources) }
+        let stored = try await dependencies.journal.records { newNames(share.polled(of: watch.sources)) }
         share.configured = watch.sources
         schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
         // Also those without a snapshot: the commit of their first poll may be under way.
         await rules.reload(watch.rules, watched: watch.sources, polled: schedule.all.map(\.source))
+        rulesChanged()
+    }
+
+    /// Polls these of the configured sources alone. `rulesChanged` must follow.
+    /// - Returns: the records of what it did not poll before, and what it no longer polls.
+    func take(_ held: Set<String>) async throws(JournalError) -> (gained: [SourceRecord], released: [WatchedSource]) {
+        share.held = held
+        let stored = try await dependencies.journal.records { newNames(share.polled) }
+        let new = newNames(share.polled)
+        let released = schedule.all.filter { !held.contains($0.source.name) }
+        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
+        return (new.map { stored[$0] ?? SourceRecord(name: $0) }, released)
+    }
+
+    /// Polls earlier what other rules wait for.
+    func rulesChanged() {
         schedule.advanceForRules(now: dependencies.clock.now())
         sleep.wakeUp()
     }
 
-    /// Reads the records of the sources that are not watched yet. A call that runs beside it may change which these are.
-    func recordsOfNew(among sources: () -> [Source]) async throws(JournalError) -> [String: SourceRecord] {
-        var (stored, read): ([String: SourceRecord], Set<String>) = ([:], [])
-        while true {
-            let new = Set(sources().map(\.name)).filter { schedule[$0] == nil }
-            if new.isSubset(of: read) { return stored }
-            let records = try await dependencies.journal.sourceRecords()
-            (stored, read) = (Dictionary(records.map { ($0.name, $0) }) { _, last in last }, new)
-        }
+    private func newNames(_ sources: [Source]) -> Set<String> {
+        Set(sources.map(\.name)).filter { schedule[$0] == nil }
     }
 
     /// Accepts the empty list of a source as true. Returns when that is committed; a poll of the source is due then.
@@ -173,8 +179,6 @@ public actor Watcher {
     /// Reads the silences again, after a command or a button changed them.
     public func silencesChanged() async { await rules.silencesChanged() }
 
-    // MARK: Sleep
-
     /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
     private func catchUpAfterSleep() {
         guard let length = suspends.takeSuspend() else { return }
@@ -187,8 +191,7 @@ public actor Watcher {
     private func sleepUntilNext() async {
         guard !isStopping else { return }
         catchUpAfterSleep()
-        let now = dependencies.clock.now().boot
-        await sleep.sleep(until: max(now.advanced(by: Watcher.tick), nextDeadline ?? now.advanced(by: .seconds(3600))))
+        await sleep.sleep(until: nextDeadline)
     }
 
     private var nextDeadline: BootTime? {

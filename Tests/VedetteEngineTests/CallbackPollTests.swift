@@ -85,13 +85,66 @@ struct CallbackPollTests {
         world.fetcher.serve(url("a"), "1=Ready")
         try await world.run {
             try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "\n")
+            try await world.advance(.seconds(70)) { await world.emptiness != nil }
             world.fetcher.hang(url("a"))
             try await world.advance(.seconds(70)) { world.fetcher.isHeld(url("a")) }
             let accepting = Task { try await world.watcher.accept("a") }
-            for _ in 0..<200 { await Task.yield() }
-            #expect(await world.watcher.pollsUnderWay == 1)
+            for _ in 0..<500 { await Task.yield() }
+            #expect(await world.emptiness != .accepted)
             world.fetcher.release(url("a"))
             try await accepting.value
+            try await world.advance(.seconds(70)) { await world.journal.events.contains { $0.kind == .disappeared } }
         }
+    }
+
+    @Test(
+        "a list's page that is as before but leads to another one now is not taken as unchanged", arguments: [200, 304])
+    func grown(status: Int) async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready", [("ETag", "\"v1\"")])
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            let headers = [("ETag", "\"v1\""), ("Next", url("a") + "?2"), ("Link", "<?2>; rel=\"next\"")]
+            world.fetcher.answer(url("a")) { request in
+                let isKnown = status == 304 && !request.validators.isEmpty
+                return .success(FakeFetcher.response(url("a"), "1=Ready", status: isKnown ? 304 : 200, headers))
+            }
+            world.fetcher.serve(url("a") + "?2", "2=Ready")
+            try await world.advance(.seconds(70)) { await world.journal.events.contains { $0.item?.key == "2" } }
+        }
+        #expect(world.fetcher.sent > 0)
+    }
+
+    @Test("an unchanged response confirms that an item is gone")
+    func absence() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=a\n2=b\n3=c")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "1=a\n2=b")
+            try await world.advance(.seconds(200)) { await world.journal.events.contains { $0.kind == .disappeared } }
+        }
+        #expect(await world.journal.events.map { "\($0.kind) \($0.item?.key ?? "")" } == ["disappeared 3"])
+    }
+
+    @Test("a 304 to a request without validators is not believed")
+    func unexpected() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.answer(url("a")) { request in
+                let isPast = request.headers.contains { $0.name == "Cache-Control" && $0.value == "no-cache" }
+                return .success(FakeFetcher.response(url("a"), isPast ? "1=Gone" : "", status: isPast ? 200 : 304))
+            }
+            try await world.advance(.seconds(70)) { world.sink.seen.contains("1: Ready → Gone") }
+        }
+    }
+}
+
+extension World {
+    fileprivate var emptiness: SnapshotHead.Emptiness? {
+        get async { await journal.records["a"]?.snapshot?.emptiness }
     }
 }

@@ -34,11 +34,13 @@ struct CrashNightTests {
         init(_ scratch: Scratch, _ clock: ManualClock) throws {
             (self.scratch, self.clock) = (scratch, clock)
             journal = try SQLiteJournal.open(directory: scratch.path)
+            let executor = QueueExecutor()
+            fetcher.callBack(on: executor)
             let dependencies = Dependencies(
-                fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(), log: LogLines(),
+                fetcher: fetcher, callbacks: fetcher, journal: journal, clock: clock, random: SeededRandom(),
+                log: LogLines(),
                 userAgent: "test/1",
                 transformer: FakeShaper(), civil: Greenwich())
-            let executor = QueueExecutor()
             let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
             let watch = WatchConfiguration(sources: [source("a", every: .seconds(900))], rules: CrashNightTests.rules)
             watcher = Watcher(watch, dependencies, on: executor, dispatcher: dispatcher)

@@ -138,7 +138,8 @@ final class FakeFetcher: Fetcher {
         guard var response = try answer?(request).get() else {
             throw FetchError(.refused, "nothing is served at \(url)")
         }
-        if response.status == 304 || (response.status == 200 && response.digest == request.knownDigest) {
+        let isConfirmed = response.status == 304 && !request.validators.isEmpty
+        if isConfirmed || (response.status == 200 && response.digest == request.knownDigest) {
             (response.body, response.isUnchanged) = ([], true)
         }
         return response

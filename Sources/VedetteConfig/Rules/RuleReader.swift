@@ -113,6 +113,8 @@ enum Names {
         let isGood =
             !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
             && name.unicodeScalars.allSatisfy { scalar in
+                // Most are ASCII, for which the tables of Unicode need not be read.
+                if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) { return true }
                 let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
                 return isWord || scalar.properties.generalCategory == .nonspacingMark
                     || "-_.:+@".unicodeScalars.contains(scalar)

@@ -134,6 +134,7 @@ extension YAMLNode {
         if let tag = foreignTag { findings.error(place, "the tag '\(tag)' has no meaning here; remove it") }
         guard source.budget.spend(mapping.count + 1, at: place, findings) else { return nil }
         var entries: [YAMLEntry] = []
+        entries.reserveCapacity(mapping.count)
         var merged: [YAMLEntry] = []
         for (key, value) in mapping {
             let key = with(key)
@@ -148,6 +149,7 @@ extension YAMLNode {
                 entries.append(YAMLEntry(name: name, key: key, value: with(value)))
             }
         }
+        guard !merged.isEmpty else { return entries }
         var names = Set(entries.map(\.name))
         return entries + merged.filter { names.insert($0.name).inserted }
     }

@@ -4,6 +4,10 @@ import VedetteCore
 
 /// The watcher's sleep between two polls. It belongs to the watcher's actor.
 final class WatcherSleep {
+    /// Due times closer than this share one wake-up.
+    static let tick = Duration.milliseconds(10)
+    private static let longest = Duration.seconds(3600)
+
     private let clock: any Clock
     private var timer: Task<Void, Never>?
     /// When the watcher wakes; nil while it is awake.
@@ -11,13 +15,15 @@ final class WatcherSleep {
 
     init(_ clock: any Clock) { self.clock = clock }
 
-    /// Sleeps until the deadline, or until it is woken.
-    func sleep(until deadline: BootTime) async {
-        end = deadline
-        let timer = Task { [clock] () -> Void in _ = try? await clock.sleep(until: deadline) }
+    /// Sleeps until the deadline, for an hour at most, or until it is woken.
+    func sleep(until deadline: BootTime?) async {
+        let now = clock.now().boot
+        let end = max(now.advanced(by: WatcherSleep.tick), deadline ?? now.advanced(by: WatcherSleep.longest))
+        self.end = end
+        let timer = Task { [clock] () -> Void in _ = try? await clock.sleep(until: end) }
         self.timer = timer
         await timer.value
-        (self.timer, end) = (nil, nil)
+        (self.timer, self.end) = (nil, nil)
     }
 
     /// Ends the sleep.

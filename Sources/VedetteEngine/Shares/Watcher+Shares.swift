@@ -7,23 +7,29 @@ extension Watcher {
     /// Polls these of the configured sources alone, and evaluates the deadlines of these rules alone. Returns when no poll
     /// of another source is under way, and what such polls committed is in the journal.
     func hold(sources: Set<String>, rules names: Set<String>) async throws(JournalError) {
-        share.held = sources
-        let stored = try await recordsOfNew { share.polled }
-        let before = Set(schedule.byName.keys)
-        let released = schedule.all.filter { !sources.contains($0.source.name) }
-        schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())
-        let after = Set(schedule.byName.keys)
-        let gained = after.subtracting(before).map { stored[$0] ?? SourceRecord(name: $0) }
-        let lost = before.subtracting(after)
+        let (gained, released) = try await take(sources)
         var problem: JournalError?
         do throws(JournalError) {
-            try await rules.hold(gained: gained, lost: lost, rules: names)
+            try await rules.hold(gained: gained, lost: Set(released.map(\.source.name)), rules: names)
         } catch {
             problem = error
         }
-        schedule.advanceForRules(now: dependencies.clock.now())
-        sleep.wakeUp()
+        rulesChanged()
         for source in released { await source.waitForPoll() }
         if let problem { throw problem }
+    }
+}
+
+extension Journal {
+    /// Reads the records of new sources.
+    /// - Parameter names: those that are not watched yet; a call that runs beside this one may change which these are.
+    func records(of names: () -> Set<String>) async throws(JournalError) -> [String: SourceRecord] {
+        var (stored, read): ([String: SourceRecord], Set<String>) = ([:], [])
+        while true {
+            let new = names()
+            if new.isSubset(of: read) { return stored }
+            let records = try await sourceRecords()
+            (stored, read) = (Dictionary(records.map { ($0.name, $0) }) { _, last in last }, new)
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 import VedetteCore
 
-/// What a poll does besides for a source with a stream.
+/// Polls of sources with a stream.
 extension PollPipeline {
     /// Reads the stored rows of some items.
     func items(of source: WatchedSource, _ keys: Set<String>) async throws(JournalError) -> [String: StoredItem] {

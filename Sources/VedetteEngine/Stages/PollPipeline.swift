@@ -60,13 +60,14 @@ final class PollPipeline {
                 result, of: source, poll, connection: isKept ? result.completeBody : connection,
                 reconnect: isKept ? result.reconnect(source.source.interval) : nil)
         } catch {
-            failed(source, error)
+            noteFailure(error, of: source)
             return nil
         }
     }
 
-    /// The snapshot stands as it was: the same poll is made again at the usual interval.
-    func failed(_ source: WatchedSource, _ error: JournalError) {
+    /// Takes note of a poll that the journal refused. The snapshot stands as it was: the same poll is made again at the usual
+    /// interval.
+    func noteFailure(_ error: JournalError, of source: WatchedSource) {
         dependencies.log.log(
             error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
         source.lastResult = .unwritten(error.detail)
@@ -82,6 +83,7 @@ final class PollPipeline {
         connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
     ) async throws(JournalError) -> Committed? {
         guard !source.isRemoved, !source.mustRestart else { return nil }
+        noteAnswer(result, of: source)
         let stored = try await itemsToConfirm(by: result, of: source, poll)
         let plan = ConnectionPlan(connection: connection, reconnect: reconnect)
         switch makeTransition(source, result, poll.id, plan, stored) {
@@ -95,6 +97,8 @@ final class PollPipeline {
         }
     }
 
+    /// Evaluates the rules over a transition, and commits both.
+    /// - Returns: what was committed; nil when the rules cannot be evaluated now, so that the poll is made again.
     func evaluateAndCommit(
         _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
     ) async throws(JournalError) -> Committed? {
@@ -130,22 +134,28 @@ final class PollPipeline {
     // MARK: Begin
 
     /// Starts a poll.
-    /// - Parameter memory: the poll's share of the memory for what polls read.
-    func begin(_ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?) -> PollStages {
+    /// - Parameters:
+    ///   - memory: the poll's share of the memory for what polls read.
+    ///   - sent: the poll, when its first request was sent already.
+    func begin(
+        _ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?, after sent: SentPoll? = nil
+    ) -> PollStages {
         let (journal, name) = (dependencies.journal, source.source.name)
         var poll = PollStages(
-            id: pollIdentifier(random: dependencies.random.next()), source: source.source,
+            id: sent?.id ?? pollIdentifier(random: dependencies.random.next()), source: source.source,
             snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
             fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
             transformer: dependencies.transformer, thresholds: rules.interests.thresholds(for: name),
             links: source.links,
             storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits,
             memory: memory)
-        poll.prepared = prepare(source, poll.requests)
+        poll.prepared = sent?.prepared ?? prepare(source, in: lane)
         return poll
     }
 
-    func prepare(_ source: WatchedSource, _ requests: RequestBuilder) -> PreparedRequest {
+    /// Prepares the first request of a poll, and keeps it for the next poll of a source that is polled often.
+    func prepare(_ source: WatchedSource, in lane: Lane) -> PreparedRequest {
+        let requests = RequestBuilder(source: source.source, lane: lane, userAgent: dependencies.userAgent)
         let prepared = PreparedRequest.of(
             requests, source.record.snapshot, now: dependencies.clock.now().wall, after: source.prepared)
         source.prepared = source.source.interval.every <= PollPipeline.shortInterval ? prepared : nil
@@ -153,6 +163,13 @@ final class PollPipeline {
     }
 
     // MARK: Transition
+
+    /// Notes whether the host of a source answered, and what its items' links answered.
+    func noteAnswer(_ result: PollResult, of source: WatchedSource) {
+        if case .cancelled = result.outcome { return }
+        if let links = result.links { source.links = links }
+        network.pollEnded(result, of: source)
+    }
 
     /// Reads the items whose absence an unchanged response confirms.
     private func itemsToConfirm(
@@ -164,7 +181,7 @@ final class PollPipeline {
         return try await dependencies.journal.items(of: source.source.name)
     }
 
-    /// Applies a result to the source's record.
+    /// Applies a result to the source's record. `noteAnswer` came before.
     /// - Parameters:
     ///   - poll: the poll's id.
     ///   - stored: the items whose absence it confirms.
@@ -177,8 +194,6 @@ final class PollPipeline {
             postpone(source)
             return .void
         }
-        if let links = result.links { source.links = links }
-        network.pollEnded(result, of: source)
         let now = dependencies.clock.now()
         source.followWallClock(now)
         var transition = PollTransition(
@@ -330,7 +345,7 @@ final class PollPipeline {
     }
 
     /// Takes back what a transition that is not committed changed beside its record.
-    private func takeBack(_ note: PollNote, of source: WatchedSource) {
+    func takeBack(_ note: PollNote, of source: WatchedSource) {
         if note.announcement != nil { network.announced(nil) }
         if note.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
     }

@@ -8,7 +8,9 @@ struct SentPoll {
     let id: String
     let start: PollSchedule.Start
     let prepared: PreparedRequest
-    let at: BootTime
+    let sentAt: BootTime
+    /// Whether the request has validators, so that a 304 answers it.
+    let hasValidators: Bool
     let fetcher: any CallbackFetcher
     let request: SentRequestID
 

@@ -6,7 +6,7 @@ import VedetteSystem
 
 /// Requests without a task: the loop's thread calls back when the response is there.
 extension HTTPClient: CallbackFetcher {
-    /// Who gets the result of a request.
+    /// The recipient of a request's result.
     enum Recipient {
         case task(Transfer.Continuation)
         case callback(RedirectHop, @Sendable (FirstAnswer) -> Void)
@@ -22,7 +22,7 @@ extension HTTPClient: CallbackFetcher {
         guard !isShutDown, request.login == nil, request.handshake == nil, request.stream == nil else { return nil }
         if case .grant = request.credentials { return nil }
         if let session = request.session, request.cookies != .none {
-            // Stored cookies must be read before.
+            // Stored cookies must be read first.
             guard request.cookies != .journal else { return nil }
             markUsed(session, now: KernelClock.monotonic.milliseconds)
         }
@@ -42,16 +42,16 @@ extension HTTPClient: CallbackFetcher {
 
     public func cancel(_ id: SentRequestID) async { cancel(id.number) }
 
-    /// Hands a result to whoever waits for it.
+    /// Delivers a result to its recipient.
     func deliver(_ result: Result<RawResponse, FetchError>, to recipient: Recipient) {
         switch recipient {
         case .task(let continuation): continuation.resume(returning: result)
         case .callback(let hop, let ended):
-            if case .success(let raw) = result, !raw.setsCookies, let response = HTTPClient.unchanged(raw, hop) {
-                ended(.unchanged(response))
-            } else {
-                ended(.other(ReceivedHop(self, hop, result)))
+            guard case .success(let raw) = result, let response = HTTPClient.unchanged(raw, hop) else {
+                return ended(.other(ReceivedHop(self, hop, result)))
             }
+            if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
+            ended(.unchanged(response))
         }
     }
 }
@@ -70,6 +70,6 @@ private final class ReceivedHop: PendingResponse {
 
     func response() async throws(FetchError) -> Response {
         guard let result = result.withLock({ $0.take() }) else { throw HTTPClient.cancelled }
-        return try await client.follow(hop, try result.get())
+        return try await client.follow(hop, try (consume result).get())
     }
 }

@@ -147,11 +147,12 @@ public actor HTTPClient: Fetcher {
         return try await follow(hop, try await transfer(hop))
     }
 
-    /// Follows the redirects of a first response.
-    /// - Parameter first: of the request of that hop.
-    func follow(_ first: RedirectHop, _ response: RawResponse) async throws(FetchError) -> Response {
+    /// Follows the redirects of the response to a first request.
+    func follow(_ first: RedirectHop, _ response: consuming RawResponse) async throws(FetchError) -> Response {
         let request = first.request
-        var (hop, raw) = (first, response)
+        var hop = first
+        // The body of a redirect is freed before the next request.
+        var raw = response
         var movedTo: String?
         var isPermanent = true
         var left = request.redirects

@@ -5,7 +5,7 @@ public protocol CallbackFetcher: Fetcher {
     /// Sends the first request of a fetch. The caller runs on the fetcher's executor.
     ///
     /// - Parameter ended: called on that executor, once, after this function has returned.
-    /// - Returns: nil when something must be awaited before, such as a token: `fetch` does that.
+    /// - Returns: nil when `fetch` must do it: something must be awaited first, such as a token, or the request cannot be sent.
     func send(_ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID?
 
     /// Cancels a request that was sent; one that has ended is left alone.
@@ -23,7 +23,7 @@ public struct SentRequestID: Sendable, Hashable {
 
 /// How the first request of a fetch ended.
 public enum FirstAnswer: Sendable {
-    /// The response `isUnchanged`, and nothing else is to be done.
+    /// The response `isUnchanged`: it answers the conditions of the request, and has no body.
     case unchanged(Response)
     /// Anything else: a body, a redirect, an error.
     case other(any PendingResponse)

@@ -10,7 +10,7 @@ public struct Response: Sendable {
     public var body: [UInt8]
     /// The digest of the body as received, before decoding.
     public var digest: UInt64
-    /// Whether it is a 304, or has the digest that the request knew.
+    /// Whether it is a 304 to a request with validators, or has the digest that the request knew.
     public var isUnchanged: Bool
     /// The URL after redirects.
     public var url: String
