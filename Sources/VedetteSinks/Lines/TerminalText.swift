@@ -7,7 +7,8 @@ public enum TerminalText {
     /// - Parameter limit: in Unicode scalars; longer text ends with `…`.
     public static func safe(_ text: String, limit: Int = 500) -> String {
         // Most text is harmless and needs no copy; its bytes are at least as many as its scalars.
-        if text.utf8.count <= limit, text.utf8.allSatisfy({ (32..<127).contains($0) }) { return text }
+        var bytes = text
+        if text.utf8.count <= limit, bytes.withUTF8({ $0.allSatisfy { (32..<127).contains($0) } }) { return text }
         if text.utf8.count <= limit, text.unicodeScalars.allSatisfy(isHarmless) { return text }
         var out = String.UnicodeScalarView()
         for (i, scalar) in text.unicodeScalars.enumerated() {

@@ -31,13 +31,25 @@ struct TextTable {
         return rows.map { row in
             // No line ends in spaces.
             let last = row.lastIndex { $0.width > 0 } ?? 0
-            let line = row[...last].enumerated().reduce(StyledText("")) { line, cell in
-                let text = cell.element.truncated(to: widths[cell.offset])
-                return line + (cell.offset == last ? text : text.padded(to: widths[cell.offset] + 2))
-            }
+            let line = TextTable.line(row[...last], widths)
             // In a very narrow terminal the other columns are too wide already.
             return width.map { line.truncated(to: $0) } ?? line
         }
+    }
+
+    /// Returns one line, made in one text: lists may have thousands.
+    private static func line(_ cells: ArraySlice<StyledText>, _ widths: [Int]) -> StyledText {
+        var (text, width) = ("", 0)
+        for (column, cell) in zip(cells.indices, cells) {
+            let cell = cell.truncated(to: widths[column])
+            text += cell.text
+            width += cell.width
+            guard column + 1 < cells.endIndex else { break }
+            let blanks = max(0, widths[column] + 2 - cell.width)
+            text += String(repeating: " ", count: blanks)
+            width += blanks
+        }
+        return StyledText(painted: text, width: width)
     }
 
     private func widths(within limit: Int?, _ shrinking: [Int]) -> [Int] {
