@@ -177,7 +177,7 @@ def live(driver: webdriver.Chrome, world: World) -> None:
     expect(driver.execute_script("return window.isSame"), "the document is the same")
     driver.get(world.address + "/sources/systems")
     world.write("Failed")
-    wait("so does it in the page of its source", lambda: re.search(r"prod-1 Failed", text(driver)))
+    wait("so does it in the page of its source", lambda: re.search(r"prod-1\s+Failed", text(driver)))
 
 
 def buttons(driver: webdriver.Chrome, world: World) -> None:
