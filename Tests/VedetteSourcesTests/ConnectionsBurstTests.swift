@@ -10,7 +10,7 @@ import VedetteTestSupport
 struct ConnectionsBurstTests {
     private static let start: Int64 = 1_795_000_000_123
 
-    private func manners(_ dice: inout SplitMix64) -> ConnectionsServer.OriginLimits {
+    private func originLimits(_ dice: inout SplitMix64) -> ConnectionsServer.OriginLimits {
         ConnectionsServer.OriginLimits(
             hasLinks: .random(using: &dice), linksDropSize: .random(using: &dice),
             linksNameOtherHost: .random(using: &dice), heedsBefore: true,
@@ -49,7 +49,7 @@ struct ConnectionsBurstTests {
     func drifting(seed: Int) throws {
         var dice = SplitMix64(UInt64(seed))
         var server = ConnectionsServer(now: Self.start)
-        server.manners = manners(&dice)
+        server.manners = originLimits(&dice)
         var polls = try ConnectionsPolls()
         let before = Int.random(in: 0...60, using: &dice)
         server.add(before)
@@ -75,7 +75,7 @@ struct ConnectionsBurstTests {
     func withoutBefore(seed: Int) throws {
         var dice = SplitMix64(UInt64(seed))
         var server = ConnectionsServer(now: Self.start)
-        server.manners = manners(&dice)
+        server.manners = originLimits(&dice)
         server.manners.heedsBefore = false
         var polls = try ConnectionsPolls()
         server.add(20)

@@ -29,7 +29,7 @@ public struct PageText: Sendable {
     /// Returns what a state of a source of this kind means; nil when nobody can tell.
     public var meaning: @Sendable (_ state: String, _ kind: String) -> StateMeaning?
 
-    /// Returns what became of a message: the word for its state, and the rest of the sentence.
+    /// Returns the outcome of a message: the name of its state, and the rest of the sentence.
     public var outcome: @Sendable (DeliveryStatus, _ now: Timestamp) -> (state: String, rest: String)
 
     /// Creates the words of a page.

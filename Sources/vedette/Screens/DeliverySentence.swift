@@ -22,7 +22,7 @@ struct DeliverySentence {
 
     private var sentence: String { parts.state + parts.rest }
 
-    /// The word for the state, and the rest of the sentence.
+    /// The name of the state, and the rest of the sentence.
     var parts: (state: String, rest: String) {
         let rule = [.sent, .pending].contains(status.state) ? " by the rule \(status.delivery.message.rule)" : ""
         return (words.state, " \(words.preposition) \(status.delivery.message.sink)\(words.end)\(rule)")

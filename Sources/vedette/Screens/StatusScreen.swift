@@ -185,7 +185,7 @@ struct StatusScreen: Sendable {
     private var sources: [StyledText] {
         guard isWhole || facts.sources.count <= StatusScreen.mostSources else {
             return [
-                fitted(StyledText("`vedette status --all` lists the sources, `vedette status SOURCE` tells all of one"))
+                fitted(StyledText("`vedette status --all` lists the sources, `vedette status SOURCE` shows one"))
             ]
         }
         guard !facts.sources.isEmpty else { return [] }
