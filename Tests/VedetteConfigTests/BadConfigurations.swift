@@ -166,7 +166,7 @@ extension Bad {
         Bad("sinks: {d: {kind: desktp}}", "1:19: unknown kind 'desktp'; did you mean 'desktop'?"),
         Bad("sinks: {d: {url: x}}", "1:12: sink 'd' lacks 'kind': one of desktop, slack, webhook"),
         Bad("sinks: {d: desktop}", "1:12: sink 'd' must be a map, not a text"),
-        Bad("sinks: {h: {kind: webhook}}", "1:12: sink 'h' lacks 'url': Where to."),
+        Bad("sinks: {h: {kind: webhook}}", "1:12: sink 'h' lacks 'url': where to"),
         Bad(
             "sinks: {h: {kind: webhook, url: https://h/, title: 'a {{itm.name}}', headrs: {}}}",
             "1:55: in 'title': unknown name 'itm.name'; did you mean 'item.name'?",

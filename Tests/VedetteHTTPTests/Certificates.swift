@@ -104,7 +104,10 @@ final class ScriptServer: Sendable {
         self.port = port
     }
 
-    deinit {
+    deinit { end() }
+
+    /// Ends the server and waits until it has ended.
+    func end() {
         try? input.fileHandleForWriting.close()
         process.waitForEnd()
     }

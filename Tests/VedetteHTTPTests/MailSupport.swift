@@ -34,7 +34,11 @@ final class MailBox: Sendable {
             ["--folder", folder.path, "--certificate", pair.certificate, "--key", pair.key] + options, python: python)
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit {
+        // While it runs, it may write a file into the folder that is being removed.
+        server.end()
+        try? FileManager.default.removeItem(at: folder)
+    }
 
     var port: Int { server.port }
 

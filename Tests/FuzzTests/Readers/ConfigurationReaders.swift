@@ -43,7 +43,9 @@ extension FuzzReader {
                     guard !["command", "file", "netrc"].contains(where: text.contains) else { return nil }
                     let file = ConfigurationFile(path: "a.yaml", text: text, isPrivate: true)
                     let loaded = loader.load([file])
-                    return finding(in: loaded, lines: text.unicodeScalars.count { $0 == "\n" } + 2)
+                    // What ends a line of YAML 1.1 (§5.4).
+                    let ends: Set<Unicode.Scalar> = ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"]
+                    return finding(in: loaded, lines: text.unicodeScalars.count(where: ends.contains) + 2)
                 }
             }),
         FuzzReader(
