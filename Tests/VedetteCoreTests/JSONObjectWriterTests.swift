@@ -55,4 +55,18 @@ struct JSONObjectWriterTests {
             #expect(SourceRecord(name: "a", json: try JSON(parsing: record.bytes)) == record)
         }
     }
+
+    @Test("what must be escaped is escaped at every place of a long text")
+    func places() throws {
+        for scalar in (0...0x7F).compactMap(Unicode.Scalar.init) + ["\u{9B}", "é", "\u{2028}", "\u{202E}", "\u{3042}"] {
+            for place in 0..<20 {
+                let text = String("some words of text more".prefix(place)) + String(scalar) + "and some other words"
+                let written = JSON.string(text).bytes
+                #expect(try JSON(parsing: written) == .string(text))
+                let shown = String(decoding: written, as: UTF8.self).unicodeScalars
+                let isEscaped = scalar.value < 0x20 || [0x22, 0x5C, 0x7F, 0x9B, 0x2028, 0x202E].contains(scalar.value)
+                #expect(shown.contains("\\") == isEscaped, "\(scalar.value)")
+            }
+        }
+    }
 }

@@ -42,4 +42,24 @@ struct HTMLTextTests {
             #expect((cut == whole) == (whole.utf8.count <= limit))
         }
     }
+
+    @Test("white space, markup and controls are found at every place of a long text")
+    func places() {
+        let marks = (0...0x7F).map { String(Unicode.Scalar($0)) } + ["\u{A0}", "é", "  ", "\u{3042}", "&amp;", "<b>"]
+        for mark in marks {
+            for place in 0..<20 {
+                let (before, after) = (String("some words of text more".prefix(place)), "and some other words of text")
+                let text = before + mark + after
+                #expect(HTMLText.collapse(text) == joined(text), "\(text.debugDescription)")
+                guard mark != "<" else { continue }
+                let shown = mark == "&amp;" ? "&" : mark == "<b>" ? "" : mark
+                #expect(HTMLText.plain(text) == joined(before + shown + after), "\(text.debugDescription)")
+            }
+        }
+    }
+
+    private func joined(_ text: String) -> String {
+        text.unicodeScalars.split { $0.value <= 0x20 || $0.value == 0x7F || $0.value == 0xA0 }
+            .map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")
+    }
 }

@@ -112,8 +112,13 @@ public enum JSON: Sendable, Hashable {
         var text = text
         out.append(UInt8(ascii: "\""))
         text.withUTF8 { bytes in
-            var plain = bytes.startIndex
-            for (at, byte) in bytes.enumerated() {
+            var (plain, at) = (0, 0)
+            while at < bytes.count {
+                if at + 8 <= bytes.count, isPlain(UnsafeRawBufferPointer(bytes), at) {
+                    at += 8
+                    continue
+                }
+                let byte = bytes[at]
                 if mustBeEscaped(byte) {
                     out.append(contentsOf: bytes[plain..<at])
                     escape(byte, to: &out)
@@ -126,10 +131,24 @@ public enum JSON: Sendable, Hashable {
                     out.append(contentsOf: hex.utf8)
                     plain = at + control.length
                 }
+                at += 1
             }
             out.append(contentsOf: bytes[plain...])
         }
         out.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether eight bytes are ASCII and stand for themselves: one comparison for all of them. It may be false although they do
+    /// (https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord).
+    private static func isPlain(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> Bool {
+        let word = bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+        let quote = word ^ (ones &* 0x22)
+        let backslash = word ^ (ones &* 0x5C)
+        let delete = word ^ (ones &* 0x7F)
+        let hits = (word &- ones &* 0x20) | (quote &- ones) | (backslash &- ones) | (delete &- ones)
+        // A top bit stands for a hit, or for a byte that is not ASCII.
+        return (hits | word) & tops == 0
     }
 
     private static func mustBeEscaped(_ byte: UInt8) -> Bool {

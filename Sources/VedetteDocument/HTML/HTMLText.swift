@@ -105,6 +105,7 @@ public enum HTMLText {
             // One byte beyond the limit shows that something was cut.
             let most = min(source.count, start + max(1, limit + 1 - count))
             var end = start + 1
+            while end + 8 <= most, eightGoOn(source, end, isHTML: isHTML) { end += 8 }
             while end < most, goesOn(source, end, isHTML: isHTML) { end += 1 }
             spaceIsDue = source[end - 1] == 0x20
             let words = source[start..<(spaceIsDue ? end - 1 : end)]
@@ -123,6 +124,24 @@ public enum HTMLText {
             default: !isNoBreakSpace(source, at)
             }
         }
+
+        /// Whether `goesOn` is true of eight bytes: one comparison for all of them. It may be false although it is true, as for
+        /// all that is not ASCII (https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord).
+        private func eightGoOn(_ source: UnsafeBufferPointer<UInt8>, _ at: Int, isHTML: Bool) -> Bool {
+            let source = UnsafeRawBufferPointer(source)
+            let bytes = source.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+            let before = source.loadUnaligned(fromByteOffset: at - 1, as: UInt64.self)
+            // The highest bit of each byte stands for an end: of a control, of DEL, of the second space, of markup.
+            var ends = bytes | (bytes &- Out.all(0x20)) | (bytes &+ Out.all(0x01))
+            ends |= Out.equal(bytes, 0x20) & Out.equal(before, 0x20)
+            if isHTML { ends |= Out.equal(bytes, UInt8(ascii: "<")) | Out.equal(bytes, UInt8(ascii: "&")) }
+            return ends & Out.all(0x80) == 0
+        }
+
+        private static func all(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+        /// Sets the highest bit of each ASCII byte that is equal, and perhaps of one behind such a byte.
+        private static func equal(_ bytes: UInt64, _ byte: UInt8) -> UInt64 { (bytes ^ all(byte)) &- all(0x01) }
 
         /// True at U+00A0, the character of `&nbsp;`.
         private func isNoBreakSpace(_ source: UnsafeBufferPointer<UInt8>, _ at: Int) -> Bool {

@@ -26,6 +26,8 @@ enum FeedDateNames {
         guard word.count >= 3 else { return nil }
         let first = word.prefix(3).reduce(UInt64(0)) { $0 << 8 | UInt64($1 < 0x80 ? $1 | 0x20 : $1) }
         if let month = english[first] { return month }
+        // Most words before a date. No month of the languages below begins so.
+        if weekdays.contains(first) { return nil }
         let text = String(decoding: word, as: UTF8.self).lowercased()
         return foreign.first { text.hasPrefix($0.beginning) }?.month
     }
@@ -34,6 +36,8 @@ enum FeedDateNames {
         "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
         "dec": 12,
     ].packedKeys
+
+    private static let weekdays = Set(["sun", "mon", "tue", "wed", "thu", "fri", "sat"].map(packed))
 
     /// German, French, Italian, Spanish, Portuguese, Dutch, Swedish, Polish and Russian, where the English beginnings do not match.
     private static let foreign: [(beginning: String, month: Int)] = [
