@@ -22,42 +22,6 @@ public struct Configuration: Sendable {
     public var files: [String]
 }
 
-/// A sink as it is configured; `make` builds it when the watcher starts.
-public struct SinkDefinition: Sendable {
-    /// The name, unique over all files.
-    public var name: String
-    /// The name of the kind.
-    public var kindName: String
-    /// Makes the sink.
-    public var make: SinkKindEntry.Factory
-    /// The settings that every sink has.
-    public var policy: DeliveryPolicy
-    /// Whether the receiver's certificate is not verified.
-    public var isInsecure = false
-    /// The only one of several watchers that delivers to it; nil for any.
-    public var watcher: String?
-    /// A digest of its configuration, so that a reload finds a changed sink. It must not be stored or shown, since it depends
-    /// on literal secrets.
-    public var fingerprint: UInt64
-}
-
-/// Settings of the whole program.
-public struct Settings: Sendable {
-    /// How long events are kept.
-    public var keepEvents: Duration = .seconds(30 * 86_400)
-    /// Size in bytes above which the journal loses events younger than `keepEvents`.
-    public var keepBytes: Int64 = 1_000_000_000
-    /// The age at which a pending delivery is given up.
-    public var giveUp: Duration = .seconds(72 * 3600)
-    /// The database of the journal; nil for SQLite in the state directory.
-    public var postgres: PostgresServer?
-    /// The name of this watcher among several on one PostgreSQL; nil for the host's name.
-    public var watcher: String?
-
-    /// Creates the default settings.
-    public init() {}
-}
-
 /// The result of reading the configuration.
 public struct Loaded: Sendable {
     /// The configuration; nil when it has any error.

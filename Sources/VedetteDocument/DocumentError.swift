@@ -38,7 +38,8 @@ public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     public var description: String {
-        guard let offset else { return reason }
+        // A document that is wrong from its first byte is wrong as a whole.
+        guard let offset, offset > 0 else { return reason }
         return "\(reason) (byte \(offset))"
     }
 }

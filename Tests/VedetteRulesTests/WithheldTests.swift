@@ -50,6 +50,27 @@ struct WithheldTests {
         #expect(harness.last?.summary?.parts.map(\.state) == ["lost", "down"])
     }
 
+    @Test("when all that a limit withheld is over, the next message has the count, also after a restart")
+    func allOver() {
+        var harness = RuleHarness(Self.limited)
+        for key in ["x", "a", "b"] { harness.item(key, "down", was: "up") }
+        for key in ["a", "b"] { harness.item(key, "up", was: "down") }
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: x: up → down"], "nothing of it is so any more")
+        var late = harness
+        harness.restart()
+        harness.pass(.seconds(3600))
+        harness.item("c", "down", was: "up")
+        #expect(harness.sent.dropFirst() == ["out: c: up → down (+2)"])
+        harness.pass(.seconds(600))
+        harness.item("d", "down", was: "up")
+        #expect(harness.sent.last == "out: d: up → down", "it is told once")
+        harness.pass(.seconds(600))
+        #expect(harness.rows.isEmpty)
+        late.pass(.seconds(7 * 86_400))
+        #expect(late.rows.isEmpty, "not for ever")
+    }
+
     @Test("an item that was withheld and is no longer so is counted, and not named")
     func over() {
         var harness = RuleHarness(Self.limited)
@@ -198,6 +219,20 @@ struct WithheldTests {
         #expect(harness.sent.isEmpty)
         harness.pass(.seconds(60))
         #expect(harness.sent == ["out: 2 events in lab"] && harness.rows.isEmpty)
+    }
+
+    @Test("a digest counts the messages that a snooze held and a later one replaced")
+    func replacedInDigest() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.digest = DigestPlan(release: .every(.seconds(60))) })
+        harness.silence(snooze)
+        for state in ["down", "up", "down"] { harness.item("a", state, was: state == "up" ? "down" : "up") }
+        harness.item("b", "down", was: "up")
+        harness.pass(.seconds(3600))
+        harness.restart()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(60))
+        #expect(harness.sent == ["out: 2 events in lab (+1)"] && harness.rows.isEmpty)
     }
 
     @Test("what is over is counted after a restart and after the silence of something else, too")

@@ -18,7 +18,7 @@ struct OptionReader {
         for spec in specs {
             if !map.has(spec.name) {
                 guard spec.isRequired else { continue }
-                findings.error(map.node.place, "\(map.what) lacks '\(spec.name)': \(spec.summary)")
+                findings.error(map.node.place, "\(map.what) lacks '\(spec.name)': \(OptionReader.phrase(spec.summary))")
                 isGood = false
             } else if let node = map[spec.name], let value = value(node, spec.type, "'\(spec.name)'") {
                 values[spec.name] = value
@@ -27,6 +27,13 @@ struct OptionReader {
             }
         }
         return isGood ? Options(values, stream: stream) : nil
+    }
+
+    /// Returns a sentence of the documentation as it stands behind a colon; one that begins with an abbreviation keeps it.
+    private static func phrase(_ sentence: String) -> String {
+        let body = sentence.hasSuffix(".") ? sentence.dropLast() : sentence[...]
+        guard let second = body.dropFirst().first, second.isLowercase else { return String(body) }
+        return body.prefix(1).lowercased() + body.dropFirst()
     }
 
     /// Reports what a kind refused at its place in the file.

@@ -20,6 +20,7 @@ enum SecretOrigin: Sendable, Hashable {
     /// The secret, and a warning about the place where it is kept.
     typealias Answer = (value: String, warning: String?)
 
+    /// In bytes.
     static let maximumSize = 64 << 10
 
     func read(_ environment: [String: String]) throws(Problem) -> Answer {
@@ -29,12 +30,12 @@ enum SecretOrigin: Sendable, Hashable {
                 throw Problem(detail: "the environment variable '\(name)' is not set; export it")
             }
             return (try SecretOrigin.check(value, "the environment variable '\(name)'"), nil)
-        case .file(let path): return try SecretOrigin.read(path)
+        case .file(let path): return try SecretFile.read(path)
         case .credential(let name):
             let store = CredentialStore(environment)
             switch store.file(name) {
-            case .systemd(let path): return (try SecretOrigin.content(of: path, "the credential '\(name)'").value, nil)
-            case .file(let path): return try SecretOrigin.read(path)
+            case .systemd(let path): return (try SecretFile.content(of: path, "the credential '\(name)'").value, nil)
+            case .file(let path): return try SecretFile.read(path)
             case .secretService, nil: break
             }
             guard let lookup = store.lookup(name) else { throw SecretOrigin.missing(name, store) }
@@ -130,27 +131,6 @@ enum SecretOrigin: Sendable, Hashable {
         }
     }
 
-    private static func read(_ path: String) throws(Problem) -> Answer {
-        let name = "the secret file '\(path)'"
-        let (value, mode) = try content(of: path, name)
-        guard mode & 0o007 == 0 else {
-            throw Problem(detail: "\(name) can be read or changed by everybody; write 'chmod 600 \(path)'")
-        }
-        let isShared = mode & 0o070 != 0
-        return (value, isShared ? "\(name) can be read by its group; write 'chmod 600 \(path)'" : nil)
-    }
-
-    private static func content(of path: String, _ name: String) throws(Problem) -> (value: String, mode: UInt32) {
-        switch BoundedFile.read(path, most: maximumSize) {
-        case .failure(let problem): throw Problem(detail: "\(name) cannot be used: \(problem.detail)")
-        case .success(let file):
-            guard let text = String(validating: file.bytes, as: UTF8.self) else {
-                throw Problem(detail: "\(name) is not UTF-8; a secret is one line of text")
-            }
-            return (try check(withoutLineEnd(text), name), file.mode)
-        }
-    }
-
     /// Editors and `echo` end a file with a line end, which is no part of the secret.
     static func withoutLineEnd(_ text: String) -> String {
         var scalars = text.unicodeScalars
@@ -158,7 +138,7 @@ enum SecretOrigin: Sendable, Hashable {
         return String(scalars)
     }
 
-    private static func check(_ value: String, _ name: String) throws(Problem) -> String {
+    static func check(_ value: String, _ name: String) throws(Problem) -> String {
         guard !value.isEmpty else { throw Problem(detail: "\(name) is empty") }
         guard !value.unicodeScalars.contains(where: { $0 == "\n" || $0 == "\r" || $0 == "\0" }) else {
             throw Problem(detail: "\(name) holds a line end or NUL; a secret is one line of text")

@@ -9,7 +9,8 @@ struct UsageValidator {
     let findings: Findings
 
     func validate(sources: [YAMLEntry], sinks: [YAMLEntry], windows: [YAMLEntry]) {
-        guard !rules.isEmpty else { return }
+        // What an error hides, such as a rule that names a source wrongly, may be what uses it.
+        guard !rules.isEmpty, !findings.hasErrors else { return }
         let matched = rules.map(\.rule.when.sources)
         if !matched.contains(nil) {
             var used = matched.reduce(into: Set<String>()) { $0.formUnion($1 ?? []) }

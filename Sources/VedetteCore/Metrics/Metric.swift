@@ -30,10 +30,10 @@ extension Metric {
     public static let polls = Metric(
         "vedette_polls_total", .counter, "Polls that ended, by source and outcome", labels: ["source", "outcome"])
     public static let pollDuration = Metric(
-        "vedette_poll_duration_seconds", .histogram(bounds: durations),
+        "vedette_poll_duration_seconds", .histogram(bounds: HistogramBounds.durations),
         "Time from the start of a poll to its end, with the wait for a connection", labels: ["lane"])
     public static let pollLateness = Metric(
-        "vedette_poll_lateness_seconds", .histogram(bounds: PollLateness.bounds),
+        "vedette_poll_lateness_seconds", .histogram(bounds: HistogramBounds.lateness),
         "Time from the moment at which a poll was due to its start", labels: ["lane"])
     public static let pollsInFlight = Metric(
         "vedette_polls_in_flight", .gauge, "Polls under way, and open streams, by lane", labels: ["lane"])
@@ -82,7 +82,4 @@ extension Metric {
         startTime,
         processorTime, residentMemory,
     ]
-
-    /// From an answer on loopback to the longest time-outs.
-    private static let durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 }

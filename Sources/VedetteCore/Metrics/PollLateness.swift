@@ -3,17 +3,13 @@
 /// How late the polls of the last ten to twenty minutes started after they were due. Older polls do not count, so that the
 /// figure shows how the watcher does now.
 public struct PollLateness: Sendable, Hashable {
-    /// Upper bounds of the buckets, in seconds. Due times within 10 ms of each other share one wake-up.
-    public static let bounds = [
-        0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
-    ]
     /// The length of each of the two periods that count.
     static let period = Duration.seconds(600)
     /// A report that is older than this tells nothing of now.
     public static let longestAge = period * 2
 
-    private var previous = Histogram(bounds: bounds)
-    private var current = Histogram(bounds: bounds)
+    private var previous = Histogram(bounds: HistogramBounds.lateness)
+    private var current = Histogram(bounds: HistogramBounds.lateness)
     private var periodEnd: BootTime?
 
     public init() {}
@@ -37,8 +33,8 @@ public struct PollLateness: Sendable, Hashable {
         if let end = periodEnd {
             guard now >= end else { return }
             let isNext = now < end.advanced(by: PollLateness.period)
-            previous = isNext ? current : Histogram(bounds: PollLateness.bounds)
-            current = Histogram(bounds: PollLateness.bounds)
+            previous = isNext ? current : Histogram(bounds: HistogramBounds.lateness)
+            current = Histogram(bounds: HistogramBounds.lateness)
         }
         periodEnd = now.advanced(by: PollLateness.period)
     }

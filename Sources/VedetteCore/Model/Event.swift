@@ -122,6 +122,17 @@ public struct Event: Sendable, Hashable {
         /// The subjects of a message about several: at most 1,000, each at its latest state.
         public var parts: [Part] = []
 
+        /// The events that the message is about, each with the text to show where it is not stored any more.
+        public var subjects: [(event: String, text: String)] {
+            guard parts.isEmpty else {
+                return parts.map { part in
+                    let name = part.title ?? part.key ?? part.source
+                    return (part.event, "\(part.source)  \(name)  \(part.state ?? part.kind)")
+                }
+            }
+            return events.indices.map { (events[$0], $0 < lines.count ? lines[$0] : events[$0]) }
+        }
+
         /// One subject of several.
         public struct Part: Sendable, Hashable {
             /// The id of the event.

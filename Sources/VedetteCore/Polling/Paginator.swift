@@ -66,7 +66,8 @@ public struct Paginator: Sendable {
 
     public mutating func pageRead(_ page: Page) -> Step {
         pages += 1
-        let isNews = mode == .window && bringsNews(page)
+        // What is known decides nothing but whether a further page is read.
+        let isNews = mode == .window && page.next != nil && bringsNews(page)
         for item in page.items {
             if seen.insert(item.key).inserted { items.append(item) } else { repeats += 1 }
         }

@@ -37,11 +37,9 @@ public struct StableHash: Sendable {
             }
         }
         var tail: (UInt64, UInt64) = (0, 0)
-        for i in at..<bytes.count {
-            let byte = UInt64(bytes[i])
-            if i - at < 8 { tail.0 |= byte << (8 * UInt64(i - at)) } else { tail.1 |= byte << (8 * UInt64(i - at - 8)) }
-        }
-        state = StableHash.mix(tail.0 ^ lane.b ^ 0x5899_65CC_7537_4CC3, tail.1 ^ lane.a ^ UInt64(bytes.count))
+        withUnsafeMutableBytes(of: &tail) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[at...])) }
+        let (low, high) = (UInt64(littleEndian: tail.0), UInt64(littleEndian: tail.1))
+        state = StableHash.mix(low ^ lane.b ^ 0x5899_65CC_7537_4CC3, high ^ lane.a ^ UInt64(bytes.count))
     }
 
     /// Returns the digest of bytes.

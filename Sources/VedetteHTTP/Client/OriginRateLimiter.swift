@@ -35,7 +35,7 @@ struct OriginRateLimiter {
     mutating func add(_ originLimits: OriginLimits, to origin: String, isBusy: Bool, now: Int64) {
         let interval = min(max(0, originLimits.interval?.wholeMilliseconds ?? 0), OriginRateLimiter.maximumInterval)
         let concurrency = min(
-            max(1, originLimits.concurrency ?? RequestQueue.maximumPerOrigin), RequestQueue.maximumPerOrigin)
+            max(1, originLimits.concurrency ?? OriginLimits.maximumConcurrency), OriginLimits.maximumConcurrency)
         let expiry = now + max(OriginRateLimiter.lifetime, interval * 2)
         if entries[origin] == nil {
             if entries.count >= OriginRateLimiter.maximumEntries { removeExpired(now: now) }
@@ -55,8 +55,8 @@ struct OriginRateLimiter {
 
     /// Returns how many requests to the origin may run at once.
     func concurrency(of origin: String, now: Int64) -> Int {
-        guard !entries.isEmpty, let entry = entries[origin] else { return RequestQueue.maximumPerOrigin }
-        return entry.limits.filter { $0.expiry > now }.map(\.concurrency).min() ?? RequestQueue.maximumPerOrigin
+        guard !entries.isEmpty, let entry = entries[origin] else { return OriginLimits.maximumConcurrency }
+        return entry.limits.filter { $0.expiry > now }.map(\.concurrency).min() ?? OriginLimits.maximumConcurrency
     }
 
     /// Returns when the next request to the origin may start; nil when it may start now.

@@ -7,7 +7,6 @@ import VedetteCore
 ///
 /// Times are milliseconds of a clock that never jumps.
 struct RequestQueue {
-    static let maximumPerOrigin = 8
     static let maximumPerGroup = 4
     /// Polls without an answer that have given their lane's slot back.
     static let maximumSlow = 192

@@ -3,9 +3,10 @@
 /// `digest`, and `quiet` with a digest: messages that gather several events.
 extension RuleEngine {
     /// Adds an event to the digest of a group, and says so in the reason of its suppressed message.
+    /// - Parameter replaced: earlier messages that were withheld.
     mutating func addToDigest(
-        _ rule: Rule, _ event: Event, group: String, due: Timestamp, isCivil: Bool = false, at now: RuleTime,
-        _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, group: String, due: Timestamp, isCivil: Bool = false, replaced: Int,
+        at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let key = RuleMemory.Key(rule: rule.name, slot: .digest, name: group)
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
@@ -18,6 +19,7 @@ extension RuleEngine {
             memory.events.append(event.id.description)
         }
         memory.count += 1
+        memory.replaced += replaced
         memory.event = event
         guard put(memory) else { return suppressForRoom(rule, event, .digest, at: now, identifier) }
         prepareReminder(rule, event, in: memory.key.reminderGroup, at: now)
@@ -37,9 +39,9 @@ extension RuleEngine {
             moveReminders(of: rule, from: memory.key.reminderGroup, to: event.id.description)
         }
         if let obstacle = obstacle(rule, event, at: now) {
-            return withhold(rule, event, by: obstacle, count: 0, at: now, identifier)
+            return withhold(rule, event, by: obstacle, count: memory.replaced, at: now, identifier)
         }
-        applyLimit(rule, event, count: 0, at: now, identifier)
+        applyLimit(rule, event, count: memory.replaced, at: now, identifier)
     }
 }
 

@@ -131,7 +131,9 @@ extension RuleEngine {
             }
             (memory.event, memory.step, memory.due, memory.isCivil) = (event, step, end, true)
             if !put(memory) { suppressForRoom(rule, event, .deferred, at: now, identifier) }
-        case .digest: addToDigest(rule, event, group: "quiet", due: end, isCivil: true, at: now, identifier)
+        case .digest:
+            addToDigest(
+                rule, event, group: "quiet", due: end, isCivil: true, replaced: count, at: now, identifier)
         }
     }
 
@@ -146,10 +148,12 @@ extension RuleEngine {
         let group = digest.by.value(of: event)
         switch digest.release {
         case .every(let interval):
-            addToDigest(rule, event, group: group, due: now.steady.advanced(by: interval), at: now, identifier)
+            let due = now.steady.advanced(by: interval)
+            addToDigest(rule, event, group: group, due: due, replaced: count, at: now, identifier)
         case .at(let time, let days):
             let due = time.next(after: now.wall, days: days, civil)
-            addToDigest(rule, event, group: group, due: due, isCivil: true, at: now, identifier)
+            addToDigest(
+                rule, event, group: group, due: due, isCivil: true, replaced: count, at: now, identifier)
         }
     }
 
@@ -198,6 +202,8 @@ extension RuleEngine {
         let group = RowGroup(rule: rule.name, slot: .limited, name: key.name)
         let hasRoom = memory.times.count < limit.count
         if hasRoom, groups[group] == nil {
+            let count = count + memory.count
+            memory.count = 0
             memory.times.append(now.steady)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             guard put(memory) else { return suppressForRoom(rule, event, .limit, at: now, identifier) }
@@ -216,20 +222,31 @@ extension RuleEngine {
         }
     }
 
-    /// The oldest message left the window of a limit: announces what was withheld, with its latest state.
+    /// The oldest message left the window of a limit: announces what was withheld, with its latest state. When all of it is
+    /// over, the next message has the count.
     mutating func slideWindow(
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         guard let limit = rule.gates.limit else { return forget(memory.key) }
         var memory = memory
+        let isCountAlone = memory.times.isEmpty
         memory.times.removeAll { $0.advanced(by: limit.per) <= now.steady }
         let group = RowGroup(rule: rule.name, slot: .limited, name: memory.key.name)
         if memory.times.count < limit.count, groups[group] != nil {
             guard !deferInQuietTime(memory, rule, at: now) else { return }
-            if announce(rule, takeWithheld(group), at: now, identifier) { memory.times.append(now.steady) }
+            let rows = takeWithheld(group)
+            if rows.allSatisfy({ $0.event == nil }) {
+                memory.count += rows.reduce(0) { $0 + $1.count }
+            } else if announce(rule, rows + [memory], at: now, identifier) {
+                memory.count = 0
+                memory.times.append(now.steady)
+            }
+        } else if isCountAlone {
+            return forget(memory.key)
         }
-        guard let first = memory.times.first else { return forget(memory.key) }
-        (memory.due, memory.isCivil) = (first.advanced(by: limit.per), false)
+        guard !memory.times.isEmpty || memory.count > 0 else { return forget(memory.key) }
+        let due = memory.times.first?.advanced(by: limit.per) ?? now.steady.advanced(by: RuleEngine.countSpan)
+        (memory.due, memory.isCivil) = (due, false)
         put(memory)
     }
 

@@ -1,76 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rows of one rule that are announced in one message: what a gate withheld, or what a message announced and
-/// reminders repeat.
-struct RowGroup: Hashable, Sendable {
-    var rule: String
-    var slot: RuleMemory.Slot
-    /// `limited`: the value that the limit counts under; `silenced`: the only sink, or empty; `grouped`: the server;
-    /// `active`: the message.
-    var name: String
-
-    init(rule: String, slot: RuleMemory.Slot, name: String = "") {
-        (self.rule, self.slot, self.name) = (rule, slot, name)
-    }
-
-    init(_ memory: RuleMemory) { (rule, slot, name) = (memory.key.rule, memory.key.slot, memory.group) }
-}
-
-/// Why `depends` or a silence withholds a message.
-struct Obstacle: Sendable {
-    var reason: String
-    var slot: RuleMemory.Slot
-    /// The end as wall time; nil when it is unknown.
-    var end: Timestamp?
-    /// Whether the message is not announced later.
-    var drops = false
-}
-
 /// What `depends`, silences and `limit` withhold, and announcing what is still so when they end.
 extension RuleEngine {
     /// Subjects that a message names in its lines.
     static let maximumNamed = 10
     /// Subjects that the data of a message holds.
     static let maximumParts = 1000
-
-    // MARK: Obstacles
-
-    /// Returns why `depends` or a silence withholds the message; nil when neither does.
-    /// - Parameter sink: the only sink that it is for; nil for every sink of the rule.
-    func obstacle(_ rule: Rule, _ event: Event, sink: String? = nil, at now: RuleTime) -> Obstacle? {
-        if let source = unavailableSource(of: rule, for: event.source) {
-            let state = failing.contains(source) ? "failing" : "down"
-            return Obstacle(reason: "it depends on '\(source)', which is \(state)", slot: .blocked)
-        }
-        guard
-            let silence = silence(of: rule, event, sink: nil, at: now)
-                ?? sink.flatMap({ silence(of: rule, event, sink: $0, at: now) })
-        else { return nil }
-        return Obstacle(
-            reason: "silenced: \(silence.description)", slot: .silenced,
-            end: silenceEnd(of: rule, event, sink: sink, at: now), drops: silence.drops)
-    }
-
-    /// Returns a source of `depends` that is failing or down. Messages about a source do not depend on that source itself.
-    private func unavailableSource(of rule: Rule, for source: String?) -> String? {
-        rule.gates.depends.first { $0 != source && (failing.contains($0) || down.contains($0)) }
-    }
-
-    /// Returns a silence that covers the message for that sink, or for every sink.
-    func silence(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Silence? {
-        silences.first { $0.sink == sink && $0.covers(rule: rule.name, event, at: now.wall) }
-    }
-
-    /// Returns when the last of the silences ends that cover the message; nil when one has no time.
-    func silenceEnd(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Timestamp? {
-        let covering = silences.filter {
-            ($0.sink == nil || $0.sink == sink) && $0.covers(rule: rule.name, event, at: now.wall)
-        }
-        let ends = covering.map(\.until)
-        return ends.contains(nil) ? nil : ends.compactMap { $0 }.max()
-    }
-
-    // MARK: Withholding
+    /// How long a limit keeps the count of messages about what is over, for its next message.
+    static let countSpan = Duration.seconds(7 * 86_400)
 
     /// Suppresses a message, and keeps it to announce what is still so when the obstacle ends.
     /// - Parameters:
@@ -223,7 +160,7 @@ extension RuleEngine {
     }
 
     /// Suppresses what `if` or `unless` does not let through now. Returns whether it did.
-    private mutating func suppressUnmet(
+    mutating func suppressUnmet(
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
         guard let reason = unmetCondition(of: rule) else { return false }
@@ -277,75 +214,9 @@ extension RuleEngine {
         return true
     }
 
-    // MARK: Quiet times
-
-    /// The quiet time is over: the matches that it deferred pass the gates again, since a silence or another quiet time may
-    /// have begun. Several that would be sent now are announced in one message.
-    mutating func releaseDeferred(_ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
-        let keys = RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .deferred)] ?? [])
-        let due = keys.compactMap { memories[$0] }.filter { $0.isDue(at: now) && !isUncertain($0) }
-        for memory in due { forget(memory.key) }
-        let ordered = due.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        let together = ordered.filter { $0.event.map { isSentOnRelease(rule, $0, at: now) } ?? false }
-        let joined = together.count < 2 ? [] : Set(together.map(\.key))
-        for memory in ordered where !joined.contains(memory.key) {
-            guard let event = memory.event else { continue }
-            if event.kind == .resolved {
-                releaseEnd(rule, event, step: memory.step, count: memory.count, at: now, identifier)
-            } else {
-                release(rule, event, count: memory.count, at: now, identifier)
-            }
-        }
-        if !joined.isEmpty { sendDeferred(rule, together, at: now, identifier) }
-    }
-
-    /// Returns whether no gate but `once_per` would hold or suppress the message.
-    private func isSentOnRelease(_ rule: Rule, _ event: Event, at now: RuleTime) -> Bool {
-        guard event.kind != .resolved, rule.gates.digest == nil, unmetCondition(of: rule) == nil,
-            obstacle(rule, event, at: now) == nil,
-            quietTime(of: rule, at: now) == nil
-        else { return false }
-        guard let limit = rule.gates.limit else { return true }
-        let name = limit.by.value(of: event)
-        let times = memories[RuleMemory.Key(rule: rule.name, slot: .limit, name: name)]?.times ?? []
-        return groups[RowGroup(rule: rule.name, slot: .limited, name: name)] == nil
-            && times.count { $0.advanced(by: limit.per) > now.steady } < limit.count
-    }
-
-    /// Sends one message about matches that a quiet time deferred.
-    private mutating func sendDeferred(
-        _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
-    ) {
-        guard !suppressUnmet(rule, rows, at: now, identifier) else { return }
-        var announced: [RuleMemory] = []
-        for var memory in rows {
-            guard let event = memory.event else { continue }
-            guard passesOncePer(rule, event, at: now) else {
-                suppressRepetition(rule, event, at: now, identifier)
-                continue
-            }
-            guard rememberRelease(rule, event, at: now) else {
-                suppressForRoom(rule, event, .active, at: now, identifier)
-                continue
-            }
-            // Like a withheld message it counts itself, too.
-            memory.count += 1 + takeEarlier(rule, event)
-            announced.append(memory)
-        }
-        if announced.count > 1 {
-            for event in announced.compactMap(\.event) {
-                let reason = "told after the quiet time in one message with \(counted(announced.count - 1, "other"))"
-                suppress(rule, event, reason, at: now, identifier)
-            }
-        }
-        if announce(rule, announced, at: now, identifier) {
-            countInLimit(rule, announced.compactMap(\.event), at: now)
-        }
-    }
-
     /// Counts a message that passed `limit` without waiting for room, since it announces what was withheld: once under each
     /// value that its events have.
-    private mutating func countInLimit(_ rule: Rule, _ events: [Event], at now: RuleTime) {
+    mutating func countInLimit(_ rule: Rule, _ events: [Event], at now: RuleTime) {
         guard let limit = rule.gates.limit else { return }
         for name in Set(events.map { limit.by.value(of: $0) }).sorted() {
             let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: name)
@@ -365,36 +236,5 @@ extension Event {
     func withheldName(sink: String?) -> String {
         let subject = kind == .digest ? id.description : Subject(self).text
         return sink.map { subject + "\u{1E}" + $0 } ?? subject
-    }
-
-    /// Returns the event of a message about several events, each at its latest state. It is in the lane of this one.
-    /// - Parameter rule: the rule, whose field the lines show.
-    func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {
-        var message = Event(
-            id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
-        message.summary = Summary(
-            events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count,
-            lines: events.prefix(RuleEngine.maximumNamed).map { $0.line(of: rule) })
-        message.summary?.links = events.prefix(RuleEngine.maximumNamed).map { $0.item?.url ?? "" }
-        let names = events.prefix(2).map { $0.line(of: rule) }.joined(separator: ", ")
-        let more = events.count - 2
-        message.summary?.title = healthTitle(of: events) ?? names + (more > 0 ? ", and \(more) more" : "")
-        message.summary?.parts = events.prefix(RuleEngine.maximumParts).map(\.part)
-        return message
-    }
-
-    /// One line with the latest state.
-    private func line(of rule: Rule) -> String {
-        let title = rule.title(of: self)
-        if let error { return "\(title): \(error.detail)" }
-        let announced = changes.first { $0.field == "state" }?.to?.description
-        guard let announced, let state = item?.state, state != announced else { return title }
-        return "\(title), now \(state)"
-    }
-
-    private var part: Summary.Part {
-        Summary.Part(
-            event: id.description, kind: kind.word, source: source, key: item?.key, title: item?.title,
-            state: item?.state ?? error?.detail)
     }
 }

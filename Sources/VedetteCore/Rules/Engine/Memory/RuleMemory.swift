@@ -129,6 +129,8 @@ public struct RuleMemory: Sendable, Hashable {
     public var since: Timestamp
     /// Messages that were withheld and that no message has counted yet; `digest`: events gathered.
     public var count = 0
+    /// `digest`: messages that were withheld before, and that the gathered ones replaced.
+    public var replaced = 0
     /// `limit`: when messages were sent; `active`: when the last reminder was sent.
     public var times: [Timestamp] = []
     /// `digest`: the titles of the first events.
@@ -183,7 +185,9 @@ public struct RuleMemory: Sendable, Hashable {
         var clamped = self
         clamped.since = min(since, now.steady)
         clamped.times = times.map { min($0, now.steady) }
-        if !isCivil { clamped.due = due.map { min($0, now.steady.advanced(by: rule.maximumDelay(of: key.slot))) } }
+        let isCountAlone = key.slot == .limit && times.isEmpty
+        let longest = isCountAlone ? RuleEngine.countSpan : rule.maximumDelay(of: key.slot)
+        if !isCivil { clamped.due = due.map { min($0, now.steady.advanced(by: longest)) } }
         return clamped
     }
 }
@@ -198,6 +202,7 @@ extension RuleMemory {
             "civil": isCivil ? .bool(true) : nil,
             "since": .number(since.milliseconds),
             "count": count == 0 ? nil : .number(count),
+            "replaced": replaced == 0 ? nil : .number(replaced),
             "times": times.isEmpty ? nil : .array(times.map { .number($0.milliseconds) }),
             "lines": lines.isEmpty ? nil : .array(lines.map(JSON.string)),
             "links": links.allSatisfy(\.isEmpty) ? nil : .array(links.map(JSON.string)),
@@ -220,6 +225,7 @@ extension RuleMemory {
         due = json["due"]?.int64.map(Timestamp.init(milliseconds:))
         isCivil = json["civil"] == .bool(true)
         count = json["count"]?.int64.map(Int.init) ?? 0
+        replaced = json["replaced"]?.int64.map(Int.init) ?? 0
         times = json["times"]?.array?.compactMap { $0.int64.map(Timestamp.init(milliseconds:)) } ?? []
         lines = json["lines"]?.array?.compactMap(\.string) ?? []
         links = json["links"]?.array?.compactMap(\.string) ?? []

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import VedetteCore
+
+/// Settings of the whole program.
+public struct Settings: Sendable {
+    /// How long events are kept.
+    public var keepEvents: Duration = .seconds(30 * 86_400)
+    /// Size in bytes above which the journal loses events younger than `keepEvents`.
+    public var keepBytes: Int64 = 1_000_000_000
+    /// The age at which a pending delivery is given up.
+    public var giveUp: Duration = .seconds(72 * 3600)
+    /// The database of the journal; nil for SQLite in the state directory.
+    public var postgres: PostgresServer?
+    /// The name of this watcher among several on one PostgreSQL; nil for the host's name.
+    public var watcher: String?
+
+    /// Creates the default settings.
+    public init() {}
+}
