@@ -13,6 +13,8 @@ public actor Replay {
         public var events: [Event] = []
         /// Deliveries of the poll, suppressed ones too, in the order of their release.
         public var deliveries: [Delivery] = []
+        /// How many items the first good poll found, which is compared with nothing; nil for later ones.
+        public var baseline: Int?
         /// Why the poll failed; its snapshot stands.
         public var failure: Event.Problem?
     }
@@ -58,7 +60,9 @@ public actor Replay {
     private func run(in lane: Lane, at time: Timestamp) async -> Poll {
         var poll = Poll(earlier: await passTime(until: time))
         clock.set(time)
+        let isFirst = source.record.snapshot == nil
         await pipeline.run(source, lane: lane)
+        poll.baseline = isFirst ? source.record.snapshot?.count : nil
         // A stream has a commit for each batch.
         poll.events = journal.events(after: lastEvent, EventFilter(), limit: .max)
         lastEvent = poll.events.last?.seq ?? lastEvent

@@ -56,6 +56,19 @@ struct JournalStore: Sendable {
         return try result.get()
     }
 
+    /// Runs a block of one statement that reads, in no transaction.
+    func readStatement<T: Sendable>(
+        _ block: @escaping @Sendable (Database) throws -> T
+    ) async throws(JournalError) -> T {
+        let (database, files) = (database, files)
+        let result: Result<T, JournalError> = await withCheckedContinuation { waiter in
+            database.asyncUnsafeRead { db in
+                waiter.resume(returning: JournalStore.result(files) { try block(try db.get()) })
+            }
+        }
+        return try result.get()
+    }
+
     static func transaction<T>(_ db: Database, _ block: (Database) throws -> T) throws -> T {
         try db.beginTransaction(.immediate)
         do {

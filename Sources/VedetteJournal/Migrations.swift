@@ -9,7 +9,9 @@ enum Migrations {
     /// `Vdtt`: marks a database as ours.
     static let applicationID: Int32 = 0x5664_7474
 
-    static let steps: [String] = [version1, version2, version3, version4, version5, version6, version7, version8]
+    static let steps: [String] = [
+        version1, version2, version3, version4, version5, version6, version7, version8, version9, version10,
+    ]
 
     static let version1 = """
         create table source (
@@ -187,6 +189,30 @@ enum Migrations {
     /// For the last and the number of the messages that each sink sent.
     static let version8 = """
         create index delivery_sent on delivery (sink, ended_at) where state = 'sent';
+        """
+
+    /// Items in a table with row ids. Without them whole rows were the keys of the tree: four long ones fit into a page, so the
+    /// tree was seven levels deep, and one new item wrote eight pages (https://www.sqlite.org/withoutrowid.html, section 3).
+    static let version9 = """
+        create table wide (
+          source integer not null references source (id) on delete cascade,
+          key text not null,
+          digest integer not null,
+          shown integer not null default 0,
+          absent_since integer,
+          state_since integer not null,
+          body text not null,
+          primary key (source, key)
+        ) strict;
+        insert into wide select source, key, digest, shown, absent_since, state_since, body from item
+          order by source, key;
+        drop table item;
+        alter table wide rename to item;
+        """
+
+    /// For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
+    static let version10 = """
+        create index delivery_own_event on delivery (substr(event_body, 28, 36)) where event_body is not null;
         """
 
     /// Upgrades a database of any earlier version in one transaction: a crash leaves it as it was, and a reader finds a new file

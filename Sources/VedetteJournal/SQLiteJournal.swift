@@ -7,12 +7,15 @@ public import VedetteCore
 /// commit survives a power cut. Commands use `SQLiteJournalAccess` beside it.
 public final class SQLiteJournal: Journal, JournalMaintenance {
     let store: JournalStore
+    /// A connection of its own for the items of a poll: the pool passes three threads on its way to a connection, which is as
+    /// much work as the statement.
+    private let items: JournalStore
     private let lock: StateLock
     /// True when the file was too large to be checked while it was opened.
     private let isUnchecked: Bool
 
-    init(store: JournalStore, lock: StateLock, isUnchecked: Bool = false) {
-        (self.store, self.lock, self.isUnchecked) = (store, lock, isUnchecked)
+    init(store: JournalStore, items: JournalStore, lock: StateLock, isUnchecked: Bool) {
+        (self.store, self.items, self.lock, self.isUnchecked) = (store, items, lock, isUnchecked)
     }
 
     /// Creates the directory when it is missing, takes its lock and upgrades the tables. Blocks while it does so.
@@ -30,19 +33,23 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try files.requireCopied()
         try JournalReplacement(interruptedIn: files)?.finish()
         let isUnchecked = (files.identity?.size ?? 0) > limit
-        let store = try JournalStore.result(files) {
+        let (store, items) = try JournalStore.result(files) {
             try inspect(files, isWhole: !isUnchecked)
             let pool = try DatabasePool(
                 path: files.database, configuration: JournalStore.configuration(readonly: false))
             try pool.writeWithoutTransaction { db in
                 // Here and not in the configuration: opening a pool sets NORMAL behind the configuration's back.
                 try db.execute(sql: "pragma synchronous = full; pragma journal_size_limit = \(16 << 20)")
+                // A page that many commits change is copied into the database once. The log stays below the limit above.
+                try db.execute(sql: "pragma wal_autocheckpoint = 3000")
                 try Migrations.migrate(db)
             }
-            return JournalStore(files: files, database: pool)
+            let queue = try DatabaseQueue(
+                path: files.database, configuration: JournalStore.configuration(readonly: true))
+            return (JournalStore(files: files, database: pool), JournalStore(files: files, database: queue))
         }.get()
         files.notify(.commit)
-        return SQLiteJournal(store: store, lock: lock, isUnchecked: isUnchecked)
+        return SQLiteJournal(store: store, items: items, lock: lock, isUnchecked: isUnchecked)
     }
 
     /// Checks a file before anything is written to it.
@@ -65,6 +72,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     public func close() throws(JournalError) {
         let store = store
         try JournalStore.result(store.files) {
+            // One that stays open keeps the journal from nothing.
+            try? items.database.close()
             // A reader that is active makes this partial, which makes the next start slower and loses nothing.
             _ = try? store.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try store.database.close()
@@ -78,7 +87,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
-        try await store.read { try SourceRows.items($0, of: source) }
+        try await items.readStatement { try SourceRows.items($0, of: source) }
     }
 
     public func items(

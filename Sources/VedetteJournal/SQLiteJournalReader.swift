@@ -56,6 +56,10 @@ final class SQLiteJournalReader: JournalReader {
         try await store.read { try EventRows.matching($0, text, limit: 10) }
     }
 
+    func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus] {
+        try await store.read { try DeliveryRows.select($0, sql: DeliveryRows.ofMessage, [text, text + "~", 100]) }
+    }
+
     func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {
         try await store.read { try EventRows.history($0, source: source, key: key, limit: limit).reversed() }
     }

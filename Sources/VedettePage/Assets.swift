@@ -128,7 +128,8 @@ enum Assets {
           const ages = () => {
             for (const time of document.querySelectorAll('time[data-age]')) {
               const seconds = Math.round((Date.now() + offset - Date.parse(time.dateTime)) / 1000);
-              const text = seconds === 0 ? 'now' : seconds > 0 ? length(seconds) + ' ago' : 'in ' + length(-seconds);
+              const isDue = seconds > 0 && 'due' in time.dataset;
+              const text = seconds === 0 || isDue ? 'now' : seconds > 0 ? length(seconds) + ' ago' : 'in ' + length(-seconds);
               if (time.textContent !== text) time.textContent = text;
             }
           };

@@ -33,8 +33,11 @@ extension StatusPage {
         _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
     ) async throws(JournalError) -> Found {
         let reader = try await sources.journal.reader()
-        let found = try await reader.events(matching: request.parameters["event"] ?? "")
-        guard found.count == 1, let event = found.first else { return nil }
+        let id = request.parameters["event"] ?? ""
+        let found = try await reader.events(matching: id)
+        guard found.count == 1, let event = found.first else {
+            return found.isEmpty ? try await message(id, reader, render, configuration) : nil
+        }
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 200)
         let memories = try await reader.ruleMemories().filter {
             $0.event?.id == event.id || $0.events.contains(event.id.description)
@@ -57,6 +60,28 @@ extension StatusPage {
             render: render, event: event, verdicts: verdicts,
             orphans: deliveries.filter { !known.contains($0.delivery.message.rule) })
         return ("Event \(event.seq)", view.content)
+    }
+
+    /// Finds a message whose own event is not stored, by the id of that event.
+    private func message(
+        _ id: String, _ reader: any JournalReader, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let made = try await reader.deliveries(ofMessage: id)
+        guard let message = made.first?.delivery.message,
+            made.allSatisfy({ $0.delivery.message.event.id == message.event.id })
+        else { return nil }
+        var subjects: [MessageView.Subject] = []
+        for subject in message.event.summary?.subjects.prefix(MessageView.mostSubjects) ?? [] {
+            let event = try await reader.events(matching: subject.event).first
+            subjects.append(MessageView.Subject(event: event, text: subject.text))
+        }
+        var deliveries: [(status: DeliveryStatus, attempts: [Attempt])] = []
+        for status in made { deliveries.append((status, try await reader.attempts(of: status.delivery.id))) }
+        let view = MessageView(
+            render: render, message: message,
+            isConfigured: configuration.rules.contains { $0.name == message.rule }, subjects: subjects,
+            deliveries: deliveries)
+        return (message.title, view.content)
     }
 
     func source(

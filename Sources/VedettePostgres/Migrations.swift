@@ -8,7 +8,7 @@ import VedetteCore
 /// Texts are compared by their bytes (`collate "C"`), as SQLite and Swift do, whatever the database's language.
 enum Migrations {
     /// Each is a list of statements, since the server takes one at a time.
-    static let steps: [[String]] = [version1, version2]
+    static let steps: [[String]] = [version1, version2, version3]
 
     static let version1 = [
         // One row. Each transaction that gives numbers locks it, so that they are committed in their order: a reader that
@@ -252,6 +252,14 @@ enum Migrations {
         )
         """,
         "create index memory_change_changed on memory_change (changed)",
+    ]
+
+    /// For a message whose own event is not stored, by the id of that event: see `DeliveryRow.ownEvent`.
+    static let version3 = [
+        """
+        create index delivery_own_event on delivery ((substr(event_body, 28, 36)) collate "C")
+          where event_body is not null
+        """
     ]
 
     /// Upgrades the tables of any earlier version in one transaction. Several programs may do so at once: the first one

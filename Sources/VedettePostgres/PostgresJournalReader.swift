@@ -37,6 +37,10 @@ struct PostgresJournalReader: JournalReader {
         try await read { try EventRows.matching($0, text, limit: 10) }
     }
 
+    func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus] {
+        try await read { try DeliveryRows.select($0, ofMessage: text, limit: 100) }
+    }
+
     func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {
         try await read { try EventRows.history($0, source: source, key: key, limit: limit).reversed() }
     }

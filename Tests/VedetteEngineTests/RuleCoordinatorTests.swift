@@ -64,7 +64,7 @@ struct RuleCoordinatorTests {
                 transition.add(DraftEvent(.appeared, item: Item(key: "\(n)", state: "down")))
             }
             let note = PollNote(id: "p", now: now, isGood: true, isFirst: false)
-            return try await rules.evaluate(transition, note)?.ticket.committed()
+            return try await rules.commit(transition, note)
         }
     }
 

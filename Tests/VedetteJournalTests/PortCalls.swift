@@ -61,6 +61,7 @@ func exerciseReader(_ reader: any JournalReader, since time: Timestamp) async th
     _ = try await reader.deliveryStates(of: [7, 8])
     _ = try await reader.events(matching: "7")
     _ = try await reader.events(matching: "id7")
+    _ = try await reader.deliveries(ofMessage: "id7")
     _ = try await reader.history(source: "source1", key: "k1", limit: 9)
     for filter in [
         DeliveryFilter(), .init(.unsent), .init(.unsent, sink: "sink1", rule: "rule1", before: stamp(0)),

@@ -46,6 +46,7 @@ struct QueryPlanTests {
             (DeliveryRows.othersOfRule, "delivery_rule"),
             (DeliveryRows.sql(.init(event: 7)), "delivery_event"),
             (DeliveryRows.sql(.init(event: 0)), "delivery_event"),
+            (DeliveryRows.ofMessage, "delivery_own_event"),
             (EventRows.sql(.init(), .oldestFirst), "INTEGER PRIMARY KEY"),
             (EventRows.sql(.init(source: "source1"), .oldestFirst), "event_source"),
             (EventRows.sql(.init(source: "source1", since: stamp(0)), .newestFirst), "event_source"),
@@ -57,7 +58,8 @@ struct QueryPlanTests {
             (EventRows.historySQL, "event_item"),
             (EventRows.lastOfWatcherSQL, "event_source"),
             (SQLitePruning.oldEvents, "event_time"),
-            (SourceRows.selectItems, "PRIMARY KEY"),
+            (SourceRows.selectItems, "sqlite_autoindex_item_1"),
+            (SourceRows.selectItemsByName, "sqlite_autoindex_item_1"),
         ]
         for (sql, index) in plans {
             let plan = try plan(of: sql, in: journal)
@@ -108,9 +110,12 @@ struct QueryPlanTests {
             """)
         try first.close()
         let trace = Trace()
-        let queue = try DatabaseQueue(path: scratch.database, configuration: trace.configuration())
+        func store() throws -> JournalStore {
+            let queue = try DatabaseQueue(path: scratch.database, configuration: trace.configuration())
+            return JournalStore(files: scratch.files, database: queue)
+        }
         let journal = SQLiteJournal(
-            store: JournalStore(files: scratch.files, database: queue), lock: try StateLock(scratch.files))
+            store: try store(), items: try store(), lock: try StateLock(scratch.files), isUnchecked: false)
         try await exercise(journal)
         let statements = trace.statements.filter { sql in
             ["select", "insert", "update", "delete", "with"].contains { sql.hasPrefix($0) }

@@ -92,6 +92,24 @@ struct ReaderTests {
         try await journal.close()
     }
 
+    @Test("a message whose own event is not stored is found by the id of that event", arguments: Backend.allCases)
+    func ofMessage(_ backend: Backend) async throws {
+        let store = try await filled(backend)
+        let (one, two) = (event(70), event(71))
+        _ = try await store.journal.commit([
+            poll(deliveries: [delivery(3, of: one), delivery(4, of: two), delivery(5, of: one, sink: "hook")])
+        ])
+        let reader = try await store.reader()
+        func messages(_ text: String) async throws -> [String] {
+            try await reader.deliveries(ofMessage: text).map(\.delivery.message.id)
+        }
+        #expect(try await messages("0199-70") == ["msg_3", "msg_5"])
+        #expect(try await messages("0199-7") == ["msg_3", "msg_5", "msg_4"])
+        #expect(try await messages("0199-1").isEmpty, "its event is stored")
+        #expect(try await messages("70").isEmpty)
+        try await store.journal.close()
+    }
+
     @Test("an item's history, and an event about no item in none", arguments: Backend.allCases)
     func history(_ backend: Backend) async throws {
         let store = try await filled(backend)

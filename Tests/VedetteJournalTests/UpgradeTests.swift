@@ -19,7 +19,7 @@ struct UpgradeTests {
         try FileManager.default.copyItem(atPath: fixtures.path, toPath: scratch.database)
     }
 
-    @Test("every row is still there after the upgrade, and the counts of queues are right", arguments: 1...4)
+    @Test("every row is still there after the upgrade, and the counts of queues are right", arguments: 1...8)
     func rows(version: Int) async throws {
         try install(version: version)
         #expect(throws: JournalError.self) { try scratch.reader() }

@@ -84,6 +84,7 @@ final class ReplaceableJournal: JournalAccess {
         func deliveryStates(of events: [Int64]) -> [Int64: Set<DeliveryState>] { journal.deliveryStates(of: events) }
         func lastEvents(_ count: Int, _ filter: EventFilter) -> [Event] { journal.lastEvents(count, filter) }
         func events(matching text: String) -> [Event] { journal.events(matching: text) }
+        func deliveries(ofMessage text: String) -> [DeliveryStatus] { journal.deliveries(ofMessage: text) }
         func history(source: String, key: String, limit: Int) -> [Event] {
             journal.history(source: source, key: key, limit: limit)
         }

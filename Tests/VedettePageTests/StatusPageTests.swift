@@ -186,6 +186,31 @@ struct PageTests {
                 .content.text.contains("Watchers"))
     }
 
+    @Test("a poll that is due is shown as due now, not as one of the past, and the script keeps it so")
+    func due() {
+        let now = FixedClock().now().wall
+        let text = PageText(
+            clock: { time, _ in time.rfc3339 }, localized: { text, _ in text }, happening: { _ in [] },
+            meaning: { _, _ in nil }, outcome: { status, _ in (status.state.rawValue, "") })
+        let render = Render(now: now, text: text, formToken: "f", back: "/")
+        var facts = StatusFacts(now: now)
+        facts.watcher = StatusFacts.Watcher(process: WatcherProcess(pid: 7), since: nil)
+        facts.sources = [("late", -1), ("next", 12)].map { name, seconds in
+            var record = SourceRecord(name: name)
+            record.health.lastPollAt = now.advanced(by: .seconds(-2))
+            record.health.failures = 1
+            record.due = now.advanced(by: .seconds(seconds))
+            return SourceStatus(
+                name: name, kindName: "json", every: .seconds(1), isInsecure: false, record: record)
+        }
+        let html = OverviewView(
+            render: render, facts: facts, polls: .init(inFlight: 0, streams: 0), events: [], page: 1
+        ).content.text
+        #expect(html.contains(">2 s ago</time></td><td><time data-age data-due "), "\(html)")
+        #expect(html.contains(">now</time></td></tr>") && html.contains(">in 12 s</time></td></tr>"), "\(html)")
+        #expect(!html.contains(">1 s ago<"), "\(html)")
+    }
+
     @Test("the page of a source draws how long its last polls took")
     func durations() async throws {
         let facts = ConfigurationFacts(
@@ -195,7 +220,7 @@ struct PageTests {
         #expect(text.contains("aria-label=\"Time of the last 3 polls, at most 500 ms\""))
     }
 
-    @Test("the outbox links a message to its event, and a digest, which has none in the journal, to nothing")
+    @Test("the outbox links a message to its event, and a digest to the page that tells its events and deliveries")
     func outboxLinks() async throws {
         let now = FixedClock().now().wall
         func delivery(_ event: Event, _ title: String) -> Delivery {
@@ -206,13 +231,20 @@ struct PageTests {
             Event(id: Identifier(id), kind: kind, time: now, source: "lab", sourceKind: "json", poll: "p")
         }
         let appeared = event("00000000-0000-7000-8000-000000000001", .appeared)
-        let digest = event("00000000-0000-7000-8000-000000000002", .digest)
+        var digest = event("00000000-0000-7000-8000-000000000002", .digest)
+        digest.summary = Event.Summary(events: [appeared.id.description], count: 3, lines: ["<one>"])
         let deliveries = [delivery(appeared, "one"), delivery(digest, "many")]
         _ = try journal.commit(
             [PollRecord(record: nil, events: [appeared], deliveries: deliveries)], within: .none)
         let text = try await get(page(), "/outbox").text
         #expect(text.contains("<td class=\"any\"><a href=\"/events/1\">one</a></td>"))
-        #expect(text.contains("<td class=\"any\">many</td>"))
+        #expect(text.contains("<td class=\"any\"><a href=\"/events/\(digest.id)\">many</a></td>"))
+        let view = try await get(page(), "/events/\(digest.id)")
+        #expect(view.response.status == 200 && view.text.contains("<h1>many</h1>"), "\(view.text)")
+        #expect(view.text.contains("The rule <b>r</b> made this message, and is no longer configured."))
+        #expect(view.text.contains("<h2>3 events</h2>") && view.text.contains("<a href=\"/events/1\">lab</a>"))
+        #expect(
+            view.text.contains(">and 2 more</p>") && view.text.contains("<span class=\"word\">pending</span> for k"))
     }
 
     @Test("the page of the rules counts what each matched, sent and suppressed")

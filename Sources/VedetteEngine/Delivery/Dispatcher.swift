@@ -14,6 +14,7 @@ public actor Dispatcher {
     private var sinks: DeliverySinks
     private var schedule: DeliverySchedule
     private var attempts = RunningAttempts()
+    private var log = DeliveryLog()
     private let writer: OutcomeWriter
     private var stopped: StoppedSinks
     nonisolated let queueBounds: QueueBounds
@@ -389,11 +390,8 @@ public actor Dispatcher {
         }
         writer.append(time.stored(attempt, now), to: sink)
         let fields = LogFields(source: message.event.source, sink: sink, message: message.id)
-        guard let reason = attempt.reason else {
-            return dependencies.log.log(.debug, fields, "\(sink): \(attempt.state.rawValue): \(message.title)")
-        }
-        let level: LogLevel = attempt.state == .retry ? .info : .warning
-        dependencies.log.log(level, fields, "\(sink): \(attempt.state.rawValue): \(reason)")
+        let line = log.line(of: attempt, message)
+        dependencies.log.log(line.level, fields, line.text)
     }
 
     private func startWriting() { if writer.begin() { Task { await self.write() } } }

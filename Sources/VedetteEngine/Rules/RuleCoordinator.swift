@@ -44,14 +44,32 @@ actor RuleCoordinator {
     // MARK: Polls
 
     /// A poll's record as it was submitted to the journal, with what undoes its step.
-    struct Evaluation: Sendable {
-        fileprivate let step: RuleEngine.Step
+    private struct Evaluation {
+        let step: RuleEngine.Step
         let ticket: CommitTicket
+    }
+
+    /// Evaluates the rules for a transition, and waits until both are committed.
+    /// - Returns: nil when the poll was cancelled during the evaluation.
+    /// - Throws: why the journal refused. Then, as for nil, nothing is committed or remembered. After a conflict the
+    ///   evaluation may be made again, once `refresh` has taken over what others changed.
+    func commit(_ transition: PollTransition, _ poll: PollNote) async throws(JournalError) -> Committed? {
+        guard let evaluation = await evaluate(transition, poll) else { return nil }
+        do throws(JournalError) {
+            let committed = try await evaluation.ticket.committed()
+            await barrier?.leave()
+            return committed
+        } catch {
+            engine.undo(evaluation.step)
+            publishAll()
+            await barrier?.leave()
+            throw error
+        }
     }
 
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
     /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
-    func evaluate(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
+    private func evaluate(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
         let (now, source) = (poll.now, transition.source)
         await locks.lock(source.name)
         defer { locks.unlock(source.name) }
@@ -100,24 +118,8 @@ actor RuleCoordinator {
         }
     }
 
-    /// Takes back a step that was not committed: its poll is made again.
-    func undo(_ evaluation: Evaluation) async {
-        engine.undo(evaluation.step)
-        publishAll()
-        await barrier?.leave()
-    }
-
-    /// Evaluates a transition again whose step was taken back after a conflict.
-    func evaluateAgain(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
-        await refresh()
-        return await evaluate(transition, poll)
-    }
-
-    /// Notes that an evaluation is committed. To be called where `isShared`.
-    nonisolated func settled() async { await barrier?.leave() }
-
     /// Whether other watchers write the journal, too.
-    nonisolated var isShared: Bool { shares != nil }
+    private nonisolated var isShared: Bool { shares != nil }
 
     /// Notes a poll that was not good and brings no record: what rules remember of its items stays unconfirmed.
     func pollFailed(_ source: String) {
@@ -406,7 +408,7 @@ actor RuleCoordinator {
     /// Takes over what other watchers committed, while no step is under way.
     /// - Returns: whether the silences are others now.
     @discardableResult
-    private func refresh() async -> Bool {
+    func refresh() async -> Bool {
         guard let shares, let barrier, await barrier.close() else { return false }
         var hasOtherSilences = false
         do throws(JournalError) {

@@ -54,8 +54,7 @@ final class PollPipeline {
                 return try await reading.run()
             }
             // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
-            let items = try await poll.read(consume fetched)
-            let result = await poll.diff(items)
+            let result = try await poll.readAndDiff(consume fetched)
             return try await settle(
                 result, of: source, poll, connection: isKept ? result.completeBody : connection,
                 reconnect: isKept ? result.reconnect(source.source.interval) : nil)
@@ -98,16 +97,13 @@ final class PollPipeline {
     }
 
     /// Evaluates the rules over a transition, and commits both.
-    /// - Returns: what was committed; nil when the rules cannot be evaluated now, so that the poll is made again.
+    /// - Returns: what was committed; nil when the poll was cancelled, so that it is made again.
     func evaluateAndCommit(
         _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
     ) async throws(JournalError) -> Committed? {
-        guard let evaluation = await rules.evaluate(transition, note) else {
-            takeBack(note, of: source)
-            postpone(source)
-            return nil
-        }
-        return try await commit(evaluation, transition, note, of: source)
+        let committed = try await commit(transition, note, of: source)
+        if committed == nil { postpone(source) }
+        return committed
     }
 
     /// Commits that a source became failing or stale, where the server's Retry-After or a long backoff delays the poll
@@ -123,8 +119,7 @@ final class PollPipeline {
             id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
         source.hasDeferredWrite = false
         do throws(JournalError) {
-            guard let evaluation = await rules.evaluate(transition, note) else { return takeBack(note, of: source) }
-            _ = try await commit(evaluation, transition, note, of: source)
+            _ = try await commit(transition, note, of: source)
         } catch {
             dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
             source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))
@@ -289,17 +284,34 @@ final class PollPipeline {
 
     // MARK: Commit
 
+    /// Commits a transition with what the rules make of it. When another watcher has changed what their evaluation is based
+    /// on, they evaluate again.
+    /// - Returns: nil when the poll was cancelled.
     private func commit(
-        _ evaluation: RuleCoordinator.Evaluation, _ transition: PollTransition, _ note: PollNote,
-        of source: WatchedSource
-    ) async throws(JournalError) -> Committed {
-        let committed: Committed
-        do throws(JournalError) {
-            committed = try await commit(evaluation, transition, note, isRemoved: { source.isRemoved })
-        } catch {
-            takeBack(note, of: source)
-            throw error
+        _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
+    ) async throws(JournalError) -> Committed? {
+        var conflicts = 0
+        while true {
+            do throws(JournalError) {
+                guard let committed = try await rules.commit(transition, note) else {
+                    takeBack(note, of: source)
+                    return nil
+                }
+                take(transition, note, of: source)
+                return committed
+            } catch {
+                conflicts += 1
+                guard error.reason == .conflict, conflicts < RuleCoordinator.maximumConflicts, !source.isRemoved else {
+                    takeBack(note, of: source)
+                    throw error
+                }
+            }
+            await rules.refresh()
         }
+    }
+
+    /// Makes a committed transition the source's state.
+    private func take(_ transition: PollTransition, _ note: PollNote, of source: WatchedSource) {
         if let announcement = note.announcement { network.announced(announcement) }
         let isBaseline = note.isFirst || transition.isNewBaseline
         // A health check is no poll.
@@ -307,30 +319,6 @@ final class PollPipeline {
         source.take(transition.record, at: note.now)
         source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
-        return committed
-    }
-
-    /// Waits for a commit. When another watcher has changed what the evaluation is based on, the rules evaluate again.
-    private func commit(
-        _ first: RuleCoordinator.Evaluation, _ transition: PollTransition, _ note: PollNote, isRemoved: () -> Bool
-    ) async throws(JournalError) -> Committed {
-        var (evaluation, conflicts) = (first, 0)
-        while true {
-            let problem: JournalError
-            do throws(JournalError) {
-                let committed = try await evaluation.ticket.committed()
-                if rules.isShared { await rules.settled() }
-                return committed
-            } catch {
-                problem = error
-            }
-            await rules.undo(evaluation)
-            conflicts += 1
-            guard problem.reason == .conflict, conflicts < RuleCoordinator.maximumConflicts, !isRemoved(),
-                let again = await rules.evaluateAgain(transition, note)
-            else { throw problem }
-            evaluation = again
-        }
     }
 
     /// Logs a poll before its record replaces the earlier one.

@@ -52,6 +52,13 @@ struct PollStages: Sendable {
         await diff(try await read(await fetch()))
     }
 
+    /// Reads what was fetched and compares it with the snapshot, without a return to the network thread between the two.
+    @concurrent
+    func readAndDiff(_ fetched: consuming FetchedSource) async throws(JournalError) -> PollResult {
+        let items = try await read(consume fetched)
+        return await diff(items)
+    }
+
     // MARK: Fetch
 
     /// Sends the first request, with the conditions of the last good response, unless it was sent already.
@@ -343,12 +350,13 @@ struct PollStages: Sendable {
 
     // MARK: Diff
 
-    /// Compares what was read with the snapshot.
+    /// Compares what was read with the snapshot, beside the network thread: a list may have a hundred thousand items.
+    @concurrent
     func diff(_ read: ReadSource) async -> PollResult {
         switch read {
         case .ended(let result): return result
         case .items(let items):
-            var difference = await difference(items)
+            var difference = differ.compare(snapshot, stored: items.stored, with: items.observation)
             // A window with a gap is announced and taken: failing it would fail every later poll, each with a wider gap.
             if let gap = items.gap { difference.events.append(DraftEvent(.suspect, error: gap)) }
             var result = PollResult(.read(difference), freshFor: items.freshFor, retryAfter: items.retryAfter)
@@ -358,12 +366,6 @@ struct PollStages: Sendable {
     }
 
     var differ: Differ { Differ(source: source, now: clock.now().wall, thresholds: thresholds) }
-
-    /// Runs beside the network thread: a list may have a hundred thousand items.
-    @concurrent
-    private func difference(_ items: ReadItems) async -> Difference {
-        differ.compare(snapshot, stored: items.stored, with: items.observation)
-    }
 
     /// Applies records to the snapshot, beside the network thread.
     @concurrent

@@ -101,6 +101,13 @@ enum DeliveryRows {
         return "\(DeliveryRow.select) where \(conditions.joined(separator: " and ")) order by d.id limit ?"
     }
 
+    /// Not by `event is null`, for which SQLite takes the index of events and reads all of these rows. '~' sorts after every
+    /// character of an id.
+    static let ofMessage = """
+        \(DeliveryRow.select) where d.event_body is not null and \(DeliveryRow.ownEvent) >= ? and \(DeliveryRow.ownEvent) < ?
+        order by \(DeliveryRow.ownEvent), d.id limit ?
+        """
+
     static func select(
         _ db: Database, sql: String, _ arguments: StatementArguments
     ) throws -> [DeliveryStatus] {

@@ -62,14 +62,12 @@ enum SourceRows {
 
     static let selectItems = "select \(ItemRow.columns) from item where source = ?"
 
+    static let selectItemsByName =
+        "select \(ItemRow.columns) from item where source = (select id from source where name = ?)"
+
     static func items(_ db: Database, of source: String) throws -> [String: StoredItem] {
-        let head = try Row.fetchOne(
-            db.cachedStatement(sql: "select id, count from source where name = ?"), arguments: [source])
-        guard let head else { return [:] }
-        let (id, count): (Int64, Int) = (head[0], head[1])
         var items: [String: StoredItem] = [:]
-        items.reserveCapacity(count)
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItems), arguments: [id])
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: selectItemsByName), arguments: [source])
         while let row = try rows.next() {
             let item = try ItemRow.decode(SQLiteRow(row))
             items[item.key] = item

@@ -65,13 +65,7 @@ struct EventView: Sendable {
             case .failed(let detail): "<span class=\"bad\">failed to evaluate</span>: \(detail)"
             }
         let waiting = verdict.waiting.map { "<li>\(render.text.localized($0, render.now))</li>" as HTML }
-        let sent = verdict.deliveries.map { delivery -> HTML in
-            let attempts = delivery.attempts.map { attempt -> HTML in
-                let reason: HTML? = attempt.reason.map { ": \(render.text.localized($0, render.now))" }
-                return "<li class=\"faint\">attempt \(attempt.attempts), \(render.age(attempt.at))\(reason)</li>"
-            }
-            return "<li>\(DeliveryView.sentence(delivery.status, render))<ul class=\"plain\">\(attempts)</ul></li>"
-        }
+        let sent = verdict.deliveries.map { DeliveryView.entry($0.status, $0.attempts, render) }
         return "<li><b>\(verdict.rule)</b> \(words)<ul class=\"plain\">\(waiting)\(sent)</ul></li>"
     }
 }

@@ -27,13 +27,10 @@ struct OutboxView: Sendable {
             let due: HTML? =
                 status.state.isPending && delivery.due > render.now ? ", due \(render.age(delivery.due))" : nil
             let tone = DeliveryView.tone(status.state)?.rawValue ?? "word"
-            // A digest is a message without an event in the journal.
-            let title: HTML =
-                message.event.seq > 0
-                ? "<a href=\"\(PagePath("events", String(message.event.seq)).text)\">\(message.title)</a>"
-                : "\(message.title)"
+            // The event of a digest is not in the journal, and has no number.
+            let event = message.event.seq > 0 ? String(message.event.seq) : message.event.id.description
             return """
-                <tr><td class="any">\(title)\(reason)</td>\
+                <tr><td class="any"><a href="\(PagePath("events", event).text)">\(message.title)</a>\(reason)</td>\
                 <td>\(message.sink)</td><td class="wide">\(message.rule)</td><td><span class="\(tone)">\(status.state.rawValue)</span>\(due)</td>\
                 <td class="wide">\(render.age(delivery.created))</td><td><div class="buttons">\(retry)\(drop)</div></td></tr>
                 """

@@ -74,8 +74,8 @@ struct OverviewView: Sendable {
             let details = problem.details.map { detail -> HTML in
                 switch detail {
                 case .text(let text): "<li>\(text)</li>"
-                case .past(let words, let time), .future(let words, let time):
-                    "<li>\(words) \(render.time(time)) (\(render.age(time)))</li>"
+                case .past(let words, let time): "<li>\(words) \(render.time(time)) (\(render.age(time)))</li>"
+                case .future(let words, let time): "<li>\(words) \(render.time(time)) (\(render.due(time)))</li>"
                 }
             }
             let tone: HTML = problem.isBad ? "bad" : "busy"
@@ -139,7 +139,7 @@ struct OverviewView: Sendable {
             states.isEmpty
             ? source.record?.snapshot.map { "<span class=\"faint\">\(counted($0.count, "item"))</span>" } : nil
         let more: HTML = states.count > 4 ? "<span class=\"faint\">and \(states.count - 4) more</span>" : ""
-        let next: HTML? = times.isPushed ? "<span class=\"faint\">stream</span>" : times.next.map(render.age)
+        let next: HTML? = times.isPushed ? "<span class=\"faint\">stream</span>" : times.next.map(render.due)
         let tone = OverviewView.tone(source.health)
         return """
             <tr id="s-\(source.name)"><td>\(render.source(source.name)) <span class="faint wide">\(source.kindName)</span></td>\
@@ -191,7 +191,7 @@ struct OverviewView: Sendable {
         let rows = facts.timers.prefix(20).map { timer -> HTML in
             let text = timer.waitingText(of: rules[timer.key.rule], at: facts.now) ?? ""
             return
-                "<li><a href=\"/rules\">\(timer.key.rule)</a> \(text)\(timer.due.map { ", \(render.age($0))" as HTML })</li>"
+                "<li><a href=\"/rules\">\(timer.key.rule)</a> \(text)\(timer.due.map { ", \(render.due($0))" as HTML })</li>"
         }
         return "<h2>Waiting</h2><ul class=\"plain\">\(Array(rows))</ul>"
     }

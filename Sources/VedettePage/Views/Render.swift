@@ -20,6 +20,14 @@ struct Render: Sendable {
         "<time data-age datetime=\"\(time.rfc3339)\" title=\"\(text.clock(time, now))\">\(Render.age(time, at: now))</time>"
     }
 
+    /// `in 12 s`, then `now`. It shows no time of the past, unlike `age`: a poll that is due or under way is not over.
+    func due(_ time: Timestamp) -> HTML {
+        let text = time <= now ? "now" : Render.age(time, at: now)
+        return """
+            <time data-age data-due datetime="\(time.rfc3339)" title="\(self.text.clock(time, now))">\(text)</time>
+            """
+    }
+
     static func age(_ time: Timestamp, at now: Timestamp) -> String {
         let seconds = time.seconds(since: now)
         if abs(seconds) < 1 { return "now" }

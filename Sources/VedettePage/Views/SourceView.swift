@@ -46,10 +46,8 @@ struct SourceView: Sendable {
             times.isPushed
             ? "<li>the server pushes over an open connection</li>"
             : times.next.map { time -> HTML in
-                let words =
-                    times.isDelayedByServer
-                    ? "next poll (Retry-After)" : time < render.now ? "poll due" : "next poll"
-                return "<li>\(words) \(render.age(time))</li>"
+                let words = times.isDelayedByServer ? "next poll (Retry-After)" : "next poll"
+                return "<li>\(words) \(render.due(time))</li>"
             }
         let problem: HTML? = status.record?.health.problem.map { problem in
             let since: HTML? = status.troubledSince.map { " since \(render.time($0))" }

@@ -113,6 +113,18 @@ enum DeliveryRows {
         return try connection.run(sql, values).map(DeliveryRow.decode)
     }
 
+    /// Reads the deliveries of messages by the id of their own event, or its beginning, where that is not stored.
+    static func select(_ connection: Connection, ofMessage text: String, limit: Int) throws -> [DeliveryStatus] {
+        let id = "\(DeliveryRow.ownEvent) collate \"C\""
+        // '~' sorts after every character of an id.
+        return try connection.run(
+            """
+            \(DeliveryRow.select) where d.event_body is not null and \(id) >= $1 and \(id) < $2
+            order by \(id), d.id limit $3
+            """, [text, text + "~", limit]
+        ).map(DeliveryRow.decode)
+    }
+
     /// Reads the states of the deliveries of events, by seq.
     static func states(of events: [Int64], _ connection: Connection) throws -> [Int64: Set<DeliveryState>] {
         var states: [Int64: Set<DeliveryState>] = [:]

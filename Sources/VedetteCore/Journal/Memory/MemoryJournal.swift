@@ -125,6 +125,14 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
+    public func deliveries(ofMessage text: String) -> [DeliveryStatus] {
+        func id(_ status: DeliveryStatus) -> String { status.delivery.message.event.id.description }
+        return read { state in
+            let found = state.deliveries.filter { $0.delivery.message.event.seq == 0 && id($0).hasPrefix(text) }
+            return Array(found.sorted { (id($0), $0.delivery.id) < (id($1), $1.delivery.id) }.prefix(100))
+        }
+    }
+
     public func history(source: String, key: String, limit: Int) -> [Event] {
         read { $0.events.filter { $0.source == source && $0.item?.key == key }.suffix(limit) }
     }

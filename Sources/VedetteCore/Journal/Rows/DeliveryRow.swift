@@ -9,6 +9,9 @@ public enum DeliveryRow {
         from delivery d left join event e on e.seq = d.event
         """
 
+    /// The id of the event in `event_body`, by its place in the JSON: an index may hold what cannot fail on a damaged row.
+    public static let ownEvent = "substr(d.event_body, 28, 36)"
+
     /// Reads a row of that statement.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> DeliveryStatus {
         guard let body = try row.optionalBytes(4), let priority = Priority(rawValue: try row.text(7)),

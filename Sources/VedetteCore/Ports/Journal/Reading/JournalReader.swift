@@ -20,6 +20,10 @@ public protocol JournalReader: Sendable {
     /// Finds the events whose id starts with `text`, or whose seq it is: none, one, or up to ten candidates.
     func events(matching text: String) async throws(JournalError) -> [Event]
 
+    /// Finds the deliveries of messages whose own event is not stored, such as digests, by the id of that event or the
+    /// beginning of it: at most a hundred, those of one message beside each other.
+    func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus]
+
     /// Reads the newest events of an item, oldest first.
     func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event]
 
