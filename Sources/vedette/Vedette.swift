@@ -73,12 +73,24 @@ struct Vedette: AsyncParsableCommand {
             Glibc.exit(0)
         } catch {
             // Help, --version and wrong arguments; whatever ArgumentParser does not know has its code of `failure`.
-            if error is ExitCode || exitCode(for: error) != .failure { exit(withError: error) }
+            if error is ExitCode || exitCode(for: error) != .failure { end(error) }
             let exit = Exit(error)
+            let lines = Output.fitted(
+                StyledText("vedette: \(exit.description)"), to: TerminalSize.of(STDERR_FILENO)?.columns)
             // A watcher ends also when nobody reads its standard error.
-            LineWriter.standardError.write(StyledText("vedette: \(exit.description)").text + "\n")
+            LineWriter.standardError.write(lines.map { "\($0.text)\n" }.joined())
             LineWriter.standardError.flush(within: .seconds(1))
             Glibc.exit(exit.code.rawValue)
         }
+    }
+
+    /// Prints what ArgumentParser has to tell, such as help or a wrong argument, and ends the program.
+    private static func end(_ error: any Error) -> Never {
+        let (text, code) = (fullMessage(for: error), exitCode(for: error))
+        let isSuccess = code == .success
+        let columns = TerminalSize.of(isSuccess ? STDOUT_FILENO : STDERR_FILENO)?.columns
+        let lines = text.isEmpty ? [] : ParserMessage.lines(text, columns: columns, isOwn: isSuccess)
+        if isSuccess { try? Output.print(lines) } else { for line in lines { Output.diagnose(line) } }
+        Glibc.exit(code.rawValue)
     }
 }

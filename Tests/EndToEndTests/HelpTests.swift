@@ -25,6 +25,26 @@ struct HelpTests {
         }
     }
 
+    @Test("each paragraph of help fills its lines, and no example is broken, at 80 columns")
+    func paragraphs() async throws {
+        let commands = try await Program.run(["--help"]).out.matches(of: #/(?m)^  ([a-z]+)  /#).map { String($0.1) }
+        let all: [[String]] = [[], ["journal", "copy"]] + commands.map { [$0] }
+        for command in all {
+            let page = try await Program.run(command + ["--help"]).out
+            let lines = page.components(separatedBy: "\nUSAGE: ")[0].split(
+                separator: "\n", omittingEmptySubsequences: false)
+            var isExample = false
+            for (line, next) in zip(lines, lines.dropFirst()) {
+                if isExample {
+                    #expect(next.isEmpty || next.hasPrefix("  "), "\(next)")
+                } else if let word = next.split(separator: " ").first, !line.isEmpty, line != "Examples:" {
+                    #expect(line.count + 1 + word.count >= 80, "\(line)")
+                }
+                if line == "Examples:" { isExample = true }
+            }
+        }
+    }
+
     @Test("a command that needs no server, desktop or calendar loads none of their libraries")
     func libraries() async throws {
         let loaded = try await Program.run(["--version"], environment: ["LD_DEBUG": "files"])

@@ -42,6 +42,17 @@ struct ProbeTests {
         #expect(try await home.vedette("check").code == 0)
     }
 
+    @Test("probe --write makes the directory of --config")
+    func newDirectory() async throws {
+        let home = try Home()
+        let file = ReplayTests.fixtures.appending(path: "cloudburst-virtualSystems-1.json")
+        let directory = home.directory.appending(path: "new").path
+        let places = ["--config", directory]
+        let written = try await Program.run(["probe", "file://" + file.path, "--write", "systems"] + places)
+        #expect(written.code == 0 && written.err.contains("written: \(directory)/systems.yaml"), "\(written.err)")
+        #expect(try await Program.run(["check"] + places).code == 0)
+    }
+
     @Test("a feed is watched with what is printed, over http")
     func feed() async throws {
         let lab = try await Lab("feeds", "--feeds", "2")

@@ -32,6 +32,17 @@ struct ReplayTests {
         }
     }
 
+    @Test("one body is the baseline, which is told, since it makes no events")
+    func baseline() async throws {
+        let file = ReplayTests.fixtures.appending(path: "cloudburst-virtualSystems-1.json").path
+        let one = try await Program.run(["replay", "--kind", "cloudburst", file])
+        #expect(one.code == 0 && one.out.isEmpty, "\(one.out)")
+        let words = one.err.matches(of: #/^poll 1: baseline of \d+ items; name a second file to see what changed\n$/#)
+        #expect(words.count == 1, "\(one.err)")
+        let two = try await Program.run(["replay", "--kind", "cloudburst", file, file])
+        #expect(two.code == 0 && two.err.hasSuffix("items\n"), "\(two.err)")
+    }
+
     @Test(
         "replay of the four CloudBurst polls, in two languages, yields exactly the expected events and their messages")
     func cloudburst() async throws {

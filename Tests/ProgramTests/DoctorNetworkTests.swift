@@ -47,6 +47,9 @@ struct DoctorNetworkTests {
             #expect(found.severities == [.failure] && found.text.contains(words), "\(found)")
             #expect(found.first?.remedy != nil)
         }
+        let address = try endpoint().address
+        let closed = check(try endpoint(), .refused("\(address) does not accept connections")).text
+        #expect(closed.hasPrefix("\(address) does not accept connections"), "its address is named once: \(closed)")
         let server = try #require(MailServer("smtps://mx.example"))
         let mail = try #require(Endpoint("sink post", server, tls: TLSPolicy()))
         #expect(

@@ -29,6 +29,13 @@ struct DoctorTests {
         let coloured = finding.lines(Palette(isOn: true), width: 60).map(\.text)
         #expect(coloured.map { $0.replacing(/\u{1B}\[[0-9;]*m/, with: "") } == lines)
         #expect(finding.lines(.plain, width: 120).count == 1)
+        let long = Finding.failure(
+            "source refused-with-a-rather-long-name", "http://127.0.0.1:1 does not accept connections")
+        #expect(
+            long.lines(.plain, width: 80).map(\.text) == [
+                "fail  source refused-with-a-rather-long-name",
+                "                                http://127.0.0.1:1 does not accept connections",
+            ])
     }
 
     @Test("a line holds severity, subject, text and remedy, in colour only when asked, and nothing that moves a cursor")

@@ -168,6 +168,17 @@ struct ItemDetailTests {
         }
     }
 
+    @Test("a title that is wider than the terminal is broken between words")
+    func longTitle() {
+        let words = "A title in plain English that continues until it does not fit into a terminal of eighty columns"
+        let detail = ItemDetail(item: Item(key: "59", title: words + "\n"), readAt: ago(5), kind: "json")
+        #expect(
+            detail.lines(.plain, now: now, width: 80).prefix(2).map(\.text) == [
+                "A title in plain English that continues until it does not fit into a terminal of",
+                #"eighty columns\n"#,
+            ])
+    }
+
     @Test("the state has its duration, each field is whole, and the history tells what was sent to whom")
     func narrow() {
         #expect(

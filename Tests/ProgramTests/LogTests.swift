@@ -55,6 +55,9 @@ struct LogTests {
         hostile.text = "s1: \u{1B}[31mred"
         #expect(format(.text).line(hostile, at: time) == "10:42:07 warning: s1: \\x1b[31mred\n")
         #expect(format(.text).line(line(1, .notice), at: time).hasPrefix("10:42:07 s1: "))
+        var narrow = format(.text)
+        narrow.columns = { 20 }
+        #expect(narrow.line(hostile, at: time) == "10:42:07 warning:\n         s1:\n         \\x1b[31mred\n")
         #expect(format(.text, isForJournald: true).line(hostile, at: time) == "<4>s1: \\x1b[31mred\n")
         let json = format(.json).line(hostile, at: time)
         #expect(

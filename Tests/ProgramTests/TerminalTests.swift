@@ -69,6 +69,40 @@ struct TerminalTests {
         #expect(table.lines(within: 40, shrinking: [2, 1]).allSatisfy { $0.width <= 40 })
     }
 
+    @Test("a sentence that is wider than the terminal is broken between words; a pipe gets it whole")
+    func fitted() {
+        let sentence = StyledText("rules.yaml:3:5: unknown key 'ever' in source 'two'; did you mean 'every'?")
+        #expect(Output.fitted(sentence, to: nil) == [sentence])
+        #expect(Output.fitted(sentence, to: 80) == [sentence])
+        #expect(
+            Output.fitted(sentence, to: 40).map(\.text) == [
+                "rules.yaml:3:5: unknown key 'ever' in", "  source 'two'; did you mean 'every'?",
+            ])
+        let address = "https://www.example.com/" + String(repeating: "x", count: 40)
+        #expect(
+            Output.fitted(StyledText("the name of \(address) is unknown"), to: 40).map(\.text) == [
+                "the name of", "  " + address, "  is unknown",
+            ], "an address stays whole, so that it can be copied")
+    }
+
+    @Test("usage and errors of the command line are broken between words; a page of help is laid out already")
+    func parserMessages() {
+        let usage = "USAGE: vedette outbox list [--sink <sink>] [--rule <rule>] [--older-than <duration>]"
+        let example = "  vedette wait lab-systems Billing --to 'Ready for use' --timeout 20m && ./deploy"
+        #expect(
+            ParserMessage.lines("\(usage)\n\n\(example)", columns: 60, isOwn: true).map(\.text) == [
+                "USAGE: vedette outbox list [--sink <sink>] [--rule <rule>]", "       [--older-than <duration>]", "",
+                example,
+            ])
+        #expect(ParserMessage.lines("\tcase x", columns: 60, isOwn: true).map(\.text) == ["\tcase x"])
+        #expect(ParserMessage.lines(usage, columns: nil, isOwn: true).map(\.text) == [usage])
+        #expect(
+            ParserMessage.lines("Error: --from\u{9B} and --to exclude each other", columns: 30, isOwn: false).map(
+                \.text) == [
+                    "Error: --from\\x9b and --to", "       exclude each other",
+                ])
+    }
+
     @Test("an event's line has the palette's colours, and none without it")
     func event() {
         var event = Event.sample

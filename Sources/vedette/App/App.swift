@@ -47,14 +47,14 @@ struct App: Sendable {
         start = clock.now().wall.advanced(by: .zero - (ProcessAge.of(getpid()) ?? .zero))
         actions = NotificationActions()
         services = SinkServices(
-            fetcher: client, clock: clock, userAgent: ProgramVersion.userAgent, silencer: actions, mail: client)
+            fetcher: client, clock: clock, userAgent: UserAgent.standard, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
         let fetcher = FileFetcher(web: client)
         let dependencies = Dependencies(
             fetcher: fetcher, callbacks: fetcher, journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,
-            userAgent: ProgramVersion.userAgent, transformer: JQTransformer(),
+            userAgent: UserAgent.standard, transformer: JQTransformer(),
             civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
             meter: SwiftMetricsMeter(factory: metrics))
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry

@@ -60,7 +60,7 @@ struct Daemon {
         var mustReload = false
         var damage: JournalError?
         let heartbeat = HeartbeatSender(
-            fetcher: app.client, clock: app.clock, log: app.log, userAgent: ProgramVersion.userAgent)
+            fetcher: app.client, clock: app.clock, log: app.log, userAgent: UserAgent.standard)
         var heartbeats = heartbeatTicker(configuration, to: continuation)
         var beating: Task<Void, Never>?
         var isStoring = true

@@ -33,7 +33,7 @@ struct ExplainCommand: AsyncParsableCommand {
         guard let event = try await found(reader) else {
             return try await explainMessage(try await foundMessage(reader), rules, reader)
         }
-        try Output.print(colour.palette.line(of: event))
+        try Output.printSentence(colour.palette.line(of: event), hanging: 2)
         let deliveries = try await reader.deliveries(DeliveryFilter(event: event.seq), after: 0, limit: 1000)
         let memories = try await reader.ruleMemories().filter {
             $0.event?.id == event.id || $0.events.contains(event.id.description)
@@ -106,7 +106,7 @@ struct ExplainCommand: AsyncParsableCommand {
         _ made: [DeliveryStatus], _ rules: RuleSet, _ reader: any JournalReader
     ) async throws {
         guard let message = made.first?.delivery.message else { return }
-        try Output.print(colour.palette.line(of: message.event))
+        try Output.printSentence(colour.palette.line(of: message.event), hanging: 2)
         let isConfigured = rules.rule(named: message.rule) != nil
         try Output.print("\(message.rule): \(isConfigured ? "made this message" : "this rule is no longer configured")")
         if let summary = message.event.summary, !summary.subjects.isEmpty {
@@ -114,7 +114,8 @@ struct ExplainCommand: AsyncParsableCommand {
             for subject in summary.subjects {
                 let stored = try await reader.events(matching: subject.event).first
                 let line = stored.map { StyledText("\($0.seq)  ") + colour.palette.line(of: $0) }
-                try Output.print(StyledText("        ") + (line ?? StyledText(subject.text, limit: 500)))
+                try Output.printSentence(
+                    StyledText("        ") + (line ?? StyledText(subject.text, limit: 500)), hanging: 10)
             }
             let more = summary.count - summary.subjects.count
             if more > 0 { try Output.print("        and \(more) more") }
@@ -131,13 +132,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
     /// Finds the deliveries of a message by the id of its event, or the beginning of that id.
     private func foundMessage(_ reader: any JournalReader) async throws -> [DeliveryStatus] {
-        var found: [Identifier: [DeliveryStatus]] = [:]
-        for try await page in reader.allDeliveries(DeliveryFilter(event: 0)) {
-            for status in page where status.delivery.message.event.id.description.hasPrefix(event) {
-                found[status.delivery.message.event.id, default: []].append(status)
-            }
-            if found.count > 10 { break }
-        }
+        let found = Dictionary(grouping: try await reader.deliveries(ofMessage: event)) { $0.delivery.message.event.id }
         guard found.count < 2 else { throw ambiguous(found.keys.sorted { $0.description < $1.description }) }
         guard let message = found.values.first else {
             throw Exit(.data, "no event '\(event)' is in the journal; `vedette tail --json` prints their ids")
@@ -170,19 +165,6 @@ struct ExplainCommand: AsyncParsableCommand {
 
     private func printLine(_ line: String, _ indent: Int = 0) throws {
         try Output.print(WrappedText.hanging(line, indent: indent, width: TerminalSize.current?.columns))
-    }
-}
-
-extension Event.Summary {
-    /// The events that the message is about, each with the text to show where it is not stored.
-    fileprivate var subjects: [(event: String, text: String)] {
-        guard parts.isEmpty else {
-            return parts.map { part in
-                let name = part.title ?? part.key ?? part.source
-                return (part.event, "\(part.source)  \(name)  \(part.state ?? part.kind)")
-            }
-        }
-        return events.indices.map { (events[$0], $0 < lines.count ? lines[$0] : events[$0]) }
     }
 }
 

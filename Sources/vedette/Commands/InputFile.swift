@@ -7,9 +7,14 @@ enum InputFile {
     /// The largest file in bytes.
     static let maximumSize = 64 << 20
 
+    /// Returns the error of the last attempt to open a file.
+    static func unreadable(_ path: String) -> Exit {
+        Exit(.usage, "failed to open \(path): \(String(cString: strerror(access(path, R_OK) == 0 ? EISDIR : errno)))")
+    }
+
     static func bytes(_ path: String) throws -> [UInt8] {
         guard let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path) else {
-            throw Exit(.usage, "\(path): failed to open this file; does it exist, and may you read it?")
+            throw unreadable(path)
         }
         var bytes: [UInt8] = []
         do {

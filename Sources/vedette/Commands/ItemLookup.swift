@@ -61,7 +61,7 @@ enum ItemLookup {
     ) async throws -> Answer {
         let client = try HTTPClient(pages: HTMLLoginPage())
         let live = OneShotPoll(
-            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: ProgramVersion.userAgent,
+            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: UserAgent.standard,
             transformer: JQTransformer())
         let result: Result<Answer, ReadError>
         do throws(ReadError) {
@@ -102,7 +102,7 @@ enum ItemLookup {
     static func items(inFile path: String, kind: String?) async throws -> [Item] {
         if let kind { try check(kind: kind) }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Exit(.usage, "\(path): failed to read this file")
+            throw InputFile.unreadable(path)
         }
         let page = PageBody(bytes: Array(data), url: URL(filePath: path).absoluteString)
         do throws(ReadError) {
@@ -144,6 +144,9 @@ enum ItemLookup {
     /// Returns the error for a name that no item has.
     static func unknown(_ wanted: String, among items: [Item], of source: String) -> Exit {
         let near = suggestion(for: wanted, among: items.flatMap { [$0.key, $0.title ?? $0.key] })
-        return Exit(.data, "\(source) has no item '\(wanted)'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
+        return Exit(
+            .data,
+            "\(source) has no item '\(wanted)'"
+                + (near.map { "; did you mean '\($0)'?" } ?? "; `vedette list \(source)` shows all"))
     }
 }

@@ -15,7 +15,7 @@ extension JournalCommand {
 
                 Examples:
                   vedette journal copy --to postgres://vedette@db/vedette
-                  vedette journal copy --from postgres://vedette@db/vedette --to /var/lib/vedette
+                  vedette journal copy --from postgres://vedette@db/vedette --to ~/vedette
                 """)
 
         @OptionGroup var ends: JournalEnds

@@ -39,6 +39,16 @@ struct OutboxCommand: AsyncParsableCommand {
             }
             return DeliveryFilter(.unsent, sink: sink, rule: rule, before: before)
         }
+
+        /// Refuses a name that is not configured. It is for a choice that selects nothing, since a message stays when its sink
+        /// or rule is removed.
+        func checkNames(_ names: NamesInUse) throws {
+            for (noun, name, known) in [("sink", sink, names.sinks), ("rule", rule, names.rules)] {
+                guard let name, !known.isEmpty, !known.contains(name) else { continue }
+                let guess = suggestion(for: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+                throw Exit(.usage, "there is no \(noun) '\(name)'\(guess)")
+            }
+        }
     }
 
     struct List: AsyncParsableCommand {
@@ -82,6 +92,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 }
             }
             if left == number {
+                try choice.checkNames(KindRegistry.loader(places).names())
                 Output.diagnose("no message is \(choice.isEmpty ? "" : "selected that is ")pending or dead")
             }
         }
@@ -111,8 +122,10 @@ struct OutboxCommand: AsyncParsableCommand {
             let attempts = try await reader.attempts(of: id)
             if json { return try Output.print(status.json(attempts).text) }
             let now = SystemClock().now().wall
-            try Output.print(colour.palette.line(of: status.delivery.message.event))
-            for line in status.lines(attempts, at: now) { try Output.print(TerminalText.safe(line, limit: 4000)) }
+            try Output.printSentence(colour.palette.line(of: status.delivery.message.event), hanging: 2)
+            for line in status.lines(attempts, at: now) {
+                try Output.printSentence(StyledText(line, limit: 4000), hanging: 9)
+            }
         }
     }
 
@@ -142,19 +155,18 @@ struct OutboxCommand: AsyncParsableCommand {
             let filter = try choice.filter(at: now)
             guard !ids.isEmpty else { return .all(filter) }
             let reader = try await places.journal.reader()
-            var found: [Int64] = []
-            for id in ids where id > 0 {
-                let next = try await reader.deliveries(filter, after: id - 1, limit: 1).first
-                if let next, next.delivery.id == id, states.contains(next.state) { found.append(id) }
+            for id in ids {
+                guard id > 0, let found = try await reader.deliveries(filter, after: id - 1, limit: 1).first,
+                    found.delivery.id == id
+                else {
+                    throw Exit(.data, "no pending or dead message \(id) is selected; `vedette outbox` lists them")
+                }
+                guard states.contains(found.state) else {
+                    let words = states.map(\.rawValue).sorted().joined(separator: " or ")
+                    throw Exit(.data, "message \(id) is \(found.state.rawValue), not \(words)")
+                }
             }
-            let missing = Set(ids).subtracting(found).sorted().map(String.init)
-            guard missing.isEmpty else {
-                throw Exit(
-                    .data,
-                    "no such message is in a state for this: \(missing.joined(separator: ", ")); `vedette outbox` lists them"
-                )
-            }
-            return .ids(found)
+            return .ids(ids)
         }
     }
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import Glibc
 import VedetteConfig
 import VedetteCore
 import VedetteHTTP
@@ -18,7 +19,7 @@ struct ProbeCommand: AsyncParsableCommand {
 
             Examples:
               vedette probe https://www.swift.org/atom.xml --write news
-              vedette probe http://127.0.0.1:6800/jsonrpc --body '{"jsonrpc":"2.0","id":"q","method":"aria2.tellActive"}'
+              vedette probe http://127.0.0.1:6800/jsonrpc --body @tell-active.json
               vedette probe /resources/virtualSystems --server lab
             """)
 
@@ -75,7 +76,8 @@ struct ProbeCommand: AsyncParsableCommand {
         }
         guard isName, !name.isEmpty else { return nil }
         let loader = KindRegistry.loader(places)
-        guard let directory = loader.isMissing ? loader.directoryToWrite : loader.watched.directories.first else {
+        // The directory of --config need not exist yet.
+        guard let directory = loader.watched.directories.first ?? loader.directoryToWrite else {
             throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
         }
         if loader.watched.files != nil {
@@ -186,7 +188,9 @@ struct ProbeCommand: AsyncParsableCommand {
         for warning in found.warnings { Output.diagnose("warning: \(warning)") }
         var table = TextTable(["KEY", "STATE", "TITLE"])
         for item in found.items.prefix(3) { table.add([item.key, item.state ?? "-", item.title ?? "-"]) }
-        if !found.items.isEmpty { for line in table.lines { Output.diagnose(StyledText("  ") + line) } }
+        let width = TerminalSize.of(STDERR_FILENO).map { $0.columns - 2 }
+        let lines = found.items.isEmpty ? [] : table.lines(within: width, shrinking: [2, 0, 1])
+        for line in lines { Output.diagnose(StyledText("  ") + line) }
         let more = found.items.count - 3
         if more > 0 { Output.diagnose("  and \(more) more") }
         return proposal(found, answer, target)

@@ -65,10 +65,18 @@ struct ReplayCommand: AsyncParsableCommand {
                     source.stream == nil ? "its snapshot was not touched" : "what came before that record was read"
                 problem = Exit(.data, "poll \(number + 1) failed; \(end)")
             }
+            if let count = poll.baseline, poll.events.isEmpty {
+                let remedy = files.count == 1 ? "; name a second file to see what changed" : ""
+                Output.diagnose("poll \(number + 1): baseline of \(counted(count, "item"))\(remedy)")
+            }
             try show(poll.earlier)
             for var event in poll.events {
                 event.poll = "p-\(number + 1)"
-                try Output.print(json ? StyledText(event.json.text) : colour.palette.line(of: event))
+                if json {
+                    try Output.print(event.json.text)
+                } else {
+                    try Output.printSentence(colour.palette.line(of: event), hanging: 2)
+                }
                 try show(poll.deliveries.filter { $0.message.event.id == event.id })
             }
             let known = Set(poll.events.map(\.id))
@@ -118,7 +126,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let paths = FileManager.default.fileExists(atPath: file) ? [file[...]] : file.split(separator: "+")
         return try paths.map { path in
             guard let data = FileManager.default.contents(atPath: String(path)) else {
-                throw Exit(.usage, "\(path): this file cannot be read")
+                throw InputFile.unreadable(String(path))
             }
             return PageBody(bytes: Array(data), url: url ?? URL(filePath: String(path)).absoluteString)
         }
@@ -152,6 +160,6 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private func show(_ line: String) throws {
-        if json { Output.diagnose(line) } else { try Output.print(line) }
+        if json { Output.diagnose(line) } else { try Output.printSentence(StyledText(line), hanging: 6) }
     }
 }

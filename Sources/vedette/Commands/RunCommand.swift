@@ -12,8 +12,8 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Watch every source until SIGTERM; SIGHUP or a changed file reloads.",
         discussion: """
-            In a terminal it prints how each source was read first, then failures and recoveries when they happen; stop it with
-            Ctrl-C. In another terminal `vedette tail` shows events, `vedette status` whether all is well.
+            In a terminal it prints how each source was read first, then failures and recoveries when they happen; stop it \
+            with Ctrl-C. In another terminal `vedette tail` shows events, `vedette status` whether all is well.
 
             With --once it polls every source once, attempts each pending delivery once, and prints a summary; exit 69 when \
             a source failed, is backing off, or a delivery stays pending.
@@ -85,7 +85,7 @@ struct RunCommand: AsyncParsableCommand {
         // A monitor of cron jobs expects a request after each run that went well.
         if summary.problem == nil, let heartbeat = configuration.heartbeat {
             await HeartbeatSender(
-                fetcher: app.client, clock: app.clock, log: app.log, userAgent: ProgramVersion.userAgent
+                fetcher: app.client, clock: app.clock, log: app.log, userAgent: UserAgent.standard
             ).beat(heartbeat)
         }
         await app.close()

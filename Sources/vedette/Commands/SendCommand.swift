@@ -30,7 +30,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         let client = try HTTPClient()
         let clock = SystemClock()
-        let services = SinkServices(fetcher: client, clock: clock, userAgent: ProgramVersion.userAgent, mail: client)
+        let services = SinkServices(fetcher: client, clock: clock, userAgent: UserAgent.standard, mail: client)
         let target = definition.make(sink, services)
         let outcome = await target.deliver(message(at: clock.now().wall))
         await target.close()

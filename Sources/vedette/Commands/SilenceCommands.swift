@@ -79,8 +79,8 @@ struct SnoozeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snooze", abstract: "Suppress the messages of a rule, source, item or sink for a while.",
         discussion: """
-            All named options must match. A running watcher applies it within a second. What was suppressed and is still so at
-            the end is told then in one message, unless --drop is given.
+            All named options must match. A running watcher applies it within a second. What was suppressed and is still so \
+            at the end is told then in one message, unless --drop is given.
 
             Examples:
               vedette snooze --source lab-systems --for 2h
@@ -192,7 +192,8 @@ struct MuteCommand: AsyncParsableCommand {
 extension Silence {
     fileprivate func keep(in journal: any JournalAccess) async throws {
         let number = try await journal.add(self)
-        try Output.print("silence \(number): \(LocalTime.localized(description, now: created))")
+        let end = until == nil && untilState == nil ? ", until `vedette silences end \(number)`" : ""
+        try Output.print("silence \(number): \(LocalTime.localized(description, now: created))\(end)")
     }
 }
 

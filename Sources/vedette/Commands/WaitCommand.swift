@@ -13,7 +13,7 @@ struct WaitCommand: AsyncParsableCommand {
             it reads its journal, else it polls the source itself.
 
             Examples:
-              vedette wait lab-systems Billing --to 'Ready for use' --fail Failed --timeout 20m && ./deploy
+              vedette wait lab-systems Billing --to 'Ready for use' && ./deploy
               vedette wait ci-runs 'nightly-*' --to success --any
             """)
 
@@ -68,8 +68,25 @@ struct WaitCommand: AsyncParsableCommand {
         }
         let limit = timeout.flatMap { Duration(configured: $0) }
         let progress = Progress(
-            WaitProgress(goal: appears ? "there" : gone ? "gone" : to.joined(separator: " or "), limit: timeout))
-        let end = try await withThrowingTaskGroup(of: End.self) { group in
+            WaitProgress(goal: appears ? "there" : gone ? "gone" : to.joined(separator: " or "), limit: limit))
+        let result: Result<End, any Error>
+        do { result = .success(try await end(of: source, within: limit, progress)) } catch { result = .failure(error) }
+        // Before an error is printed, too.
+        await progress.clear()
+        switch try result.get() {
+        case .decided(.reached(let lines)): for line in lines { Output.diagnose(line) }
+        case .decided(.failed(let reason)):
+            Output.diagnose(reason)
+            throw ExitCode(1)
+        case .decided(.pending), .timedOut:
+            for line in await progress.progress.timedOut { Output.diagnose(line) }
+            throw ExitCode(124)
+        }
+    }
+
+    /// Waits until the goal is reached or cannot be, or the time is over.
+    private func end(of source: Source, within limit: Duration?, _ progress: Progress) async throws -> End {
+        try await withThrowingTaskGroup(of: End.self) { group in
             group.addTask { .decided(try await wait(for: source, progress)) }
             if let limit {
                 group.addTask {
@@ -81,16 +98,6 @@ struct WaitCommand: AsyncParsableCommand {
             group.addTask { try await progress.run() }
             defer { group.cancelAll() }
             return try await group.next() ?? .timedOut
-        }
-        await progress.clear()
-        switch end {
-        case .decided(.reached(let lines)): for line in lines { Output.diagnose(line) }
-        case .decided(.failed(let reason)):
-            Output.diagnose(reason)
-            throw ExitCode(1)
-        case .decided(.pending), .timedOut:
-            for line in await progress.progress.timedOut { Output.diagnose(line) }
-            throw ExitCode(124)
         }
     }
 

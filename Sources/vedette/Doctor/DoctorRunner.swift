@@ -56,7 +56,7 @@ struct DoctorRunner: Sendable {
     private func sinks(_ configuration: Configuration?) async throws -> [SinkConfigurationProbe] {
         guard let configuration else { return [] }
         let client = try HTTPClient()
-        let services = SinkServices(fetcher: client, clock: SystemClock(), userAgent: ProgramVersion.userAgent)
+        let services = SinkServices(fetcher: client, clock: SystemClock(), userAgent: UserAgent.standard)
         let sinks = SinkConfigurationProbe.all(in: configuration, services)
         await client.shutdown()
         return sinks

@@ -42,7 +42,8 @@ struct EndpointCheck {
             return .failure(
                 subject, "the name in \(address) cannot be resolved" + users, remedy: "check its spelling and DNS")
         case .refused(let detail):
-            return .failure(subject, "\(address) does not answer (\(detail))" + users, remedy: remedy)
+            let text = detail.hasPrefix(address) ? detail : "\(address) does not answer (\(detail))"
+            return .failure(subject, text + users, remedy: remedy)
         case .timeout:
             let seconds = EndpointProbe.timeout.components.seconds
             return .failure(subject, "\(address) does not answer within \(seconds) s" + users, remedy: remedy)

@@ -41,19 +41,23 @@ struct Finding: Sendable, Hashable {
             case .warning: .doubtful
             case .failure: .bad
             }
-        let head =
-            palette.paint(severity.rawValue, role).padded(to: 6) + StyledText(subject, limit: 40).padded(to: 16)
-            + StyledText("  ")
+        let name = palette.paint(severity.rawValue, role).padded(to: 6) + StyledText(subject, limit: 40)
+        let head = name.padded(to: 22) + StyledText("  ")
         let body = StyledText(text, limit: 400)
         let end = remedy.map { StyledText("; ") + palette.paint($0, .strong) } ?? StyledText("")
         let line = head + body + end
         guard let width, line.width > width else { return [line] }
-        let room = max(20, width - head.width)
+        let indent = StyledText("").padded(to: min(head.width, Finding.column))
+        let room = max(20, width - indent.width)
         var lines = WrappedText.lines(body.text + (remedy == nil ? "" : ";"), width: room)
         if let remedy { lines += WrappedText.lines(remedy, width: room).map { palette.paint($0.text, .strong) } }
-        let indent = StyledText(String(repeating: " ", count: head.width))
+        // Beside a long subject there is no room for a text.
+        guard head.width <= Finding.column else { return [name] + lines.map { indent + $0 } }
         return lines.enumerated().map { i, rest in (i == 0 ? head : indent) + rest }
     }
+
+    /// Where the text of a finding begins at the latest.
+    private static let column = 32
 
     var json: JSON {
         .members([

@@ -84,7 +84,7 @@ struct ProbeTarget {
     private var request: Request {
         var server = server ?? Server(name: "")
         if let userAgent { server.userAgent = userAgent }
-        var request = Request(template, of: server, session: "probe", userAgent: ProgramVersion.userAgent)
+        var request = Request(template, of: server, session: "probe", userAgent: UserAgent.standard)
         request.limits.total = ProbeTarget.longest
         return request
     }

@@ -23,7 +23,9 @@ struct ItemDetail {
     var kind: String
 
     func lines(_ palette: Palette, links: Hyperlinks = .none, now: Timestamp, width: Int?) -> [StyledText] {
-        var lines = [links.link(palette.paint(item.title ?? item.key, .strong), to: item.url)]
+        var lines = WrappedText.lines(StyledText(item.title ?? item.key).text, width: width).map {
+            links.link(palette.paint($0.text, .strong), to: item.url)
+        }
         lines += state(palette, now).map { [$0] } ?? []
         lines.append(StyledText(""))
         lines += fields(palette, links, width)

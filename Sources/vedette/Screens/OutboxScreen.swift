@@ -2,7 +2,8 @@
 
 import VedetteCore
 
-/// Renders the table of `outbox`: what is pending or dead, and why.
+/// Renders the table of `outbox`: what is pending or dead, and why. In a terminal the reason has a line of its own, since two
+/// texts of any length leave no room for each other.
 struct OutboxScreen: Sendable {
     var palette = Palette.plain
     /// The cells of a line; nil for no limit.
@@ -12,23 +13,31 @@ struct OutboxScreen: Sendable {
     var localized: @Sendable (String) -> String
 
     func lines(_ deliveries: [DeliveryStatus]) -> [StyledText] {
-        var table = TextTable(["ID", "STATE", "SINK", "RULE", "AGE", "TRIES", "REASON", "MESSAGE"], palette)
-        for status in deliveries {
+        let reasons = deliveries.map(reason(of:))
+        let heading = ["ID", "STATE", "SINK", "RULE", "AGE", "TRIES"] + (width == nil ? ["REASON"] : []) + ["MESSAGE"]
+        var table = TextTable(heading, palette)
+        for (status, reason) in zip(deliveries, reasons) {
             let delivery = status.delivery
             let age = MessageFormatter.duration(seconds: max(0, now.seconds(since: delivery.created)))
-            table.add([
-                StyledText(String(delivery.id)),
-                palette.paint(status.state.rawValue, OutboxScreen.role(of: status.state)),
-                StyledText(delivery.message.sink), StyledText(delivery.message.rule), StyledText(age),
-                StyledText(String(delivery.attempts)), StyledText(reason(of: status), limit: TextTable.limit),
-                StyledText(delivery.message.title, limit: TextTable.limit),
-            ])
+            table.add(
+                [
+                    StyledText(String(delivery.id)),
+                    palette.paint(status.state.rawValue, OutboxScreen.role(of: status.state)),
+                    StyledText(delivery.message.sink), StyledText(delivery.message.rule), StyledText(age),
+                    StyledText(String(delivery.attempts)),
+                ] + (width == nil ? [StyledText(reason ?? "-", limit: TextTable.limit)] : [])
+                    + [StyledText(delivery.message.title, limit: TextTable.limit)])
         }
-        return table.lines(within: width, shrinking: [7, 6, 3, 2])
+        guard let width else { return table.lines }
+        let rows = table.lines(within: width, shrinking: [6, 3, 2])
+        return rows.prefix(1)
+            + zip(rows.dropFirst(), reasons).flatMap { row, reason in
+                [row] + (reason.map { WrappedText.hanging($0, indent: 4, width: width) } ?? [])
+            }
     }
 
-    private func reason(of status: DeliveryStatus) -> String {
-        let reason = status.delivery.reason.map(localized) ?? "-"
+    private func reason(of status: DeliveryStatus) -> String? {
+        guard let reason = status.delivery.reason.map(localized) else { return nil }
         guard status.state == .retry, status.delivery.due > now else { return reason }
         return "\(reason); next try \(status.delivery.due.relative(to: now))"
     }

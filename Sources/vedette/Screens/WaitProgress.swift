@@ -6,8 +6,8 @@ import VedetteCore
 struct WaitProgress: Sendable {
     /// What is waited for: `Ready for use`.
     var goal: String
-    /// The limit as it was given.
-    var limit: String?
+    /// When it gives up; nil for never.
+    var limit: Duration?
     /// What the items are now, a line each; empty before the source was read.
     var pending: [String] = []
     /// Why the source is not read; nil while it is.
@@ -17,7 +17,7 @@ struct WaitProgress: Sendable {
     /// - Parameter width: the columns of the terminal. The last one stays free, since some wrap when it is filled.
     func line(after elapsed: Duration, width: Int) -> StyledText {
         let time = MessageFormatter.duration(seconds: (elapsed / .seconds(1)).rounded(.down))
-        let most = limit.map { " of \($0)" } ?? ""
+        let most = limit.map { " of \(WaitProgress.text($0))" } ?? ""
         let now = pending.first ?? problem ?? "no answer yet"
         let more = pending.count > 1 ? ", and \(pending.count - 1) more" : ""
         let fails = pending.isEmpty ? "" : problem.map { " (\($0))" } ?? ""
@@ -27,6 +27,11 @@ struct WaitProgress: Sendable {
     /// Returns what is printed when the time is over: the present states.
     var timedOut: [String] {
         let states = pending.isEmpty ? ["no answer yet"] : pending
-        return ["not \(goal) within \(limit ?? "")"] + (states + (problem.map { [$0] } ?? [])).map { "  \($0)" }
+        return ["not \(goal) within \(limit.map(WaitProgress.text) ?? "")"]
+            + (states + (problem.map { [$0] } ?? [])).map { "  \($0)" }
+    }
+
+    private static func text(_ limit: Duration) -> String {
+        MessageFormatter.duration(seconds: limit / .seconds(1))
     }
 }

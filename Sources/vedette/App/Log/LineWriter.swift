@@ -27,6 +27,9 @@ final class LineWriter: Sendable {
     ///   - limit: bytes that may wait.
     init(descriptor: Int32, limit: Int = 1 << 20) { (self.descriptor, self.limit) = (descriptor, limit) }
 
+    /// The columns of the terminal that shows the lines; nil where it is no terminal.
+    var columns: Int? { TerminalSize.of(descriptor)?.columns }
+
     /// Sets the line that is written, with their count, after lines were dropped and the reader reads again.
     func reportDropped(_ report: @escaping @Sendable (Int) -> String) { state.withLock { $0.report = report } }
 

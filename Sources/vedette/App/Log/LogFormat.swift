@@ -16,8 +16,10 @@ struct LogFormat: Sendable {
     var isForJournald = false
     /// Formats a time on the local clock.
     var time: @Sendable (Timestamp) -> String
+    /// Returns the columns of the terminal that shows the log; nil where it is no terminal.
+    var columns: @Sendable () -> Int? = { nil }
 
-    /// Returns the line with its line break. Control characters are escaped.
+    /// Returns the line with its line break; a terminal gets several where it is too long. Control characters are escaped.
     func line(_ line: LogFolding.Line, at now: Timestamp) -> String {
         let prefix = isForJournald ? "<\(LogFormat.priority(line.level))>" : ""
         switch style {
@@ -25,7 +27,9 @@ struct LogFormat: Sendable {
         case .text:
             let text = TerminalText.safe(line.text)
             if isForJournald { return "\(prefix)\(text)\n" }
-            return "\(time(now)) \(line.level >= .warning ? "\(line.level): " : "")\(text)\n"
+            let time = time(now) + " "
+            let whole = StyledText("\(time)\(line.level >= .warning ? "\(line.level): " : "")\(text)")
+            return Output.fitted(whole, to: columns(), hanging: time.count).map { "\($0.text)\n" }.joined()
         }
     }
 

@@ -18,9 +18,9 @@ struct StderrLog: Log {
     ) {
         let clock = SystemClock()
         let isForJournald = StderrLog.isJournald(environment["JOURNAL_STREAM"])
-        let format = LogFormat(style: style, isForJournald: isForJournald) {
-            LocalTime.text($0, now: clock.now().wall)
-        }
+        let format = LogFormat(
+            style: style, isForJournald: isForJournald, time: { LocalTime.text($0, now: clock.now().wall) },
+            columns: { writer.columns })
         let output = FoldingOutput(format: format, writer: writer, clock: clock)
         var logger = Logger(label: "vedette") { _ in Handler(output: output) }
         logger.logLevel = StderrLog.level(level)
