@@ -4,24 +4,16 @@
     import Foundation
     import Glibc
 
-    // A program around libFuzzer (https://llvm.org/docs/LibFuzzer.html). `contrib/fuzz` builds and runs it.
+    // A program around libFuzzer (https://llvm.org/docs/LibFuzzer.html), which brings its own `main`. `contrib/fuzz` builds and runs it.
 
-    /// libFuzzer's own entry point. Its `main` cannot be used: SwiftPM gives the main function of a program another name.
-    @_silgen_name("LLVMFuzzerRunDriver")
-    private func run(
+    /// Called by libFuzzer before it reads its options.
+    @_cdecl("LLVMFuzzerInitialize")
+    public func initialize(
         _ count: UnsafeMutablePointer<Int32>,
-        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
-        _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> Int32
-    ) -> Int32
-
-    @main
-    enum FuzzTarget {
-        static func main() {
-            prepare()
-            var count = CommandLine.argc
-            var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
-            exit(run(&count, &arguments, testOneInput))
-        }
+        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
+    ) -> Int32 {
+        prepare()
+        return 0
     }
 
     private let reader: FuzzReader = {
