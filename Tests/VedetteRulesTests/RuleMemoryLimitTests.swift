@@ -36,6 +36,20 @@ struct RuleMemoryLimitTests {
         #expect(harness.suppressed.count == 2 * Self.many - 10_000)
     }
 
+    @Test("limit by a field: counts that wait for the next message of their value give their room to another value")
+    func countsGiveRoom() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.limit = Limit(count: 1, per: .seconds(600), by: .field("team")) })
+        for n in 0..<10_000 {
+            let fields: Fields = ["team": .text("\(n)")]
+            for key in ["x\(n)", "y\(n)"] { harness.item(key, "down", was: "up", fields: fields) }
+            harness.item("y\(n)", "up", was: "down", fields: fields)
+        }
+        harness.pass(.seconds(3600))
+        for key in ["a", "b"] { harness.item(key, "down", was: "up", fields: ["team": .text(key)]) }
+        #expect(harness.sent.suffix(2) == ["out: a: up → down", "out: b: up → down"])
+    }
+
     @Test("stays: an item that is there already and has no room is suppressed, not forgotten")
     func stays() {
         var rule = Rule.when(.becomes("down")) { $0.pendingFor = .seconds(60) }

@@ -71,6 +71,19 @@ struct WithheldTests {
         #expect(late.rows.isEmpty, "not for ever")
     }
 
+    @Test("what is over is counted by a later message when all else that a limit withheld is silenced")
+    func overBesideSilenced() {
+        var harness = RuleHarness(Self.limited)
+        for key in ["x", "a", "b"] { harness.item(key, "down", was: "up") }
+        harness.item("b", "up", was: "down")
+        harness.silence(Silence(id: 1, item: "a", until: end, created: RuleHarness.noon))
+        harness.pass(.seconds(3600))
+        #expect(harness.sent.dropFirst() == ["out: a: up → down"])
+        harness.pass(.seconds(3600))
+        harness.item("c", "down", was: "up")
+        #expect(harness.sent.last == "out: c: up → down (+1)")
+    }
+
     @Test("an item that was withheld and is no longer so is counted, and not named")
     func over() {
         var harness = RuleHarness(Self.limited)
@@ -233,6 +246,20 @@ struct WithheldTests {
         #expect(harness.sent.isEmpty)
         harness.pass(.seconds(60))
         #expect(harness.sent == ["out: 2 events in lab (+1)"] && harness.rows.isEmpty)
+    }
+
+    @Test("a digest counts what a snooze held and is over")
+    func overInDigest() {
+        var harness = RuleHarness(
+            Rule.when(.becomes("down")) { $0.digest = DigestPlan(release: .every(.seconds(60))) })
+        harness.silence(snooze)
+        harness.item("c", "down", was: "up")
+        harness.item("c", "up", was: "down")
+        harness.item("b", "down", was: "up")
+        harness.pass(.seconds(3600))
+        harness.restart()
+        harness.pass(.seconds(60))
+        #expect(harness.sent == ["out: b: up → down (+1)"] && harness.rows.isEmpty)
     }
 
     @Test("what is over is counted after a restart and after the silence of something else, too")

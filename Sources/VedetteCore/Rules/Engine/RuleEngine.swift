@@ -49,6 +49,8 @@ public struct RuleEngine: Sendable {
     var firingRules: Set<String>?
     /// The sources whose polls this engine evaluates; nil for all.
     var followed: Set<String>?
+    /// When each rule last forgot counts to have room for messages.
+    var countsForgottenAt: [String: Timestamp] = [:]
     private var counts: [Room: Int] = [:]
     /// Rules without room for further rows, so that each is reported once.
     private var full = Set<Room>()
@@ -259,8 +261,8 @@ public struct RuleEngine: Sendable {
     /// Writes a row. Returns false when the rule has no room for another one.
     @discardableResult
     mutating func put(_ memory: RuleMemory) -> Bool {
-        let room = Room(rule: memory.key.rule, slot: memory.key.slot)
-        guard memories[memory.key] != nil || counts[room, default: 0] < RuleEngine.maximumMemories else {
+        guard memories[memory.key] != nil || !isFull(memory.key) else {
+            let room = Room(rule: memory.key.rule, slot: memory.key.slot)
             if room.slot != .once, room.slot != .announced, full.insert(room).inserted {
                 step.warnings.append(
                     "rule '\(room.rule)' has no room for more than \(RuleEngine.maximumMemories) \(room.slot.noun); "
@@ -270,6 +272,11 @@ public struct RuleEngine: Sendable {
         }
         write(memory)
         return true
+    }
+
+    /// Whether the rule has no room for another row like this one.
+    func isFull(_ key: RuleMemory.Key) -> Bool {
+        counts[Room(rule: key.rule, slot: key.slot), default: 0] >= RuleEngine.maximumMemories
     }
 
     private mutating func write(_ memory: RuleMemory) {

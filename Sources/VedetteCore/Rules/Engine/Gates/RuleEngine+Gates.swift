@@ -206,6 +206,7 @@ extension RuleEngine {
             memory.count = 0
             memory.times.append(now.steady)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
+            forgetCountsForRoom(memory.key, at: now)
             guard put(memory) else { return suppressForRoom(rule, event, .limit, at: now, identifier) }
             return send(rule, event, withheld: count, at: now, identifier)
         }
@@ -222,6 +223,18 @@ extension RuleEngine {
         }
     }
 
+    /// Forgets what waits only to be counted by the next message of its value, when a message of another value needs the room.
+    private mutating func forgetCountsForRoom(_ key: RuleMemory.Key, at now: RuleTime) {
+        guard memories[key] == nil, isFull(key) else { return }
+        // All rows are searched: not for each message of a poll.
+        let last = countsForgottenAt[key.rule]
+        guard last.map({ $0.advanced(by: .seconds(60)) <= now.steady }) ?? true else { return }
+        countsForgottenAt[key.rule] = now.steady
+        for row in memories.values where row.key.rule == key.rule && row.key.slot == .limit && row.times.isEmpty {
+            forget(row.key)
+        }
+    }
+
     /// The oldest message left the window of a limit: announces what was withheld, with its latest state. When all of it is
     /// over, the next message has the count.
     mutating func slideWindow(
@@ -235,11 +248,11 @@ extension RuleEngine {
         if memory.times.count < limit.count, groups[group] != nil {
             guard !deferInQuietTime(memory, rule, at: now) else { return }
             let rows = takeWithheld(group)
-            if rows.allSatisfy({ $0.event == nil }) {
-                memory.count += rows.reduce(0) { $0 + $1.count }
-            } else if announce(rule, rows + [memory], at: now, identifier) {
+            if rows.contains(where: { $0.event != nil }), announce(rule, rows + [memory], at: now, identifier) {
                 memory.count = 0
                 memory.times.append(now.steady)
+            } else {
+                memory.count += rows.filter { $0.event == nil }.reduce(0) { $0 + $1.count }
             }
         } else if isCountAlone {
             return forget(memory.key)

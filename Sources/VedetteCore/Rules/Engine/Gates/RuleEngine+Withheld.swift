@@ -111,16 +111,21 @@ extension RuleEngine {
         }
         ready += takeCounts(of: group, areTold: !ready.isEmpty, at: now)
         let announced = ready.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
+        var over = 0
+        if rule.gates.digest != nil {
+            over = announced.filter { $0.event == nil && $0.sink == nil }.reduce(0) { $0 + $1.count }
+        }
         for memory in announced where rule.gates.digest != nil && memory.sink == nil {
             guard let event = memory.event, event.kind != .digest, event.kind != .resolved else { continue }
-            passQuiet(rule, event, count: memory.count - 1, at: now, identifier)
+            passQuiet(rule, event, count: memory.count - 1 + over, at: now, identifier)
+            over = 0
         }
         // The end of a match stays a message of its own, so that a receiver can tell what has ended.
         let direct = announced.filter { memory in
             memory.event?.kind != .resolved
                 && (rule.gates.digest == nil || memory.sink != nil || memory.event?.kind == .digest)
         }
-        var counted = direct.contains { $0.event != nil } ? 0 : direct.reduce(0) { $0 + $1.count }
+        var counted = over + (direct.contains { $0.event != nil } ? 0 : direct.reduce(0) { $0 + $1.count })
         for memory in announced {
             guard let event = memory.event, event.kind == .resolved else { continue }
             releaseEnd(
