@@ -7,9 +7,9 @@ import VedetteCore
 
 @Suite("The log of deliveries")
 struct DeliveryLogTests {
-    private func attempt(_ seconds: Int, _ state: DeliveryState, _ reason: String? = nil) -> Attempt {
+    private func attempt(_ seconds: Int, _ state: DeliveryState, _ reason: String? = nil, number: Int = 1) -> Attempt {
         let time = Timestamp(milliseconds: Int64(seconds) * 1000)
-        return Attempt(delivery: 1, state: state, attempts: 1, due: time, at: time, reason: reason)
+        return Attempt(delivery: 1, state: state, attempts: number, due: time, at: time, reason: reason)
     }
 
     private func message(_ sink: String) -> Message {
@@ -33,6 +33,24 @@ struct DeliveryLogTests {
                 == .init(level: .notice, text: "team: takes messages again after 2 min"))
         #expect(log.line(of: attempt(140, .sent), team).level == .debug)
         #expect(log.line(of: attempt(150, .retry, "HTTP 503"), team).level == .warning)
+    }
+
+    @Test("a message that a sink refuses while it takes others is no failure of the sink")
+    func oneRefused() {
+        var log = DeliveryLog()
+        let team = message("team")
+        let levels = [
+            attempt(0, .retry, "HTTP 503"), attempt(1, .sent), attempt(2, .retry, "HTTP 503", number: 2),
+            attempt(3, .sent), attempt(4, .retry, "HTTP 503", number: 3), attempt(5, .sent),
+        ].map { log.line(of: $0, team).level }
+        #expect(levels == [.warning, .notice, .info, .debug, .info, .debug])
+    }
+
+    @Test("a sink that fails from the start is logged, though its messages are retries")
+    func fromStart() {
+        var log = DeliveryLog()
+        let levels = [7, 8].map { log.line(of: attempt($0, .retry, "HTTP 503", number: $0), message("team")).level }
+        #expect(levels == [.warning, .debug])
     }
 
     @Test("a message that dies, and a sink that is paused, are logged each time")

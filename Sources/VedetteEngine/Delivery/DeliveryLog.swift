@@ -2,21 +2,24 @@
 
 import VedetteCore
 
-/// Decides which lines the log gets about attempts. That a sink fails and that it takes messages again are logged once, when
-/// they happen; what stops it or ends a message, always.
+/// Chooses the line of the log for an attempt. Logs once when a sink begins to fail and once when it recovers. Logs every pause
+/// and every dead message.
 struct DeliveryLog {
     struct Line: Equatable {
         var level: LogLevel
         var text: String
     }
 
-    /// Sinks whose last attempt is to be repeated, and the time of the first failure in a row.
+    /// When each sink that fails began to.
     private var failing: [String: Timestamp] = [:]
+    /// Sinks that took a message since this program started.
+    private var proven: Set<String> = []
 
     /// Returns the line about an attempt of the message.
     mutating func line(of attempt: Attempt, _ message: Message) -> Line {
         let sink = message.sink
         guard let reason = attempt.reason else {
+            proven.insert(sink)
             guard let since = failing.removeValue(forKey: sink) else {
                 return Line(level: .debug, text: "\(sink): \(attempt.state.rawValue): \(message.title)")
             }
@@ -27,8 +30,14 @@ struct DeliveryLog {
             failing[sink] = nil
             return Line(level: .warning, text: "\(sink): \(attempt.state.rawValue): \(reason)")
         }
-        let isKnown = failing[sink] != nil
-        if !isKnown { failing[sink] = attempt.at }
-        return Line(level: isKnown ? .debug : .warning, text: "\(sink): failed, and will be retried: \(reason)")
+        return Line(level: level(of: attempt, sink), text: "\(sink): failed, and will be retried: \(reason)")
+    }
+
+    private mutating func level(of attempt: Attempt, _ sink: String) -> LogLevel {
+        if failing[sink] != nil { return .debug }
+        // A receiver that refuses one message for days takes others meanwhile.
+        if attempt.attempts > 1, proven.contains(sink) { return .info }
+        failing[sink] = attempt.at
+        return .warning
     }
 }
