@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Synchronization
 public import VedetteCore
 
 /// The journal of the one process that watches: a SQLite file in WAL mode with synchronous=FULL, so that a returned
@@ -9,13 +10,17 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     let store: JournalStore
     /// A connection of its own for the items of a poll: the pool passes three threads on its way to a connection, which is as
     /// much work as the statement.
-    private let items: JournalStore
+    private let itemReader: JournalStore
+    /// Sources whose items took long to read: they are read through the pool, so that no other poll waits for them.
+    private let long = Mutex<Set<String>>([])
     private let lock: StateLock
+    /// More items than these take over a millisecond.
+    private static let longList = 1000
     /// True when the file was too large to be checked while it was opened.
     private let isUnchecked: Bool
 
-    init(store: JournalStore, items: JournalStore, lock: StateLock, isUnchecked: Bool) {
-        (self.store, self.items, self.lock, self.isUnchecked) = (store, items, lock, isUnchecked)
+    init(store: JournalStore, itemReader: JournalStore, lock: StateLock, isUnchecked: Bool) {
+        (self.store, self.itemReader, self.lock, self.isUnchecked) = (store, itemReader, lock, isUnchecked)
     }
 
     /// Creates the directory when it is missing, takes its lock and upgrades the tables. Blocks while it does so.
@@ -33,7 +38,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try files.requireCopied()
         try JournalReplacement(interruptedIn: files)?.finish()
         let isUnchecked = (files.identity?.size ?? 0) > limit
-        let (store, items) = try JournalStore.result(files) {
+        let (store, itemReader) = try JournalStore.result(files) {
             try inspect(files, isWhole: !isUnchecked)
             let pool = try DatabasePool(
                 path: files.database, configuration: JournalStore.configuration(readonly: false))
@@ -49,7 +54,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
             return (JournalStore(files: files, database: pool), JournalStore(files: files, database: queue))
         }.get()
         files.notify(.commit)
-        return SQLiteJournal(store: store, items: items, lock: lock, isUnchecked: isUnchecked)
+        return SQLiteJournal(store: store, itemReader: itemReader, lock: lock, isUnchecked: isUnchecked)
     }
 
     /// Checks a file before anything is written to it.
@@ -72,8 +77,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     public func close() throws(JournalError) {
         let store = store
         try JournalStore.result(store.files) {
-            // One that stays open keeps the journal from nothing.
-            try? items.database.close()
+            // A failure to close it does no harm.
+            try? itemReader.database.close()
             // A reader that is active makes this partial, which makes the next start slower and loses nothing.
             _ = try? store.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try store.database.close()
@@ -87,7 +92,17 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
-        try await items.readStatement { try SourceRows.items($0, of: source) }
+        let isLong = long.withLock { $0.contains(source) }
+        let items =
+            isLong
+            ? try await store.read { try SourceRows.items($0, of: source) }
+            : try await itemReader.readStatement { try SourceRows.items($0, of: source) }
+        if isLong != (items.count > SQLiteJournal.longList) {
+            long.withLock { names in
+                if isLong { names.remove(source) } else { names.insert(source) }
+            }
+        }
+        return items
     }
 
     public func items(

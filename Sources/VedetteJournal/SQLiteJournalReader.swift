@@ -57,7 +57,9 @@ final class SQLiteJournalReader: JournalReader {
     }
 
     func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus] {
-        try await store.read { try DeliveryRows.select($0, sql: DeliveryRows.ofMessage, [text, text + "~", 100]) }
+        try await store.read {
+            try DeliveryRows.select($0, sql: DeliveryRows.ofMessage, [text, text + "~", DeliveryRow.maximumOfMessage])
+        }
     }
 
     func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {

@@ -38,7 +38,7 @@ struct PostgresJournalReader: JournalReader {
     }
 
     func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus] {
-        try await read { try DeliveryRows.select($0, ofMessage: text, limit: 100) }
+        try await read { try DeliveryRows.select($0, ofMessage: text) }
     }
 
     func history(source: String, key: String, limit: Int) async throws(JournalError) -> [Event] {

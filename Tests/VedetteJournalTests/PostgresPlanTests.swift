@@ -86,6 +86,38 @@ struct PostgresPlanTests {
         #expect(try readWhole(connection) == before)
         #expect(try connection.run("select count(*) from delivery where ended_at < 203500").first?.int(0) == 0)
     }
+
+    @Test("the deliveries of a message without a stored event are looked up by the id of its own event")
+    func ownEvents() async throws {
+        try await PostgresJournal.open(server).close()
+        let connection = try Connection(server)
+        let body = String(decoding: event(1).json.bytes, as: UTF8.self)
+        try connection.run(
+            """
+            insert into delivery (id, message, source, sink, rule, event_body, title, text, priority, state, created, due,
+                attempts, ended_at, tags, suppressed, bytes)
+              select i, 'm' || i, 's', 'k', 'r', replace($1, '0199-1', lpad(i::text, 36, '0')), '', '', 'normal',
+                'sent', 0, 0, 0, i, '', 0, 0
+              from generate_series(1, 20000) i
+            """, [body])
+        _ = try connection.run([SQLCommand("analyze delivery", isPrepared: false)])
+        let before = try readWhole(connection)
+        let wanted = String(repeating: "0", count: 32) + "1234"
+        #expect(try await messages(wanted) == ["m1234"])
+        #expect(try readWhole(connection) == before)
+        let read = try connection.run(
+            """
+            select idx_tup_read from pg_stat_user_indexes
+            where schemaname = current_schema() and indexrelname = 'delivery_own_event'
+            """)
+        #expect(try (1...10).contains(#require(read.first).int(0)))
+    }
+
+    /// Its connection ends with it.
+    private func messages(_ id: String) async throws -> [String] {
+        try await PostgresJournalAccess(server).reader().deliveries(ofMessage: id).map(\.delivery.message.id)
+    }
+
     /// So few that to read them all may look cheaper than a thousand look-ups: that takes longer in the transaction.
     @Test("pruning looks up the deliveries of the events that it deletes, and does not read all of 20,000")
     func pruning() async throws {

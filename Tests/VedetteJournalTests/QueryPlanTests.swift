@@ -115,7 +115,7 @@ struct QueryPlanTests {
             return JournalStore(files: scratch.files, database: queue)
         }
         let journal = SQLiteJournal(
-            store: try store(), items: try store(), lock: try StateLock(scratch.files), isUnchecked: false)
+            store: try store(), itemReader: try store(), lock: try StateLock(scratch.files), isUnchecked: false)
         try await exercise(journal)
         let statements = trace.statements.filter { sql in
             ["select", "insert", "update", "delete", "with"].contains { sql.hasPrefix($0) }

@@ -113,6 +113,20 @@ struct RepairTests {
         #expect(events > repaired * 180 && deliveries > repaired * 170, "\(events), \(deliveries) of \(repaired)")
     }
 
+    @Test("where only the way to the items is destroyed, no source is forgotten")
+    func indexOfItems() async throws {
+        try await fill()
+        let before = try await Contents(scratch.reader())
+        let journal = try scratch.open()
+        let root = "select rootpage from sqlite_schema where name = 'sqlite_autoindex_item_1'"
+        let page = try #require(try journal.number(root))
+        try journal.close()
+        try overwrite((page - 1) * 4096..<page * 4096, of: scratch)
+        let report = try #require(try scratch.access.repair(at: stamp(0)))
+        #expect(report.forgottenSources.isEmpty && report.tables.allSatisfy { $0.lost == 0 }, "\(report)")
+        #expect(try await Contents(scratch.reader()) == before)
+    }
+
     @Test("a sound journal is left as it is, and nothing stays beside it")
     func sound() async throws {
         try await fill()

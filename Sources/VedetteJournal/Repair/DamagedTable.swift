@@ -85,6 +85,16 @@ struct DamagedTable {
         return false
     }
 
+    /// Reads the rows of a table as they lie in it, past its indices.
+    /// - Returns: whether every row was read.
+    func readUnindexed(columns: [String], _ take: ([DatabaseValue]) throws -> Void) throws -> Bool {
+        try isReadable {
+            let sql = "select \(columns.joined(separator: ", ")) from \(name) not indexed"
+            let rows = try Row.fetchCursor(db, sql: sql)
+            while let row = try rows.next() { try take(Array(row.databaseValues)) }
+        }
+    }
+
     /// - Returns: false when the damaged part was reached.
     private func isReadable(_ block: () throws -> Void) throws -> Bool {
         do {

@@ -55,6 +55,7 @@ struct JournalSalvage {
     /// A snapshot with a part of its items would make the others appear again, so such a source is forgotten: its next
     /// poll is a new baseline.
     private mutating func copyItems(of names: [Int64: String]) throws {
+        if try copyUnindexedItems(of: names) { return }
         var (saved, isWhole) = (0, true)
         for (id, name) in names.sorted(by: { $0.key < $1.key }) {
             let writer = try TableWriter("item", copy)
@@ -72,6 +73,26 @@ struct JournalSalvage {
         }
         isWhole = isWhole && tables.allSatisfy { $0.lost == 0 }
         tables.append(RepairReport.Table(name: "item", saved: saved, lost: isWhole ? 0 : nil))
+    }
+
+    /// The items of a source are reached through an index. Where that is damaged, their own pages may be whole.
+    /// - Returns: whether all items were copied; else none is.
+    private mutating func copyUnindexedItems(of names: [Int64: String]) throws -> Bool {
+        let damaged = DamagedTable("item", source)
+        guard damaged.count(by: "sqlite_autoindex_item_1") == nil else { return false }
+        let writer = try TableWriter("item", copy)
+        guard let owner = writer.columns.firstIndex(of: "source") else { return false }
+        let isComplete = try damaged.readUnindexed(columns: writer.columns) { values in
+            guard let id = Int64.fromDatabaseValue(values[owner]), names[id] != nil else { return }
+            _ = try writer.insert(values)
+        }
+        guard isComplete else {
+            try copy.execute(sql: "delete from item")
+            return false
+        }
+        let isWhole = tables.allSatisfy { $0.lost == 0 }
+        tables.append(RepairReport.Table(name: "item", saved: writer.count, lost: isWhole ? 0 : nil))
+        return true
     }
 
     // MARK: Deliveries

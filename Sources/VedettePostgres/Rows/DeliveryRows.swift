@@ -114,14 +114,14 @@ enum DeliveryRows {
     }
 
     /// Reads the deliveries of messages by the id of their own event, or its beginning, where that is not stored.
-    static func select(_ connection: Connection, ofMessage text: String, limit: Int) throws -> [DeliveryStatus] {
+    static func select(_ connection: Connection, ofMessage text: String) throws -> [DeliveryStatus] {
         let id = "\(DeliveryRow.ownEvent) collate \"C\""
         // '~' sorts after every character of an id.
         return try connection.run(
             """
             \(DeliveryRow.select) where d.event_body is not null and \(id) >= $1 and \(id) < $2
             order by \(id), d.id limit $3
-            """, [text, text + "~", limit]
+            """, [text, text + "~", DeliveryRow.maximumOfMessage]
         ).map(DeliveryRow.decode)
     }
 

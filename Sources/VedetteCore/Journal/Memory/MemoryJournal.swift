@@ -129,7 +129,8 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         func id(_ status: DeliveryStatus) -> String { status.delivery.message.event.id.description }
         return read { state in
             let found = state.deliveries.filter { $0.delivery.message.event.seq == 0 && id($0).hasPrefix(text) }
-            return Array(found.sorted { (id($0), $0.delivery.id) < (id($1), $1.delivery.id) }.prefix(100))
+            let sorted = found.sorted { (id($0), $0.delivery.id) < (id($1), $1.delivery.id) }
+            return Array(sorted.prefix(DeliveryRow.maximumOfMessage))
         }
     }
 

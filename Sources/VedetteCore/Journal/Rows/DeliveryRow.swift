@@ -12,6 +12,9 @@ public enum DeliveryRow {
     /// The id of the event in `event_body`, by its place in the JSON: an index may hold what cannot fail on a damaged row.
     public static let ownEvent = "substr(d.event_body, 28, 36)"
 
+    /// Deliveries of a message by the id of its own event are read up to this number.
+    public static let maximumOfMessage = 100
+
     /// Reads a row of that statement.
     public static func decode(_ row: some StoredRow) throws(UnreadableRow) -> DeliveryStatus {
         guard let body = try row.optionalBytes(4), let priority = Priority(rawValue: try row.text(7)),
