@@ -51,6 +51,15 @@ struct ProbeTests {
         let written = try await Program.run(["probe", "file://" + file.path, "--write", "systems"] + places)
         #expect(written.code == 0 && written.err.contains("written: \(directory)/systems.yaml"), "\(written.err)")
         #expect(try await Program.run(["check"] + places).code == 0)
+        let missing = home.directory.appending(path: "sources.yaml").path
+        let refused = try await Program.run(
+            ["probe", "file://" + file.path, "--write", "systems", "--config", missing])
+        #expect(refused.code == 64 && refused.err.contains("--config names one file"), "\(refused.err)")
+        #expect(!FileManager.default.fileExists(atPath: missing))
+        let failing = home.directory.appending(path: "other").path
+        let failed = try await Program.run(
+            ["probe", "file:///nowhere.json", "--write", "systems", "--config", failing])
+        #expect(failed.code != 0 && !FileManager.default.fileExists(atPath: failing))
     }
 
     @Test("a feed is watched with what is printed, over http")

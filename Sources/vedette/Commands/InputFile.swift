@@ -7,9 +7,14 @@ enum InputFile {
     /// The largest file in bytes.
     static let maximumSize = 64 << 20
 
-    /// Returns the error of the last attempt to open a file.
+    /// Returns why a file cannot be read, found by opening it once more.
     static func unreadable(_ path: String) -> Exit {
-        Exit(.usage, "failed to open \(path): \(String(cString: strerror(access(path, R_OK) == 0 ? EISDIR : errno)))")
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            return Exit(.usage, "failed to open \(path): \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
+        return Exit(.usage, "failed to read \(path): it is no regular file")
     }
 
     static func bytes(_ path: String) throws -> [UInt8] {

@@ -65,25 +65,25 @@ struct ProbeCommand: AsyncParsableCommand {
         }
         var text = try await proposal()
         text.name = ProposedName.free(name, besides: KindRegistry.loader(places).names().sources)
+        try NewFile.makeDirectory(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         try NewFile.write(text.lines.joined(separator: "\n") + "\n", to: path)
         Output.diagnose("written: \(path), with the source \(text.name)")
     }
 
-    /// Returns the path of a new file of the configuration, in a directory that exists; nil for a name that is none.
+    /// Returns the path of a new file of the configuration, in a directory that need not exist yet; nil for a name that is
+    /// none.
     private func path(of name: String) throws -> String? {
         let isName = name.utf8.allSatisfy {
             ($0 | 0x20 >= 97 && $0 | 0x20 <= 122) || (48...57).contains($0) || "-_".utf8.contains($0)
         }
         guard isName, !name.isEmpty else { return nil }
         let loader = KindRegistry.loader(places)
-        // The directory of --config need not exist yet.
         guard let directory = loader.watched.directories.first ?? loader.directoryToWrite else {
             throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
         }
-        if loader.watched.files != nil {
+        if loader.watched.files != nil || directory.hasSuffix(".yaml") || directory.hasSuffix(".yml") {
             throw Exit(.usage, "--config names one file, so that another one would not be read; name its directory")
         }
-        try NewFile.makeDirectory(directory)
         let path = "\(directory)/\(name).yaml"
         // Before the request: who made a mistake in the name need not wait.
         if FileManager.default.fileExists(atPath: path) {
