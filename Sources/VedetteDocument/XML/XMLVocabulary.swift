@@ -19,7 +19,8 @@ public struct XMLVocabulary: Sendable {
         let token: XMLToken
     }
 
-    private(set) var entries: [Entry] = []
+    /// By the first byte of the name: a search compares few names.
+    private var entries = [[Entry]](repeating: [], count: 256)
     private var assumed: [(prefix: [UInt8], namespace: [UInt8])] = []
 
     public init() {}
@@ -31,17 +32,19 @@ public struct XMLVocabulary: Sendable {
 
     /// - Parameter namespaces: each namespace in which this name means the token, `""` for no namespace; nil for any.
     public mutating func add(_ local: String, in namespaces: [String]?, as token: XMLToken) {
+        let local = Array(local.utf8)
+        let first = Int(local.first ?? 0)
         guard let namespaces else {
-            entries.append(Entry(local: Array(local.utf8), namespace: nil, token: token))
+            entries[first].append(Entry(local: local, namespace: nil, token: token))
             return
         }
         for namespace in namespaces {
-            entries.append(Entry(local: Array(local.utf8), namespace: Array(namespace.utf8), token: token))
+            entries[first].append(Entry(local: local, namespace: Array(namespace.utf8), token: token))
         }
     }
 
     func token(local: UnsafePointer<UInt8>, namespace: UnsafePointer<UInt8>?) -> XMLToken {
-        let found = entries.first { entry in
+        let found = entries[Int(local.pointee)].first { entry in
             guard Self.equal(entry.local, local) else { return false }
             guard let wanted = entry.namespace else { return true }
             return namespace.map { Self.equal(wanted, $0) } ?? wanted.isEmpty
@@ -53,7 +56,7 @@ public struct XMLVocabulary: Sendable {
     /// shows which one was meant.
     func token(local: UnsafePointer<UInt8>, undeclared prefix: UnsafePointer<UInt8>?) -> XMLToken {
         guard let prefix, let meant = assumed.first(where: { Self.equal($0.prefix, prefix) }) else { return .unknown }
-        let found = entries.first { $0.namespace == meant.namespace && Self.equal($0.local, local) }
+        let found = entries[Int(local.pointee)].first { $0.namespace == meant.namespace && Self.equal($0.local, local) }
         return found?.token ?? .unknown
     }
 

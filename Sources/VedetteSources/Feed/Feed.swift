@@ -24,7 +24,7 @@ struct Feed: SourceKind {
 
     init(_ options: Options) {
         var own = FeedOptions()
-        if options["compare"] != nil { own.compared = Set(options.texts("compare")) }
+        if options["compare"] != nil { own.compared = options.texts("compare") }
         own.contentLimit = options.integer("content_limit") ?? own.contentLimit
         self.options = own
         fingerprints = Feed.fingerprints(own)

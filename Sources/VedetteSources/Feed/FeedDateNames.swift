@@ -26,7 +26,7 @@ enum FeedDateNames {
         guard word.count >= 3 else { return nil }
         let first = word.prefix(3).reduce(UInt64(0)) { $0 << 8 | UInt64($1 < 0x80 ? $1 | 0x20 : $1) }
         if let month = english[first] { return month }
-        // Most words before a date. No month of the languages below begins so.
+        // Most words before a date are these. No month of the languages below begins so.
         if weekdays.contains(first) { return nil }
         let text = String(decoding: word, as: UTF8.self).lowercased()
         return foreign.first { text.hasPrefix($0.beginning) }?.month

@@ -2,8 +2,8 @@
 
 /// The options of the `feed` kind.
 struct FeedOptions: Sendable {
-    /// Fields that are compared beside the title.
-    var compared: Set<String> = ["content"]
+    /// Fields that are compared beside the title: few, so that a search is faster than a hash.
+    var compared = ["content"]
     /// Bytes of an entry's content that are kept and compared.
     var contentLimit = FeedOptions.standardLimit
 
