@@ -16,7 +16,7 @@ enum SecretFile {
         return (value, isShared ? "\(name) can be read by its group; write 'chmod 600 \(path)'" : nil)
     }
 
-    /// Reads a secret from a file that is not checked.
+    /// Reads a secret from a file. Its mode is returned, not checked.
     /// - Parameter name: of the file, in errors.
     static func content(of path: String, _ name: String) throws(SecretOrigin.Problem) -> (value: String, mode: UInt32) {
         switch BoundedFile.read(path, most: SecretOrigin.maximumSize) {

@@ -49,7 +49,7 @@ struct PollStages: Sendable {
 
     /// All three stages, for polls that are not stored.
     func result() async throws(JournalError) -> PollResult {
-        await diff(try await read(await fetch()))
+        try await readAndDiff(await fetch())
     }
 
     /// Reads what was fetched and compares it with the snapshot, without a return to the network thread between the two.
