@@ -167,4 +167,30 @@ struct ReplayTests {
         #expect(kind.code == 64)
         #expect(kind.err.contains("did you mean 'feed'?"))
     }
+
+    @Test("replay and list name the cause for which a file cannot be read")
+    func unreadable() async throws {
+        let home = try Home()
+        let directory = home.directory.path
+        let script = """
+            import os, socket, sys
+            os.chdir(sys.argv[1])
+            socket.socket(socket.AF_UNIX).bind("socket")
+            os.symlink("loop", "loop")
+            """
+        let child = try Child("/usr/bin/env", ["python3", "-c", script, directory])
+        #expect(await child.end(within: 60) == 0, "\(child.text(of: .err))")
+        for (path, cause) in [
+            (directory, "Is a directory"), (directory + "/socket", "it is no regular file"),
+            (directory + "/loop", "Too many levels of symbolic links"),
+            (directory + "/missing", "No such file or directory"),
+        ] {
+            let replay = try await home.vedette("replay", "--kind", "feed", path)
+            #expect(replay.code == 64 && replay.err.contains("\(path): \(cause)"), "\(replay.err)")
+            // Without a file `list` looks for a source of that name.
+            guard FileManager.default.fileExists(atPath: path) else { continue }
+            let list = try await home.vedette("list", path)
+            #expect(list.code == 64 && list.err.contains("\(path): \(cause)"), "\(list.err)")
+        }
+    }
 }

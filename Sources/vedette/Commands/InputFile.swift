@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 
 /// Reads a file that a person names on the command line; `-` is standard input.
 enum InputFile {
     /// The largest file in bytes.
     static let maximumSize = 64 << 20
 
-    /// Returns why a file cannot be read, found by opening it once more.
+    /// Opens a file once more that could not be read, and returns why it cannot.
     static func unreadable(_ path: String) -> Exit {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        // Without O_NONBLOCK a pipe that nobody writes to would hang here.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
-            return Exit(.usage, "failed to open \(path): \(String(cString: strerror(errno)))")
+            // What open(2) says of a socket is "No such device or address".
+            return unreadable(path, errno == ENXIO ? "it is no regular file" : String(cString: strerror(errno)))
         }
-        close(descriptor)
-        return Exit(.usage, "failed to read \(path): it is no regular file")
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return unreadable(path, String(cString: strerror(errno))) }
+        let kind = status.st_mode & S_IFMT
+        if kind == S_IFDIR { return unreadable(path, String(cString: strerror(EISDIR))) }
+        guard kind == S_IFREG else { return unreadable(path, "it is no regular file") }
+        var byte: UInt8 = 0
+        guard read(descriptor, &byte, 1) >= 0 else { return unreadable(path, String(cString: strerror(errno))) }
+        return unreadable(path, "it can be read now; try again")
+    }
+
+    private static func unreadable(_ path: String, _ cause: String) -> Exit {
+        Exit(.usage, "failed to read \(path): \(cause)")
     }
 
     static func bytes(_ path: String) throws -> [UInt8] {
