@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Synchronization
 public import VedetteCore
 
 extension SQLiteJournal {
@@ -8,11 +9,14 @@ extension SQLiteJournal {
         _ polls: [PollRecord], within limits: QueueLimits
     ) async throws(JournalError) -> CommitResult {
         guard !polls.isEmpty else { return CommitResult(polls: []) }
-        let result = try await store.write { db in
+        let result = try await keepingCache(polls.compactMap(\.record?.name)) { db in
             var writer = try PollWriter(db)
             let committed = try polls.map { try writer.write($0) }
             var eviction = QueueEviction(limits, SQLiteQueues(db: db))
             return try eviction.evict(after: committed)
+        }
+        cache.withLock { cache in
+            for poll in polls { cache.apply(poll) }
         }
         store.files.notify(.commit)
         return result
@@ -20,11 +24,28 @@ extension SQLiteJournal {
 
     public func write(deferred writes: [DeferredWrite]) async throws(JournalError) {
         guard !writes.isEmpty else { return }
-        try await store.write { db in
+        try await keepingCache(writes.map(\.record.name)) { db in
             var writer = try PollWriter(db)
             for write in writes { try writer.write(write) }
         }
+        cache.withLock { cache in
+            for write in writes { cache.apply(write) }
+        }
         store.files.notify(.commit)
+    }
+
+    /// Writes in a transaction. When that fails, the cache forgets its sources: what was written is not known for certain.
+    private func keepingCache<Value: Sendable>(
+        _ sources: [String], _ block: @escaping @Sendable (Database) throws -> Value
+    ) async throws(JournalError) -> Value {
+        do throws(JournalError) {
+            return try await store.write(block)
+        } catch {
+            cache.withLock { cache in
+                for source in sources { cache.forget(source) }
+            }
+            throw error
+        }
     }
 }
 

@@ -8,6 +8,8 @@ public import VedetteCore
 /// commit survives a power cut. Commands use `SQLiteJournalAccess` beside it.
 public final class SQLiteJournal: Journal, JournalMaintenance {
     let store: JournalStore
+    /// The items that this process has read and written lately. Nobody else writes items while it has the lock.
+    let cache = Mutex(ItemCache())
     /// A connection of its own for the items of a poll: the pool passes three threads on its way to a connection, which is as
     /// much work as the statement.
     private let itemReader: JournalStore
@@ -92,11 +94,20 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func items(of source: String) async throws(JournalError) -> [String: StoredItem] {
+        if let items = cache.withLock({ $0.items(of: source) }) { return items }
         let isLong = long.withLock { $0.contains(source) }
-        let items =
-            isLong
-            ? try await store.read { try SourceRows.items($0, of: source) }
-            : try await itemReader.readStatement { try SourceRows.items($0, of: source) }
+        let reading = cache.withLock { $0.beginReading(source) }
+        let items: [String: StoredItem]
+        do throws(JournalError) {
+            items =
+                isLong
+                ? try await store.read { try SourceRows.items($0, of: source) }
+                : try await itemReader.readStatement { try SourceRows.items($0, of: source) }
+        } catch {
+            cache.withLock { $0.end(reading, nil) }
+            throw error
+        }
+        cache.withLock { $0.end(reading, items) }
         if isLong != (items.count > SQLiteJournal.longList) {
             long.withLock { names in
                 if isLong { names.remove(source) } else { names.insert(source) }
@@ -173,6 +184,8 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
     }
 
     public func prune(_ retention: Retention) async throws(JournalError) {
+        // The rows of a source that is configured no longer may be deleted, and its name may come back.
+        cache.withLock { $0.keep(retention.sources) }
         try await SQLitePruning(store: store).prune(retention)
     }
 
