@@ -69,6 +69,26 @@ struct JSONTests {
         ])
     func refused(text: String) { #expect(throws: JSONSyntaxError.self) { try JSON(parsing: text.utf8) } }
 
+    @Test(
+        "a string ends at its quotation mark, and keeps each character, wherever they stand",
+        arguments: [
+            "\"", "\\", "/", "\u{1}", "\u{1F}", " ", "!", "[", "]", "\u{7F}", "\u{80}", "é", "\u{A2}", "\u{DC}", "語",
+            "😀",
+        ])
+    func characters(of special: String) throws {
+        for before in 0..<20 {
+            for after in 0..<10 {
+                let text = String(repeating: "x", count: before) + special + String(repeating: "y", count: after)
+                #expect(try JSON(parsing: JSON.string(text).bytes) == .string(text))
+            }
+            let start = String(repeating: "x", count: before)
+            #expect(throws: JSONSyntaxError.self) { try JSON(parsing: "\"\(start)\u{1F}yyyyyyyyy\"".utf8) }
+            #expect(throws: JSONSyntaxError.self) {
+                try JSON(parsing: Array("\"\(start)".utf8) + [0xC3] + Array("yyyyyyyyy\"".utf8))
+            }
+        }
+    }
+
     @Test("bytes that are no UTF-8, and depth without end, are refused")
     func hostile() {
         #expect(throws: JSONSyntaxError.self) { try JSON(parsing: [34, 0xFF, 34]) }

@@ -59,11 +59,12 @@ extension StatusFacts {
     /// Reads the facts of now. A journal that does not exist yet has none.
     /// - Parameters:
     ///   - journal: read beside the watcher.
+    ///   - records: of all sources; nil to read them from the journal.
     ///   - today: the first moment of the local day.
     ///   - age: returns how long a process of this machine has run; nil when that is unknown.
     public static func read(
-        _ journal: any JournalAccess, _ configuration: ConfigurationFacts, now: Timestamp, today: Timestamp,
-        age: @Sendable (Int32) -> Duration?
+        _ journal: any JournalAccess, _ configuration: ConfigurationFacts, records: [SourceRecord]? = nil,
+        now: Timestamp, today: Timestamp, age: @Sendable (Int32) -> Duration?
     ) async throws(JournalError) -> StatusFacts {
         var facts = StatusFacts(now: now)
         facts.location = journal.location
@@ -76,7 +77,7 @@ extension StatusFacts {
             let reader = try await journal.reader()
             // One that watches alone has no name.
             facts.watchers = try await journal.watchers().filter { !$0.name.isEmpty }
-            try await facts.read(reader, configuration, today: today)
+            try await facts.read(reader, configuration, records, today: today)
         } catch {
             guard error.reason == .missing else { throw error }
             facts.sources = configuration.statuses([])
@@ -86,10 +87,10 @@ extension StatusFacts {
     }
 
     private mutating func read(
-        _ reader: any JournalReader, _ configuration: ConfigurationFacts, today: Timestamp
+        _ reader: any JournalReader, _ configuration: ConfigurationFacts, _ records: [SourceRecord]?, today: Timestamp
     ) async throws(JournalError) {
         hasJournal = true
-        let all = try await reader.sourceRecords()
+        let all = if let records { records } else { try await reader.sourceRecords() }
         sources = configuration.statuses(all)
         // No source has such a name.
         let others = all.indices.filter { all[$0].name.utf8.first == UInt8(ascii: "/") }.map { all[$0] }

@@ -43,7 +43,10 @@ public enum JSON: Sendable, Hashable {
 
     /// The first member of that name; nil when there is none or this is no object.
     public subscript(name: String) -> JSON? {
-        if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
+        guard case .object(let members) = self else { return nil }
+        // A member that does not fit is not copied.
+        for i in members.indices where members[i].name == name { return members[i].value }
+        return nil
     }
 
     /// The text of a string; nil for any other value.
@@ -149,6 +152,17 @@ public enum JSON: Sendable, Hashable {
         let hits = (word &- ones &* 0x20) | (quote &- ones) | (backslash &- ones) | (delete &- ones)
         // A top bit stands for a hit, or for a byte that is not ASCII.
         return (hits | word) & tops == 0
+    }
+
+    /// Counts the bytes before the first control, quotation mark or backslash among eight, of which the lowest is the
+    /// first. A subtraction borrows from higher bytes alone, so the lowest hit is always one.
+    static func plainBytes(in word: UInt64) -> Int {
+        let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+        let quote = word ^ (ones &* 0x22)
+        let backslash = word ^ (ones &* 0x5C)
+        let control = (word &- ones &* 0x20) & ~word
+        let hits = control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+        return (hits & tops).trailingZeroBitCount / 8
     }
 
     private static func mustBeEscaped(_ byte: UInt8) -> Bool {

@@ -23,7 +23,16 @@ private struct JSONParser {
 
     init(bytes: [UInt8]) {
         self.bytes = bytes
-        isValid = bytes.allSatisfy { $0 < 128 } || String(validating: bytes, as: UTF8.self) != nil
+        isValid = bytes.withUnsafeBytes(JSONParser.isASCII) || String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let words = bytes.count / 8
+        for word in 0..<words
+        where bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+            return false
+        }
+        return bytes[(words * 8)...].allSatisfy { $0 < 128 }
     }
 
     /// Returns a part of the document; nil when it is no UTF-8. A part of valid UTF-8 that ends at a quotation mark or a
@@ -127,15 +136,30 @@ private struct JSONParser {
     mutating func string() throws(JSONSyntaxError) -> String {
         at += 1
         let start = at
-        while at < bytes.count, bytes[at] >= 32, bytes[at] != UInt8(ascii: "\""), bytes[at] != UInt8(ascii: "\\") {
-            at += 1
-        }
+        skipPlain()
         if at < bytes.count, bytes[at] == UInt8(ascii: "\"") {
             guard let text = text(bytes[start..<at]) else { throw problem }
             at += 1
             return text
         }
         return try string(after: Array(bytes[start..<at]))
+    }
+
+    /// Goes on to the next control, quotation mark or backslash.
+    mutating func skipPlain() {
+        at = bytes.withUnsafeBytes { bytes in
+            var at = at
+            while at + 8 <= bytes.count {
+                let count = JSON.plainBytes(
+                    in: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
+                at += count
+                if count < 8 { return at }
+            }
+            while at < bytes.count, bytes[at] >= 32, bytes[at] != UInt8(ascii: "\""), bytes[at] != UInt8(ascii: "\\") {
+                at += 1
+            }
+            return at
+        }
     }
 
     /// Reads the rest of a string with an escape, after its plain beginning.

@@ -21,11 +21,12 @@ extension Configuration {
 
 extension StatusFacts {
     /// Reads the facts of now.
-    static func read(_ journal: any JournalAccess, _ configuration: ConfigurationFacts) async throws(JournalError)
-        -> StatusFacts
-    {
+    static func read(
+        _ journal: any JournalAccess, _ configuration: ConfigurationFacts, records: [SourceRecord]? = nil
+    ) async throws(JournalError) -> StatusFacts {
         let now = SystemClock().now().wall
         return try await read(
-            journal, configuration, now: now, today: LocalTime.startOfDay(of: now), age: ProcessAge.of)
+            journal, configuration, records: records, now: now, today: LocalTime.startOfDay(of: now), age: ProcessAge.of
+        )
     }
 }

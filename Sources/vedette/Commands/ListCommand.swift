@@ -42,8 +42,14 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         if WebURL(subject) != nil || subject.hasPrefix("file:///") {
             try show(try await ItemLookup.items(at: subject, kind: kind))
-        } else if let source = try configuredSource() {
-            try await list(source)
+            return
+        }
+        // Beside the configuration: thousands of items take their time.
+        let snapshot = Task { [subject, fresh, places] in
+            fresh ? nil : try await ItemLookup.snapshot(of: subject, in: places.journal)
+        }
+        if let source = try configuredSource() {
+            try await list(source, snapshot)
         } else {
             try show(try await ItemLookup.items(inFile: subject, kind: kind))
         }
@@ -65,17 +71,17 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private func list(_ source: Source) async throws {
+    /// - Parameter snapshot: of the source in the journal.
+    private func list(_ source: Source, _ snapshot: Task<ItemLookup.Snapshot?, any Error>) async throws {
         if fresh {
             try show(try await ItemLookup.live(source).map { ItemTable.Row(item: $0) }, source)
             return
         }
-        let journal = try places.journal
-        guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal) else {
+        guard let snapshot = try await snapshot.value else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or use --fresh")
         }
         if !json {
-            let isWatched = await journal.watcher() != nil
+            let isWatched = try await places.journal.watcher() != nil
             let (text, isBad) = ListHeader.text(
                 snapshot.record, source, isWatched: isWatched, now: SystemClock().now().wall)
             Output.diagnose(colour.diagnosticPalette.paint(text, isBad ? .doubtful : .faint))

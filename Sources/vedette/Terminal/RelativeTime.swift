@@ -14,8 +14,6 @@ extension Timestamp {
 
     /// The time since then in its largest unit, for a column: `12 s`, `4 min`, `45 d`.
     func age(at now: Timestamp) -> String {
-        let text = MessageFormatter.duration(seconds: max(0, now.seconds(since: self).rounded(.down)))
-        let spaces = text.utf8.indices.filter { text.utf8[$0] == UInt8(ascii: " ") }
-        return spaces.count < 2 ? text : String(text[..<spaces[1]])
+        MessageFormatter.shortDuration(seconds: max(0, now.seconds(since: self).rounded(.down)))
     }
 }

@@ -40,6 +40,7 @@ struct TextTable {
     /// Returns one line, made in one text: lists may have thousands.
     private static func line(_ cells: ArraySlice<StyledText>, _ widths: [Int]) -> StyledText {
         var (text, width) = ("", 0)
+        text.reserveCapacity(cells.reduce(0) { $0 + $1.text.utf8.count } + widths.reduce(2 * widths.count, +))
         for (column, cell) in zip(cells.indices, cells) {
             let cell = cell.truncated(to: widths[column])
             text += cell.text
