@@ -88,10 +88,10 @@ public struct ConfigurationLoader: Sendable {
     }
 
     /// Reads the files without validating them; leaves out those that cannot be read.
-    func roots() -> [YAMLNode] {
+    func roots(where isWanted: (ConfigurationFile) -> Bool = { _ in true }) -> [YAMLNode] {
         let findings = Findings()
         guard let path = findPath(findings) else { return [] }
-        return ConfigurationFile.all(in: path, findings).compactMap {
+        return ConfigurationFile.all(in: path, findings).filter(isWanted).compactMap {
             YAMLDocument.root(of: $0, budget: Budget(), findings)
         }
     }
@@ -102,7 +102,9 @@ public struct ConfigurationLoader: Sendable {
         let findings = Findings()
         let secrets = SecretReader(environment: environment, findings: findings)
         let settings = SettingsReader(secrets: secrets, findings: findings)
-        let server = roots().compactMap { $0.child("settings")?.child("journal") }.compactMap(settings.server).last
+        let server = roots { $0.mentions("journal") }.compactMap { $0.child("settings")?.child("journal") }.compactMap(
+            settings.server
+        ).last
         return (findings.hasErrors ? nil : server, findings.sorted())
     }
 

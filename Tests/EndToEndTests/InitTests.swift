@@ -23,6 +23,20 @@ struct InitTests {
         #expect(again.code == 73 && again.err.contains("is a configuration already"), "\(again.err)")
     }
 
+    @Test("init writes the file that --config names, and no directory of that name")
+    func file() async throws {
+        let home = try Home()
+        let path = home.directory.path + "/deep/work.yaml"
+        let written = try await Program.run(["init", "--config", path])
+        #expect(written.code == 0 && written.err.contains("written: \(path)\n"), "\(written.err)")
+        let check = try await Program.run(["check", "--config", path])
+        #expect(check.code == 0 && check.out.contains("1 source, 1 sink, 1 rule"), "\(check.err)")
+        let again = try await Program.run(["init", "--config", path])
+        #expect(again.code == 73 && again.err.contains("work.yaml is a configuration already"), "\(again.err)")
+        let other = try await Program.run(["init", "--config", home.directory.path + "/work.yml"])
+        #expect(other.code == 64 && other.err.contains("ends in .yaml"), "\(other.err)")
+    }
+
     @Test("init --url writes what probe proposes, and one file is a configuration")
     func address() async throws {
         let lab = try await Lab("feeds", "--feeds", "1")

@@ -132,6 +132,9 @@ struct LoaderTests {
         let found = loader(directory: directory.path, ["DB": "s3cret-db"]).journalServer()
         #expect(found.server?.connection.location == "PostgreSQL database v on db")
         #expect(found.server?.password?.value == "s3cret-db" && found.diagnostics.isEmpty)
+        try directory.write(#"settings: {"journ\x61l": {postgres: host=db dbname=w}}"#, to: "c.yaml")
+        let last = loader(directory: directory.path, ["DB": "s3cret-db"]).journalServer()
+        #expect(last.server?.connection.location == "PostgreSQL database w on db")
         let missing = loader(directory: directory.path).journalServer()
         #expect(missing.server == nil && missing.diagnostics.count == 1, "the variable is not set")
     }

@@ -17,6 +17,9 @@ struct ConfigurationFile: Sendable {
     /// The directory that relative paths in the file are resolved against.
     var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 
+    /// Whether a word may be in it. A quoted text can hold it in escapes.
+    func mentions(_ word: String) -> Bool { text.contains(word) || text.utf8.contains(UInt8(ascii: "\\")) }
+
     /// Reads every `*.yaml` in a directory and in `rules/` below it, or one file. A file that cannot be read is an error.
     static func all(in directory: String, _ findings: Findings) -> [ConfigurationFile] {
         if directory.hasSuffix(".yaml"), !isDirectory(directory) { return read(directory, findings).map { [$0] } ?? [] }

@@ -87,6 +87,7 @@ private struct JSONParser {
         at += 1
         var members: [JSON.Member] = []
         if take("}") { return .object(members) }
+        members.reserveCapacity(8)
         repeat {
             skipSpace()
             guard at < bytes.count, bytes[at] == UInt8(ascii: "\"") else { throw problem }

@@ -29,8 +29,8 @@ public enum LocalTime {
     /// Returns a time on the local clock.
     public static func moment(_ time: Timestamp) -> Moment {
         let parts = parts(time)
-        let date = "\(parts.tm_year + 1900)-\(pad(parts.tm_mon + 1))-\(pad(parts.tm_mday))"
-        let clock = "\(pad(parts.tm_hour)):\(pad(parts.tm_min)):\(pad(parts.tm_sec))"
+        let date = String(parts.tm_year + 1900) + "-" + pad(parts.tm_mon + 1) + "-" + pad(parts.tm_mday)
+        let clock = pad(parts.tm_hour) + ":" + pad(parts.tm_min) + ":" + pad(parts.tm_sec)
         return Moment(date: date, clock: clock, weekday: weekdays[Int(parts.tm_wday)])
     }
 
@@ -69,5 +69,8 @@ public enum LocalTime {
         return parts
     }
 
-    private static func pad(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    /// `tail` formats the times of thousands of events.
+    private static func pad(_ number: CInt) -> String { pairs[Int(number)] }
+
+    private static let pairs = (0..<100).map { $0 < 10 ? "0\($0)" : "\($0)" }
 }

@@ -26,6 +26,13 @@ struct Paths: ParsableArguments {
         get throws { try place.access }
     }
 
+    /// The same, to be read beside the configuration, which names all its errors itself; nil where the journal's place has one.
+    var journalIfKnown: (any JournalAccess)? {
+        guard state == nil else { return try? journalPlace(nil).access }
+        let (server, diagnostics) = KindRegistry.loader(self).journalServer()
+        return diagnostics.contains { $0.severity == .error } ? nil : try? journalPlace(server).access
+    }
+
     /// Where the journal is. Of the configuration only that is read.
     var place: JournalPlace {
         get throws {

@@ -22,7 +22,7 @@ struct InitCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let directory = try target()
+        let path = try target()
         let text: String
         if let url {
             let probe = try ProbeCommand.parse([url] + (places.config.map { ["--config", $0] } ?? []))
@@ -30,26 +30,33 @@ struct InitCommand: AsyncParsableCommand {
         } else {
             text = FirstConfiguration.text
         }
-        let path = directory + "/vedette.yaml"
         try NewFile.write(text, to: path)
         for line in ["written: \(path)", "  vedette check      reads it and lists every error"]
             + ["  vedette run        watches; Ctrl-C stops"]
         { Output.diagnose(line) }
     }
 
-    /// Returns the directory to write to; it has no configuration yet.
+    /// Returns the file to write, which does not exist yet: the one that --config names, or the first one of a directory.
+    /// Makes its directory.
     private func target() throws -> String {
-        guard let directory = KindRegistry.loader(places).directoryToWrite else {
+        guard let named = KindRegistry.loader(places).directoryToWrite else {
             throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
         }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        if let found = names.filter({ $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }).min() {
-            throw Exit(
-                .cannotCreate,
-                "\(directory)/\(found) is a configuration already; edit it, or `vedette probe URL` prints what to add")
+        let names = try? FileManager.default.contentsOfDirectory(atPath: named)
+        if names == nil, named.hasSuffix(".yml") {
+            throw Exit(.usage, "\(named): the name of a configuration ends in .yaml")
         }
+        let isFile = names == nil && named.hasSuffix(".yaml")
+        let path = isFile ? named : named + "/vedette.yaml"
+        let found = (names ?? []).filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.min().map { named + "/" + $0 }
+        if let found = found ?? (FileManager.default.fileExists(atPath: path) ? path : nil) {
+            throw Exit(
+                .cannotCreate, "\(found) is a configuration already; edit it, or `vedette probe URL` prints what to add"
+            )
+        }
+        let directory = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         try NewFile.makeDirectory(directory)
-        return directory
+        return path
     }
 }
 

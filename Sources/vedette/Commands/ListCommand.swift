@@ -45,11 +45,13 @@ struct ListCommand: AsyncParsableCommand {
             return
         }
         // Beside the configuration: thousands of items take their time.
-        let snapshot = Task { [subject, fresh, places] in
-            fresh ? nil : try await ItemLookup.snapshot(of: subject, in: places.journal)
+        let journal = fresh ? nil : places.journalIfKnown
+        let snapshot = Task { [subject] () async throws -> ItemLookup.Snapshot? in
+            guard let journal else { return nil }
+            return try await ItemLookup.snapshot(of: subject, in: journal)
         }
         if let source = try configuredSource() {
-            try await list(source, snapshot)
+            try await list(source, journal, snapshot)
         } else {
             try show(try await ItemLookup.items(inFile: subject, kind: kind))
         }
@@ -71,17 +73,22 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Parameter snapshot: of the source in the journal.
-    private func list(_ source: Source, _ snapshot: Task<ItemLookup.Snapshot?, any Error>) async throws {
+    /// - Parameters:
+    ///   - journal: nil where its place has an error.
+    ///   - snapshot: of the source in that journal.
+    private func list(
+        _ source: Source, _ journal: (any JournalAccess)?, _ snapshot: Task<ItemLookup.Snapshot?, any Error>
+    ) async throws {
         if fresh {
             try show(try await ItemLookup.live(source).map { ItemTable.Row(item: $0) }, source)
             return
         }
+        let journal = try journal ?? places.journal
         guard let snapshot = try await snapshot.value else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run`, or use --fresh")
         }
         if !json {
-            let isWatched = try await places.journal.watcher() != nil
+            let isWatched = await journal.watcher() != nil
             let (text, isBad) = ListHeader.text(
                 snapshot.record, source, isWatched: isWatched, now: SystemClock().now().wall)
             Output.diagnose(colour.diagnosticPalette.paint(text, isBad ? .doubtful : .faint))

@@ -40,11 +40,12 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let journal = try places.journal
         // Beside the configuration: with a thousand sources each takes its time. An error comes again below.
-        let records = Task { try? await journal.reader().sourceRecords() }
+        let known = places.journalIfKnown
+        let records = Task { try? await known?.reader().sourceRecords() }
         let configuration = try KindRegistry.configuration(places, readsSecrets: false)
         for name in sources { _ = try KindRegistry.source(name, in: configuration) }
+        let journal = try known ?? places.journal
         var facts = try await StatusFacts.read(journal, configuration.facts, records: records.value)
         try show(facts)
         if check, !isWell(facts) { throw ExitCode(1) }

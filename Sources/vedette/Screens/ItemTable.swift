@@ -47,7 +47,9 @@ struct ItemTable {
             return text
         }
         for (row, age) in zip(rows, ages) {
-            var cells = [StyledText(keys.short(row.item.key), limit: TextTable.limit)]
+            var cells: [StyledText] = []
+            cells.reserveCapacity(heading.count)
+            cells.append(StyledText(keys.short(row.item.key), limit: TextTable.limit))
             if hasAges { cells.append(palette.paint(age ?? "-", .faint)) }
             if hasStates { cells.append(row.item.state.map(painted) ?? palette.paint("-", .faint)) }
             cells.append(StyledText(row.item.title ?? "-", limit: TextTable.limit))

@@ -37,20 +37,20 @@ struct TextTable {
         }
     }
 
-    /// Returns one line, made in one text: lists may have thousands.
+    /// Returns one line, made of bytes: lists may have thousands, and to append to a text takes longer.
     private static func line(_ cells: ArraySlice<StyledText>, _ widths: [Int]) -> StyledText {
-        var (text, width) = ("", 0)
-        text.reserveCapacity(cells.reduce(0) { $0 + $1.text.utf8.count } + widths.reduce(2 * widths.count, +))
+        var (bytes, width) = ([UInt8](), 0)
+        bytes.reserveCapacity(cells.reduce(0) { $0 + $1.text.utf8.count } + widths.reduce(2 * widths.count, +))
         for (column, cell) in zip(cells.indices, cells) {
             let cell = cell.truncated(to: widths[column])
-            text += cell.text
+            bytes.append(contentsOf: cell.text.utf8)
             width += cell.width
             guard column + 1 < cells.endIndex else { break }
             let blanks = max(0, widths[column] + 2 - cell.width)
-            text += String(repeating: " ", count: blanks)
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: blanks))
             width += blanks
         }
-        return StyledText(painted: text, width: width)
+        return StyledText(painted: String(decoding: bytes, as: UTF8.self), width: width)
     }
 
     private func widths(within limit: Int?, _ shrinking: [Int]) -> [Int] {

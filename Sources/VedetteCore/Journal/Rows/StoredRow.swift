@@ -16,17 +16,28 @@ public protocol StoredRow {
 }
 
 extension StoredRow {
+    // Each has its own guard: a generic one is not specialised for another module's rows, and costs as much as the column.
+
     /// Returns a number.
-    public func int64(_ column: Int) throws(UnreadableRow) -> Int64 { try required(optionalInt64(column), column) }
+    public func int64(_ column: Int) throws(UnreadableRow) -> Int64 {
+        guard let value = try optionalInt64(column) else { throw UnreadableRow(column: column) }
+        return value
+    }
 
     /// Returns a number.
     public func int(_ column: Int) throws(UnreadableRow) -> Int { Int(try int64(column)) }
 
     /// Returns a text.
-    public func text(_ column: Int) throws(UnreadableRow) -> String { try required(optionalText(column), column) }
+    public func text(_ column: Int) throws(UnreadableRow) -> String {
+        guard let value = try optionalText(column) else { throw UnreadableRow(column: column) }
+        return value
+    }
 
     /// Returns a text as its bytes in UTF-8.
-    public func bytes(_ column: Int) throws(UnreadableRow) -> [UInt8] { try required(optionalBytes(column), column) }
+    public func bytes(_ column: Int) throws(UnreadableRow) -> [UInt8] {
+        guard let value = try optionalBytes(column) else { throw UnreadableRow(column: column) }
+        return value
+    }
 
     /// Returns a time.
     func time(_ column: Int) throws(UnreadableRow) -> Timestamp { Timestamp(milliseconds: try int64(column)) }
@@ -34,10 +45,5 @@ extension StoredRow {
     /// Returns a time; nil for null.
     func optionalTime(_ column: Int) throws(UnreadableRow) -> Timestamp? {
         try optionalInt64(column).map(Timestamp.init(milliseconds:))
-    }
-
-    private func required<Value>(_ value: Value?, _ column: Int) throws(UnreadableRow) -> Value {
-        guard let value else { throw UnreadableRow(column: column) }
-        return value
     }
 }
