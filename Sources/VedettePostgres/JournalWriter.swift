@@ -6,8 +6,6 @@ import VedetteCore
 
 /// Writes a journal under its registration, and renews that.
 final class JournalWriter: Sendable {
-    /// The time between two renewals.
-    private static let renewal = Duration.seconds(5)
     /// The longest pause between two attempts to learn how a transaction ended.
     private static let longestPause = Duration.seconds(5)
 
@@ -36,7 +34,7 @@ final class JournalWriter: Sendable {
         state = Mutex(State())
         (losses, loss) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task { [weak self] in
-            while (try? await Task.sleep(for: Self.renewal)) != nil, let self { await self.renew() }
+            while (try? await Task.sleep(for: WatcherRegistration.renewal)) != nil, let self { await self.renew() }
         }
         state.withLock { $0.renewing = task }
     }
@@ -101,7 +99,7 @@ final class JournalWriter: Sendable {
 
     private func renew() async {
         let (last, version) = state.withLock { ($0.renewedAt, $0.version) }
-        let isSteady = last.map { $0 + Self.renewal * 2 > .now } ?? false
+        let isSteady = last.map { $0 + WatcherRegistration.renewal * 2 > .now } ?? false
         do throws(JournalError) {
             try await renewer.run { [registration] in
                 try registration.renew($0, version: version, ending: isSteady)

@@ -20,6 +20,8 @@ struct WatcherRegistration: Sendable, Hashable {
 
     /// The time from the registration or its renewal until it expires.
     static let term = Duration.seconds(15)
+    /// The time between two renewals.
+    static let renewal = Duration.seconds(5)
 
     /// Grows with each registration: the epoch of everything that the watcher writes.
     var number: Int64
@@ -84,10 +86,10 @@ struct WatcherRegistration: Sendable, Hashable {
     ///     database itself leaves the others time to renew theirs.
     /// - Throws: `lost`.
     func renew(_ connection: Connection, version: Int64, ending: Bool) throws {
-        let renewal = """
+        let renew = """
             update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3 where number = $1
             """
-        let rows = try connection.run(renewal, [number, Int(WatcherRegistration.term.wholeMilliseconds), version])
+        let rows = try connection.run(renew, [number, Int(WatcherRegistration.term.wholeMilliseconds), version])
         if rows.changed == 0 { throw WatcherRegistration.lost }
         guard isShared else { return }
         // Each watcher has these changes.

@@ -2,6 +2,9 @@
 
 /// How long things are kept.
 public struct Retention: Sendable, Hashable {
+    /// How long a source that is configured no longer is kept with its items, counted from its last poll.
+    public static let removedSources = Duration.seconds(7 * 86_400)
+
     /// Events older than this are deleted, unless a delivery that is kept names them; so are deliveries that ended before it.
     public var eventsBefore: Timestamp
     /// The most ended deliveries that are kept, the newest, whatever their age.

@@ -11,7 +11,7 @@ struct HTMLDocument {
     private(set) var warnings: [DocumentWarning]
 
     init(_ body: [UInt8], charset: String?, mustEnd: Bool, limits: DOMLimits) throws(DocumentError) {
-        let text = try HTMLDocument.decode(body, charset: charset)
+        let text = try XMLText.decode(body, charset: CharacterEncoding.nameInHTML(body, charset: charset))
         if text.bytes.count > limits.bytes {
             throw DocumentError(.tooLarge, "the HTML document is larger than the limit")
         }
@@ -27,35 +27,6 @@ struct HTMLDocument {
         }
         bytes = scanner.out
         warnings = text.warnings + (scanner.hadControls ? [.controlCharacters] : [])
-    }
-
-    /// Decodes by byte order mark, the response's charset, the page's `meta`, else UTF-8 where the bytes are that, else windows-1252
-    /// (HTML §13.2.3.2).
-    private static func decode(_ body: [UInt8], charset: String?) throws(DocumentError) -> XMLText {
-        let names = [charset, metaCharset(body.prefix(4096))].compactMap { $0 }
-        let known = names.first { CharacterEncodingNames.find($0) != nil }
-        return try XMLText.decode(body, charset: known ?? (UTF8Check.isValid(body) ? nil : "windows-1252"))
-    }
-
-    /// Returns `utf-8` of `<meta charset="utf-8">` or `<meta http-equiv=Content-Type content="text/html; charset=utf-8">`.
-    private static func metaCharset(_ head: ArraySlice<UInt8>) -> String? {
-        var rest = head
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            rest = rest[start...]
-            let end = rest.firstIndex(of: UInt8(ascii: ">")) ?? rest.endIndex
-            if Sniffer.begins(rest, with: "<meta"), let name = charset(in: rest[..<end]) { return name }
-            rest = rest[(start + 1)...]
-        }
-        return nil
-    }
-
-    private static func charset(in tag: ArraySlice<UInt8>) -> String? {
-        guard let at = tag.indices.first(where: { Sniffer.begins(tag[$0...], with: "charset") }) else { return nil }
-        let marks = Array(" \t\r\n='\"".utf8)
-        let name = tag[(at + 7)...].drop { marks.contains($0) }.prefix {
-            !marks.contains($0) && $0 != 0x3B && $0 != 0x2F
-        }
-        return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
     }
 
     private static func checkStart(_ text: ArraySlice<UInt8>) throws(DocumentError) {

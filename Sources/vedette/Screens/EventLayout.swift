@@ -33,16 +33,20 @@ struct EventLayout {
         let number = String(event.seq)
         numberWidth = max(numberWidth, number.utf8.count)
         let time = width == nil ? "\(moment.date) \(moment.clock)" : moment.clock
-        let spaces = String(repeating: " ", count: 1 + numberWidth - number.utf8.count)
-        var line = palette.paint(time, .faint) + StyledText("\(spaces)\(number) ")
-        line = line + (mark == .none ? StyledText(" ") : palette.paint(mark.rawValue, mark.role)) + StyledText(" ")
         // A name may take a fifth of the line; the column grows with the names that are seen.
         let source = palette.paint(event.source, .name).truncated(to: width.map { max(8, $0 / 5) } ?? .max)
         sourceWidth = max(sourceWidth, source.width)
-        line = line + source.padded(to: sourceWidth) + StyledText("  ")
+        let columns: [StyledText] = [
+            palette.paint(time, .faint), .blanks(1 + numberWidth - number.utf8.count),
+            StyledText(painted: number, width: number.utf8.count), .blanks(1),
+            mark == .none ? .blanks(1) : palette.paint(mark.rawValue, mark.role), .blanks(1), source,
+            .blanks(sourceWidth - source.width + 2),
+        ]
+        let filled = columns.reduce(0) { $0 + $1.width }
         // Without room for every column the line is cut; a cut must not fall into the address of a link.
-        let isNarrow = width.map { $0 - line.width < 8 } ?? false
-        line = line + subject(of: event, within: width.map { max(8, $0 - line.width) }, isNarrow ? .none : links)
+        let isNarrow = width.map { $0 - filled < 8 } ?? false
+        var line = StyledText.joined(
+            columns + subject(of: event, within: width.map { max(8, $0 - filled) }, isNarrow ? .none : links))
         if isNarrow, let width { line = line.truncated(to: width) }
         guard let width, moment.date != date else { return [line] }
         date = moment.date
@@ -50,16 +54,16 @@ struct EventLayout {
     }
 
     /// Returns the item and what happened. Where both are too long, what happened may take three fifths.
-    private func subject(of event: Event, within width: Int?, _ links: Hyperlinks) -> StyledText {
+    private func subject(of event: Event, within width: Int?, _ links: Hyperlinks) -> [StyledText] {
         let happening = palette.paint(EventLine.happening(of: event), kind: event.sourceKind)
-        guard let item = event.item else { return happening.truncated(to: width ?? .max) }
+        guard let item = event.item else { return [happening.truncated(to: width ?? .max)] }
         let title = StyledText(item.title ?? item.key, limit: 500)
         guard let width, title.width + 2 + happening.width > width else {
-            return links.link(title, to: item.url) + StyledText("  ") + happening
+            return [links.link(title, to: item.url), .blanks(2), happening]
         }
         let share = max(width * 3 / 5, width - 2 - title.width)
         let end = happening.truncated(to: share)
         let start = title.truncated(to: width - 2 - end.width)
-        return links.link(start, to: item.url) + StyledText("  ") + end
+        return [links.link(start, to: item.url), .blanks(2), end]
     }
 }

@@ -69,11 +69,14 @@ struct Palette: Sendable {
 
     /// Returns pieces of an event's line in their colours.
     func paint(_ pieces: some Sequence<EventLine.Piece>, kind: String) -> StyledText {
-        pieces.reduce(StyledText("")) { line, piece in
-            let text = StyledText(painted: piece.text, width: CellWidth.of(piece.text))
-            guard isOn, let role = Palette.role(of: piece, kind: kind) else { return line + text }
-            return line + StyledText(painted: "\u{1B}[\(role.rawValue)m\(text.text)\u{1B}[0m", width: text.width)
-        }
+        .joined(
+            pieces.map { piece in
+                let width = CellWidth.of(piece.text)
+                guard isOn, let role = Palette.role(of: piece, kind: kind) else {
+                    return StyledText(painted: piece.text, width: width)
+                }
+                return StyledText(painted: "\u{1B}[\(role.rawValue)m\(piece.text)\u{1B}[0m", width: width)
+            })
     }
 
     /// Returns the line that `explain`, `outbox` and `replay` print for an event.

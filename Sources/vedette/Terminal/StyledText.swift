@@ -93,6 +93,22 @@ struct StyledText: Sendable, Hashable {
         return cells
     }
 
+    /// Returns all parts in one, made of bytes: to append them one by one to a text takes longer.
+    static func joined(_ parts: some Collection<StyledText>) -> StyledText {
+        var (bytes, width) = ([UInt8](), 0)
+        bytes.reserveCapacity(parts.reduce(0) { $0 + $1.text.utf8.count })
+        for part in parts {
+            bytes.append(contentsOf: part.text.utf8)
+            width += part.width
+        }
+        return StyledText(painted: String(decoding: bytes, as: UTF8.self), width: width)
+    }
+
+    /// Returns so many blanks.
+    static func blanks(_ count: Int) -> StyledText {
+        StyledText(painted: String(repeating: " ", count: count), width: count)
+    }
+
     static func + (left: StyledText, right: StyledText) -> StyledText {
         StyledText(painted: left.text + right.text, width: left.width + right.width)
     }

@@ -37,20 +37,16 @@ struct TextTable {
         }
     }
 
-    /// Returns one line, made of bytes: lists may have thousands, and to append to a text takes longer.
     private static func line(_ cells: ArraySlice<StyledText>, _ widths: [Int]) -> StyledText {
-        var (bytes, width) = ([UInt8](), 0)
-        bytes.reserveCapacity(cells.reduce(0) { $0 + $1.text.utf8.count } + widths.reduce(2 * widths.count, +))
+        var parts: [StyledText] = []
+        parts.reserveCapacity(2 * cells.count)
         for (column, cell) in zip(cells.indices, cells) {
             let cell = cell.truncated(to: widths[column])
-            bytes.append(contentsOf: cell.text.utf8)
-            width += cell.width
+            parts.append(cell)
             guard column + 1 < cells.endIndex else { break }
-            let blanks = max(0, widths[column] + 2 - cell.width)
-            bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: blanks))
-            width += blanks
+            parts.append(.blanks(max(0, widths[column] + 2 - cell.width)))
         }
-        return StyledText(painted: String(decoding: bytes, as: UTF8.self), width: width)
+        return .joined(parts)
     }
 
     private func widths(within limit: Int?, _ shrinking: [Int]) -> [Int] {

@@ -52,6 +52,6 @@ struct JournalPruner: Sendable {
         try await journal.prune(
             Retention(
                 eventsBefore: now.advanced(by: .zero - age), sources: kept,
-                sourcesBefore: now.advanced(by: .seconds(-7 * 86_400))))
+                sourcesBefore: now.advanced(by: .zero - Retention.removedSources)))
     }
 }
