@@ -44,6 +44,9 @@ struct ItemCache {
 
     init(limit: Int = standard) { self.limit = limit }
 
+    /// The most bytes of one source.
+    private var share: Int { limit / 8 }
+
     /// Returns the rows of a source; nil when they are not here.
     mutating func items(of source: String) -> [String: StoredItem]? {
         readings += 1
@@ -67,7 +70,7 @@ struct ItemCache {
         guard let items else { return }
         remove(reading.source)
         let size = items.values.reduce(0) { $0 + ItemCache.bytes(of: $1) }
-        guard size <= limit / 8, makeRoom(for: size) else { return }
+        guard size <= share, makeRoom(for: size) else { return }
         entries[reading.source] = Entry(items: items, bytes: size, usedAt: readings)
         circle.append(reading.source)
         bytes += size
@@ -109,7 +112,7 @@ struct ItemCache {
         change(&entry)
         bytes += entry.bytes
         entries[source] = entry
-        if bytes > limit { remove(source) }
+        if bytes > limit || entry.bytes > share { remove(source) }
     }
 
     /// Makes room at the cost of old entries. It looks at as many as are needed, and at no more than two that are not old.

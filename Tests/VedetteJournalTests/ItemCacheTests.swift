@@ -104,11 +104,14 @@ struct ItemCacheTests {
         #expect(cache.items(of: "s10") == nil)
     }
 
-    @Test("a source too large for its share is not kept, nor is one that a commit made too large for all")
+    @Test("a source too large for its share is not kept, nor is one that a commit made too large")
     func large() {
         var (cache, _) = cache(of: 16)
         fill(&cache, "big", ["1", "2", "3"])
         #expect(cache.items(of: "big") == nil)
+        fill(&cache, "lab", ["1"])
+        cache.apply(poll(writes: [item("2"), item("3")]))
+        #expect(cache.items(of: "lab") == nil)
         fill(&cache, "lab", ["1"])
         cache.apply(poll(writes: (10..<99).map { item(String($0)) }))
         #expect(cache.items(of: "lab") == nil)
