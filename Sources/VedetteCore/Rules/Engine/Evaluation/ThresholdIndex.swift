@@ -1,42 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A bound that a rule names. A measure changes with every poll, so it makes an event only when it crosses a bound.
-public enum Threshold: Sendable, Hashable {
-    /// Values greater than this.
-    case above(Double)
-    /// Values less than this.
-    case below(Double)
-
-    /// Returns whether the value lies beyond the bound; false when it is absent or no number.
-    public func contains(_ value: Value?) -> Bool {
-        guard let number = value.flatMap({ WrittenNumber.read($0.description) }) else { return false }
-        switch self {
-        case .above(let bound): return number > bound
-        case .below(let bound): return number < bound
-        }
-    }
-
-    /// Returns whether a change from `old` to `new` crosses the bound.
-    public func isCrossed(from old: Value?, to new: Value?) -> Bool { contains(old) != contains(new) }
-}
-
-extension ValueMatcher {
-    /// The bound that it tests; nil for any other matcher.
-    public var threshold: Threshold? {
-        switch self {
-        case .above(let bound): .above(bound)
-        case .below(let bound): .below(bound)
-        default: nil
-        }
-    }
-
-    /// The bound that it tests, also under `not`.
-    fileprivate var bound: Threshold? {
-        if case .not(let part) = self { return part.bound }
-        return threshold
-    }
-}
-
 extension Condition {
     /// The bounds that the condition names, with their fields.
     var thresholds: [(field: String, threshold: Threshold)] {
