@@ -18,11 +18,6 @@ struct WatcherRegistration: Sendable, Hashable {
         var isShared: Bool
     }
 
-    /// The time from the registration or its renewal until it expires.
-    static let term = Duration.seconds(15)
-    /// The time between two renewals.
-    static let renewal = Duration.seconds(5)
-
     /// Grows with each registration: the epoch of everything that the watcher writes.
     var number: Int64
     /// See `Identity`.
@@ -35,7 +30,8 @@ struct WatcherRegistration: Sendable, Hashable {
     static let lost = JournalError(
         .locked(pid: nil),
         "other watchers have taken over from this one, since it did not renew its registration for "
-            + "\(term.components.seconds) s: look for a pause of this machine, or of its way to the database")
+            + "\(RegisteredWatcher.term.components.seconds) s: look for a pause of this machine, or of its way to the database"
+    )
 
     /// Registers this process, and deletes the expired registrations in its way.
     /// - Throws: `.locked` where another process has the name, or shares the journal with nobody.
@@ -69,7 +65,7 @@ struct WatcherRegistration: Sendable, Hashable {
                 """,
                 [
                     identity.name, me.host, Int(me.pid), identity.configuration, identity.isShared,
-                    Int(term.wholeMilliseconds),
+                    Int(RegisteredWatcher.term.wholeMilliseconds),
                 ]
             ).first?.int64(0)
             guard let number else {
@@ -89,7 +85,7 @@ struct WatcherRegistration: Sendable, Hashable {
         let renew = """
             update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3 where number = $1
             """
-        let rows = try connection.run(renew, [number, Int(WatcherRegistration.term.wholeMilliseconds), version])
+        let rows = try connection.run(renew, [number, Int(RegisteredWatcher.term.wholeMilliseconds), version])
         if rows.changed == 0 { throw WatcherRegistration.lost }
         guard isShared else { return }
         // Each watcher has these changes.
@@ -113,7 +109,7 @@ struct WatcherRegistration: Sendable, Hashable {
             "select pg_notify($1, current_schema() || $2)", [JournalChange.channel, JournalChange.watchers.payload()])
     }
 
-    private static let delay = "after a crash its right ends within \(term.components.seconds) s"
+    private static let delay = "after a crash its right ends within \(RegisteredWatcher.term.components.seconds) s"
 
     /// Reads the registered watchers that are not late, in the order of their registration.
     static func all(_ connection: Connection) throws -> [RegisteredWatcher] {

@@ -4,9 +4,6 @@ public import VedetteCore
 
 /// Takes pending deliveries from the journal to their sinks, per lane in order, and records the outcomes.
 public actor Dispatcher {
-    /// A shorter pause of the watcher counts towards `give_up`.
-    static let shortestPause = Duration.seconds(600)
-
     private let dependencies: Dependencies
     private let executor: any SerialExecutor
     private let time: SteadyClock
@@ -80,7 +77,7 @@ public actor Dispatcher {
         if let newestStored {
             let pause = Duration.milliseconds(
                 dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
-            if pause >= Dispatcher.shortestPause { try await dependencies.journal.excludeFromAge(pause) }
+            if pause >= RetryPolicy.shortestPause { try await dependencies.journal.excludeFromAge(pause) }
         }
         let lanes = try await dependencies.journal.pendingLanes()
         for lane in lanes { schedule.laneFound(lane) }
@@ -92,7 +89,7 @@ public actor Dispatcher {
 
     /// Makes pending deliveries younger by a time in which the machine was suspended.
     func exclude(pause: Duration) async {
-        guard pause >= Dispatcher.shortestPause else { return }
+        guard pause >= RetryPolicy.shortestPause else { return }
         do throws(JournalError) {
             try await dependencies.journal.excludeFromAge(pause)
             schedule.rereadAll()
