@@ -161,6 +161,26 @@ struct SharedEventsTests {
         await hub.stop()
     }
 
+    @Test("a stream that reads late gets its sign of life, also when a change came at the same time")
+    func signOfLife() async throws {
+        let journal = ReplaceableJournal()
+        try journal.commit([event(1)])
+        let (shared, hub) = (SharedEvents(journal), hub(journal))
+        let stream = await stream(after: 1, shared, hub)
+        try await until { clock.sleepers > 0 }
+        clock.advance(ChangeHub.keepAlive)
+        try journal.commit([event(2)])
+        // Of all signals until now, a late reader gets the last one.
+        for await signal in await hub.signals() where signal.changes > 0 && signal.signsOfLife > 0 { break }
+        #expect(ids(await stream.next()) == ["0-2"])
+        let filtered = await self.stream(after: 2, shared, hub, EventFilter(source: "blog"))
+        clock.advance(ChangeHub.keepAlive)
+        try journal.commit([event(3)])
+        for await signal in await hub.signals() where signal.changes > 1 && signal.signsOfLife > 1 { break }
+        #expect(await filtered.next() == Array(":\n\n".utf8))
+        await hub.stop()
+    }
+
     @Test("a watch of the journal that cannot be started is tried again, later each time, and the log has it")
     func watchFails() async throws {
         let (journal, lines) = (ReplaceableJournal(), LogLines())

@@ -56,7 +56,7 @@ actor EventStream: PageStream {
             guard var signals else { return nil }
             guard let newest = await signals.next(isolation: self) else { return nil }
             self.signals = signals
-            mustShowLife = newest.changes == signal.changes
+            mustShowLife = newest.signsOfLife > signal.signsOfLife
             signal = newest
         }
         return nil

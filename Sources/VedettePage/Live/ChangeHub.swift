@@ -4,18 +4,22 @@ public import VedetteCore
 
 /// Signals any number of streams that the journal may have changed, with one watch of it while there are any.
 public actor ChangeHub {
-    /// What streams get: after a change, and when nothing happened for a while.
+    /// What streams get: after a change, and when a sign of life is due. A slow consumer gets the last of several, so it
+    /// holds how many of each there were.
     public struct Signal: Sendable, Hashable {
         /// The number of changes so far.
         public var changes = 0
+        /// How often a sign of life was due so far.
+        public var signsOfLife = 0
+
         /// The number of signals so far.
-        public var count = 0
+        public var count: Int { changes + signsOfLife }
 
         /// Creates the signal of a hub that saw nothing.
         public init() {}
     }
 
-    /// How often a stream without changes gets a sign of life.
+    /// How often a stream that sends nothing else sends a sign of life.
     public static let keepAlive = Duration.seconds(15)
     /// The time before a watch that could not be started is tried again; it doubles up to a minute.
     static let firstRetry = Duration.seconds(1)
@@ -113,8 +117,7 @@ public actor ChangeHub {
     }
 
     private func yield(isChange: Bool) {
-        signal.count += 1
-        if isChange { signal.changes += 1 }
+        if isChange { signal.changes += 1 } else { signal.signsOfLife += 1 }
         for follower in followers.values { follower.yield(signal) }
     }
 }
