@@ -69,8 +69,7 @@ struct Vedette: AsyncParsableCommand {
                 try command.run()
             }
         } catch is Output.Closed {
-            // `| head` has seen enough.
-            Glibc.exit(0)
+            // `| head` has seen enough: a success.
         } catch {
             // Help, --version and wrong arguments; whatever ArgumentParser does not know has its code of `failure`.
             if error is ExitCode || exitCode(for: error) != .failure { end(error) }
@@ -80,8 +79,9 @@ struct Vedette: AsyncParsableCommand {
             // A watcher ends also when nobody reads its standard error.
             LineWriter.standardError.write(lines.map { "\($0.text)\n" }.joined())
             LineWriter.standardError.flush(within: .seconds(1))
-            Glibc.exit(exit.code.rawValue)
+            Exit.endProcess(exit.code.rawValue)
         }
+        Exit.endProcess()
     }
 
     /// Prints what ArgumentParser has to tell, such as help or a wrong argument, and ends the program.
@@ -91,6 +91,6 @@ struct Vedette: AsyncParsableCommand {
         let columns = TerminalSize.of(isSuccess ? STDOUT_FILENO : STDERR_FILENO)?.columns
         let lines = text.isEmpty ? [] : ParserMessage.lines(text, columns: columns, isOwn: isSuccess)
         if isSuccess { try? Output.print(lines) } else { for line in lines { Output.diagnose(line) } }
-        Glibc.exit(code.rawValue)
+        Exit.endProcess(code.rawValue)
     }
 }

@@ -132,6 +132,16 @@ struct HouseRulesTests {
         return ["try!", "fatalError(", "@unchecked Sendable"].contains { line.contains($0) }
     }
 
+    @Test("the program ends in one place, which runs no exit handler of a library")
+    func end() throws {
+        for file in try Tree.swiftFiles(in: "Sources") where !file.name.hasSuffix("/Terminal/Exit.swift") {
+            for (i, line) in file.lines.enumerated() {
+                let ends = ["Glibc.exit(", "Glibc._exit("].contains { line.contains($0) }
+                #expect(!ends, "\(file.name):\(i + 1): \(line)")
+            }
+        }
+    }
+
     @Test("resolved versions are not kept: Package.swift pins exactly")
     func pins() throws {
         let package = try String(contentsOf: Tree.root.appending(path: "Package.swift"), encoding: .utf8)

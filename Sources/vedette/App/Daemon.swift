@@ -158,7 +158,7 @@ struct Daemon {
         let limit = MessageFormatter.duration(seconds: StopDeadline.longest.inSeconds)
         app.log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
         LineWriter.standardError.flush(within: .milliseconds(500))
-        Glibc._exit(code)
+        Exit.endProcess(code)
     }
 
     /// Starts a task that waits for the previous one. Cancelling it cancels both.
@@ -199,7 +199,7 @@ struct Daemon {
                 var isStopping = false
                 for await number in stream {
                     // A second request ends the program at once; attempts under way stay pending.
-                    if isStopping, number != SIGHUP { Glibc._exit(128 + number) }
+                    if isStopping, number != SIGHUP { Exit.endProcess(128 + number) }
                     if number != SIGHUP {
                         isStopping = true
                         stop.begin(128 + number)

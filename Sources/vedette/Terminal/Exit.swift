@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import VedetteCore
 
 /// The end of a command that failed: one sentence for stderr and a code of sysexits.h.
@@ -39,6 +40,12 @@ struct Exit: Error, CustomStringConvertible {
         default: self.init(.software, "internal error: \(error)")
         }
     }
+
+    /// Ends the process. Everything that it printed is written, since `Output` keeps no buffer.
+    ///
+    /// Not by `exit`, which runs the exit handlers of the libraries beside the threads that there still are: that of OpenSSL
+    /// frees what the end of such a thread uses (https://github.com/openssl/openssl/issues/6214).
+    static func endProcess(_ code: Int32 = 0) -> Never { Glibc._exit(code) }
 
     init(_ error: JournalError) {
         let code: Code =

@@ -82,7 +82,7 @@ enum Output {
                 while poll(&results, 1, -1) < 0 {
                     guard errno == EINTR else { return nil }
                 }
-                Glibc.exit(0)
+                Exit.endProcess()
             }, nil)
         if started == 0 { pthread_detach(thread) }
     }
