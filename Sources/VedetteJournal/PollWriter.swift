@@ -14,8 +14,7 @@ extension SQLiteJournal {
             let committed = try polls.map { try writer.write($0) }
             var eviction = QueueEviction(limits, SQLiteQueues(db: db))
             return try eviction.evict(after: committed)
-        }
-        cache.withLock { cache in
+        } apply: { cache in
             for poll in polls { cache.apply(poll) }
         }
         store.files.notify(.commit)
@@ -27,24 +26,29 @@ extension SQLiteJournal {
         try await keepingCache(writes.map(\.record.name)) { db in
             var writer = try PollWriter(db)
             for write in writes { try writer.write(write) }
-        }
-        cache.withLock { cache in
+        } apply: { cache in
             for write in writes { cache.apply(write) }
         }
         store.files.notify(.commit)
     }
 
-    /// Writes in a transaction. When that fails, the cache forgets its sources: what was written is not known for certain.
+    /// Writes in a transaction, and takes it over into the cache before the next one begins. When it fails, the cache
+    /// forgets its sources: what was written is not known for certain.
     private func keepingCache<Value: Sendable>(
-        _ sources: [String], _ block: @escaping @Sendable (Database) throws -> Value
+        _ sources: [String], _ block: @escaping @Sendable (Database) throws -> Value,
+        apply: @escaping @Sendable (inout ItemCache) -> Void
     ) async throws(JournalError) -> Value {
-        do throws(JournalError) {
-            return try await store.write(block)
-        } catch {
-            cache.withLock { cache in
-                for source in sources { cache.forget(source) }
+        try await store.run { db in
+            do {
+                let value = try JournalStore.transaction(db, block)
+                self.cache.withLock { apply(&$0) }
+                return value
+            } catch {
+                self.cache.withLock { cache in
+                    for source in sources { cache.forget(source) }
+                }
+                throw error
             }
-            throw error
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import Testing
 import VedetteCore
 import VedetteTestSupport
@@ -150,10 +149,7 @@ struct ItemCacheTests {
         let journal = try scratch.open()
         _ = try await journal.commit([poll(writes: [item("1")])])
         #expect(try await journal.items(of: "lab") == ["1": item("1")])
-        try await journal.store.run { db in
-            try db.execute(
-                sql: "create trigger refuse before insert on item begin select raise(abort, 'no'); end")
-        }
+        try journal.tamper("create trigger refuse before insert on item begin select raise(abort, 'no'); end")
         await #expect(throws: JournalError.self) { _ = try await journal.commit([poll(writes: [item("2")])]) }
         #expect(try await journal.items(of: "lab") == ["1": item("1")])
         try journal.close()
