@@ -28,21 +28,26 @@ struct Paths: ParsableArguments {
 
     /// The same, to be read beside the configuration, which names all its errors itself; nil where the journal's place has one.
     var journalIfKnown: (any JournalAccess)? {
-        guard state == nil else { return try? journalPlace(nil).access }
-        let (server, diagnostics) = KindRegistry.loader(self).journalServer()
-        return diagnostics.contains { $0.severity == .error } ? nil : try? journalPlace(server).access
+        let (server, errors) = configuredServer
+        return errors.isEmpty ? try? journalPlace(server).access : nil
     }
 
-    /// Where the journal is. Of the configuration only that is read.
+    /// Where the journal is.
     var place: JournalPlace {
         get throws {
-            if state != nil { return try journalPlace(nil) }
-            let (server, diagnostics) = KindRegistry.loader(self).journalServer()
-            let errors = diagnostics.filter { $0.severity == .error }
+            let (server, errors) = configuredServer
             for error in errors { Output.diagnose(error.description) }
             if !errors.isEmpty { throw Exit(.configuration, "the place of the journal cannot be read") }
             return try journalPlace(server)
         }
+    }
+
+    /// The database that the configuration names, of which only that is read, and the errors of that part. With `--state`
+    /// nothing is read.
+    private var configuredServer: (server: PostgresServer?, errors: [Diagnostic]) {
+        guard state == nil else { return (nil, []) }
+        let (server, diagnostics) = KindRegistry.loader(self).journalServer()
+        return (server, diagnostics.filter { $0.severity == .error })
     }
 
     /// Returns where the journal is.
