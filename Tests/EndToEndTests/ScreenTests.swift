@@ -123,4 +123,22 @@ struct ScreenTests {
         let unknown = try await Program.run(["login", "lap"] + config, environment: environment)
         #expect(unknown.code == 64 && unknown.err.contains("did you mean 'lab'?"), "\(unknown.err)")
     }
+
+    @Test("login says why it cannot store a secret whose place is not its own, and what to write")
+    func unstorable() async throws {
+        let home = try Home()
+        for (secret, reason) in [
+            ("{env: PW}", "reads it from the environment variable 'PW'"),
+            ("{command: [pass, lab]}", "reads it from a command, whose store holds it"),
+            ("hunter2", "/lab.yaml:1 itself"),
+        ] {
+            try home.write(
+                "servers: {lab: {url: 'https://lab.example.com', user: me, password: \(secret)}}\n", to: "lab.yaml")
+            let result = try await home.vedette("login", "lab")
+            #expect(result.code == 78 && result.err.contains("the secret of lab cannot be stored"), "\(result.err)")
+            #expect(
+                result.err.contains(reason) && result.err.contains("write {credential: lab} there"), "\(result.err)")
+            #expect(!result.err.contains("hunter2"))
+        }
+    }
 }

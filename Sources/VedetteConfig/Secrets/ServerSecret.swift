@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a server of the configuration has its secret, as far as it can be written for a person.
+/// Where a server of the configuration has its secret. Places are `file:line`.
 public enum ServerSecret: Sendable, Hashable {
     /// `{credential: NAME}`.
     case credential(String)
     /// `{file: PATH}`, absolute.
     case file(String)
-    /// A place that is no file of ours: the sentence says which.
-    case elsewhere(String)
-    /// The server has none. Its place, as `file:line`.
+    /// An environment variable, and the place that names it.
+    case environment(String, place: String)
+    /// The output of a command.
+    case command(place: String)
+    /// The configuration itself.
+    case literal(place: String)
+    /// The server has none. Its own place.
     case none(place: String)
 }
 
@@ -40,11 +44,11 @@ extension ServerSecret {
         } else if let path = node.child("file")?.text {
             self = .file(FilePath.resolve(path, in: node.source.file.directory, environment))
         } else if let variable = node.child("env")?.text {
-            self = .elsewhere("\(place) reads it from the environment variable '\(variable)'")
+            self = .environment(variable, place: place)
         } else if node.child("command") != nil {
-            self = .elsewhere("\(place) reads it from a command, whose store holds it")
+            self = .command(place: place)
         } else {
-            self = .elsewhere("it stands at \(place) itself")
+            self = .literal(place: place)
         }
     }
 }

@@ -41,16 +41,20 @@ struct LoginCommand: AsyncParsableCommand {
                 try CredentialStore.write(text, to: path)
                 return .file(path)
             }
-        case .elsewhere(let words):
-            throw Exit(
-                .configuration,
-                "the secret of \(server) cannot be stored: \(words); write {credential: \(server)} there")
+        case .environment(let variable, let place):
+            throw unstorable("\(place) reads it from the environment variable '\(variable)'")
+        case .command(let place): throw unstorable("\(place) reads it from a command, whose store holds it")
+        case .literal(let place): throw unstorable("it stands at \(place) itself")
         case .none(let place):
             throw Exit(
                 .configuration,
                 "the server '\(server)' at \(place) has no secret; add 'user: NAME' and 'password: {credential: \(server)}'"
             )
         }
+    }
+
+    private func unstorable(_ reason: String) -> Exit {
+        Exit(.configuration, "the secret of \(server) cannot be stored: \(reason); write {credential: \(server)} there")
     }
 
     /// Asks for the secret and stores it.
