@@ -74,8 +74,7 @@ struct Vedette: AsyncParsableCommand {
             // Help, --version and wrong arguments; whatever ArgumentParser does not know has its code of `failure`.
             if error is ExitCode || exitCode(for: error) != .failure { end(error) }
             let exit = Exit(error)
-            let lines = Output.fitted(
-                StyledText("vedette: \(exit.description)"), to: TerminalSize.of(STDERR_FILENO)?.columns)
+            let lines = StyledText("vedette: \(exit.description)").wrapped(to: TerminalSize.of(STDERR_FILENO)?.columns)
             // A watcher ends also when nobody reads its standard error.
             LineWriter.standardError.write(lines.map { "\($0.text)\n" }.joined())
             LineWriter.standardError.flush(within: .seconds(1))

@@ -72,15 +72,15 @@ struct TerminalTests {
     @Test("a sentence that is wider than the terminal is broken between words; a pipe gets it whole")
     func fitted() {
         let sentence = StyledText("rules.yaml:3:5: unknown key 'ever' in source 'two'; did you mean 'every'?")
-        #expect(Output.fitted(sentence, to: nil) == [sentence])
-        #expect(Output.fitted(sentence, to: 80) == [sentence])
+        #expect(sentence.wrapped(to: nil) == [sentence])
+        #expect(sentence.wrapped(to: 80) == [sentence])
         #expect(
-            Output.fitted(sentence, to: 40).map(\.text) == [
+            sentence.wrapped(to: 40).map(\.text) == [
                 "rules.yaml:3:5: unknown key 'ever' in", "  source 'two'; did you mean 'every'?",
             ])
         let address = "https://www.example.com/" + String(repeating: "x", count: 40)
         #expect(
-            Output.fitted(StyledText("the name of \(address) is unknown"), to: 40).map(\.text) == [
+            StyledText("the name of \(address) is unknown").wrapped(to: 40).map(\.text) == [
                 "the name of", "  " + address, "  is unknown",
             ], "an address stays whole, so that it can be copied")
     }

@@ -33,23 +33,14 @@ enum Output {
     static func diagnose(_ line: String) { diagnose(StyledText(line)) }
 
     static func diagnose(_ line: StyledText) {
-        let lines = fitted(line, to: TerminalSize.of(STDERR_FILENO)?.columns)
+        let lines = line.wrapped(to: TerminalSize.of(STDERR_FILENO)?.columns)
         FileDescriptor.writeAll(Array(lines.map { "\($0.text)\n" }.joined().utf8), to: STDERR_FILENO)
     }
 
     /// Prints a sentence of any length: on a terminal in as many lines as it needs.
     /// - Parameter indent: the blanks before each line but the first.
     static func printSentence(_ sentence: StyledText, hanging indent: Int) throws {
-        try print(fitted(sentence, to: TerminalSize.current?.columns, hanging: indent))
-    }
-
-    /// Breaks a line between words where it is wider than the terminal, which would break it anywhere.
-    /// - Parameters:
-    ///   - columns: of the terminal; nil for a pipe, which gets whole lines.
-    ///   - indent: the blanks before each line but the first.
-    static func fitted(_ line: StyledText, to columns: Int?, hanging indent: Int = 2) -> [StyledText] {
-        guard let columns, line.width > columns else { return [line] }
-        return line.wrapped(to: columns, hanging: indent)
+        try print(sentence.wrapped(to: TerminalSize.current?.columns, hanging: indent))
     }
 
     /// Replaces what the terminal shows. The new lines are written over the old ones in one piece, so that nothing flickers.

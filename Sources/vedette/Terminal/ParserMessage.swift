@@ -12,7 +12,7 @@ enum ParserMessage {
         message.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             let line = String(line)
             let text = isOwn ? StyledText(painted: line, width: CellWidth.of(line)) : StyledText(line)
-            return Output.fitted(text, to: heads.contains(where: line.hasPrefix) ? columns : nil, hanging: 7)
+            return text.wrapped(to: heads.contains(where: line.hasPrefix) ? columns : nil, hanging: 7)
         }
     }
 }

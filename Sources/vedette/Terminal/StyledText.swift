@@ -60,39 +60,6 @@ struct StyledText: Sendable, Hashable {
             painted: kept.map(\.text).joined() + "…" + sequences, width: kept.reduce(1) { $0 + $1.cells })
     }
 
-    /// Breaks the text between words into lines of at most so many cells; a word that is wider stays whole.
-    /// - Parameter indent: the blanks before each line but the first.
-    func wrapped(to limit: Int, hanging indent: Int) -> [StyledText] {
-        let margin = String(repeating: " ", count: indent)
-        var lines: [StyledText] = []
-        var line: StyledText?
-        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-            let word = StyledText(painted: String(word), width: StyledText.cells(in: word))
-            if let current = line, current.width + 1 + word.width <= limit {
-                line = current + StyledText(" ") + word
-            } else if let current = line {
-                lines.append(current)
-                line = StyledText(margin) + word
-            } else {
-                line = word
-            }
-        }
-        return lines + (line.map { [$0] } ?? [])
-    }
-
-    /// Counts the cells of painted text.
-    private static func cells(in painted: Substring) -> Int {
-        var (cells, rest) = (0, painted)
-        while let character = rest.popFirst() {
-            guard character == "\u{1B}" else {
-                cells += CellWidth.of(character)
-                continue
-            }
-            rest = rest.firstIndex(of: "m").map { rest[rest.index(after: $0)...] } ?? ""
-        }
-        return cells
-    }
-
     /// Returns all parts in one, made of bytes: to append them one by one to a text takes longer.
     static func joined(_ parts: some Collection<StyledText>) -> StyledText {
         var (bytes, width) = ([UInt8](), 0)

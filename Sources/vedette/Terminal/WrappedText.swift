@@ -42,3 +42,42 @@ enum WrappedText {
         return lines
     }
 }
+
+extension StyledText {
+    /// Breaks a line between words where it is wider than the terminal, which would break it anywhere; a word that is wider
+    /// stays whole.
+    /// - Parameters:
+    ///   - limit: the columns; nil for a pipe, which gets whole lines.
+    ///   - indent: the blanks before each line but the first.
+    func wrapped(to limit: Int?, hanging indent: Int = 2) -> [StyledText] {
+        guard let limit, width > limit else { return [self] }
+        let margin = String(repeating: " ", count: indent)
+        var lines: [StyledText] = []
+        var line: StyledText?
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let word = StyledText(painted: String(word), width: StyledText.cells(in: word))
+            if let current = line, current.width + 1 + word.width <= limit {
+                line = current + StyledText(" ") + word
+            } else if let current = line {
+                lines.append(current)
+                line = StyledText(margin) + word
+            } else {
+                line = word
+            }
+        }
+        return lines + (line.map { [$0] } ?? [])
+    }
+
+    /// Counts the cells of painted text.
+    private static func cells(in painted: Substring) -> Int {
+        var (cells, rest) = (0, painted)
+        while let character = rest.popFirst() {
+            guard character == "\u{1B}" else {
+                cells += CellWidth.of(character)
+                continue
+            }
+            rest = rest.firstIndex(of: "m").map { rest[rest.index(after: $0)...] } ?? ""
+        }
+        return cells
+    }
+}

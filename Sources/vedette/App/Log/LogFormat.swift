@@ -29,7 +29,7 @@ struct LogFormat: Sendable {
             if isForJournald { return "\(prefix)\(text)\n" }
             let time = time(now) + " "
             let whole = StyledText("\(time)\(line.level >= .warning ? "\(line.level): " : "")\(text)")
-            return Output.fitted(whole, to: columns(), hanging: time.count).map { "\($0.text)\n" }.joined()
+            return whole.wrapped(to: columns(), hanging: time.count).map { "\($0.text)\n" }.joined()
         }
     }
 
