@@ -191,7 +191,7 @@ struct RuleSetTests {
 }
 
 @Suite("Message formatter")
-struct MessageFormatterTests {
+struct MessageTitleTests {
     private let item = Item(
         key: "59", title: "prod-1", state: "Ready", url: "https://x/59", time: at(0), fields: ["owner": "ann"])
 
@@ -200,23 +200,23 @@ struct MessageFormatterTests {
         let state = FieldChange(field: "state", from: "Starting", to: "Ready", lasted: 252.4)
         let owner = FieldChange(field: "owner", from: nil, to: "ann")
         let renamed = FieldChange(field: "title", from: "old", to: "prod-1")
-        #expect(MessageFormatter.title(of: changed([owner, state], item: item)) == "prod-1: Starting → Ready")
-        #expect(MessageFormatter.title(of: changed([owner], item: item)) == "prod-1: owner none → ann")
-        #expect(MessageFormatter.title(of: changed([renamed], item: item)) == "old is now prod-1")
-        #expect(MessageFormatter.title(of: changed(item: item, kind: .appeared)) == "prod-1: Ready")
-        #expect(MessageFormatter.title(of: changed(item: Item(key: "9"), kind: .appeared)) == "9")
-        #expect(MessageFormatter.title(of: changed(item: item, kind: .disappeared)) == "prod-1 is gone")
-        #expect(MessageFormatter.title(of: changed(kind: .failing)) == "lab is failing")
-        #expect(MessageFormatter.text(of: changed([state], item: item)) == "lab · after 4 min 12 s")
+        #expect(MessageTitle.of(changed([owner, state], item: item)) == "prod-1: Starting → Ready")
+        #expect(MessageTitle.of(changed([owner], item: item)) == "prod-1: owner none → ann")
+        #expect(MessageTitle.of(changed([renamed], item: item)) == "old is now prod-1")
+        #expect(MessageTitle.of(changed(item: item, kind: .appeared)) == "prod-1: Ready")
+        #expect(MessageTitle.of(changed(item: Item(key: "9"), kind: .appeared)) == "9")
+        #expect(MessageTitle.of(changed(item: item, kind: .disappeared)) == "prod-1 is gone")
+        #expect(MessageTitle.of(changed(kind: .failing)) == "lab is failing")
+        #expect(MessageText.of(changed([state], item: item)) == "lab · after 4 min 12 s")
     }
 
     @Test("the text of a recovery differs from that of the failure")
     func recovered() {
         var event = changed(kind: .recovered)
         event.error = Event.Problem(failure: "timeout", detail: "no answer")
-        #expect(MessageFormatter.text(of: event) == "before: no answer")
+        #expect(MessageText.of(event) == "before: no answer")
         event.error?.lasted = 720
-        #expect(MessageFormatter.text(of: event) == "down for 12 min · before: no answer")
+        #expect(MessageText.of(event) == "down for 12 min · before: no answer")
     }
 
     @Test(
@@ -225,11 +225,11 @@ struct MessageFormatterTests {
             (0.0, "0 s"), (0.2, "under 1 s"), (1.0, "1 s"), (252.4, "4 min 12 s"), (3600, "1 h"), (183_600, "2 d 3 h"),
             (-5, "0 s"),
         ])
-    func durations(seconds: Double, text: String) { #expect(MessageFormatter.duration(seconds: seconds) == text) }
+    func durations(seconds: Double, text: String) { #expect(DurationText.long(seconds: seconds) == text) }
 
     @Test("no number ends the program", arguments: [Double.infinity, .nan, 1e300, -.infinity])
     func wildNumbers(number: Double) {
-        #expect(!MessageFormatter.duration(seconds: number).isEmpty)
+        #expect(!DurationText.long(seconds: number).isEmpty)
         #expect(!JSON.number(rounded: number).text.isEmpty)
     }
 

@@ -184,7 +184,7 @@ struct EventJSONTests {
         #expect(read.kind == .unknown && read.type == "io.vedette.item.moved")
         #expect(read.json.text == json)
         #expect(read.item == event.item && read.changes == event.changes)
-        #expect(MessageFormatter.title(of: read).hasSuffix("event of the unknown type io.vedette.item.moved"))
+        #expect(MessageTitle.of(read).hasSuffix("event of the unknown type io.vedette.item.moved"))
         let changed = Condition.changes(event.changes.map(\.field))
         #expect(try changed.mismatch(with: event) == nil)
         for condition in [changed, .not(changed), .any([changed, .not(changed)]), .all([])] {

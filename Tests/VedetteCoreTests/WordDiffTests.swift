@@ -90,8 +90,8 @@ struct WordDiffTests {
         let event = Event(
             id: Identifier("e"), kind: .changed, time: Timestamp(milliseconds: 0), source: "lab", sourceKind: "html",
             poll: "p", item: item, changes: [change])
-        #expect(MessageFormatter.title(of: event) == "shop: text changed")
-        #expect(MessageFormatter.text(of: event) == "lab\n… lorem ipsum price 10 → 12 euros dolor dolor …")
+        #expect(MessageTitle.of(event) == "shop: text changed")
+        #expect(MessageText.of(event) == "lab\n… lorem ipsum price 10 → 12 euros dolor dolor …")
         #expect(
             event.templateContext(rule: "r", field: nil)["change.diff"]
                 == "… lorem ipsum price 10 → 12 euros dolor dolor …")

@@ -36,7 +36,7 @@ struct ChatPayloadTests {
         if kind.isAboutSink { (event.source, event.sourceKind) = ("team", Event.sink) }
         if [.online, .equal, .test].contains(kind) { event.error = nil }
         var message = Message.of(
-            event, title: MessageFormatter.title(of: event), text: MessageFormatter.text(of: event))
+            event, title: MessageTitle.of(event), text: MessageText.of(event))
         message.tags = ["prod"]
         message.priority = kind == .failing ? .high : kind == .test ? .low : .normal
         return message
@@ -89,7 +89,7 @@ struct ChatPayloadTests {
         let event = Event.about(.test)
         let request = try await Self.posted(sample, .of(event, title: " \n", text: "\t"))
         let text = String(decoding: request.body ?? [], as: UTF8.self)
-        #expect(text.contains(MessageFormatter.title(of: event)))
+        #expect(text.contains(MessageTitle.of(event)))
         #expect(!text.contains("null") || sample.kind == "teams")
         #expect(!text.contains("\"\"") && !text.contains("[]]"))
     }

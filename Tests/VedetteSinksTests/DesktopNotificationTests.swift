@@ -23,7 +23,7 @@ struct DesktopNotificationTests {
     func oneLine() {
         let name = "the virtual system of the team for payments, in Vienna"
         let event = Event.changed(title: name)
-        let shown = DesktopNotification(.of(event, title: MessageFormatter.title(of: event), text: "lab"))
+        let shown = DesktopNotification(.of(event, title: MessageTitle.of(event), text: "lab"))
         #expect(shown.title == "the virtual system of the team f…: Ready for use")
         #expect(shown.title.count == DesktopNotification.oneLine)
         #expect(shown.body == "\(name): Starting → Ready for use\nlab")

@@ -117,7 +117,7 @@ struct EventLineTests {
             (7500, "2 h 5 min"), (270_000, "3 d 3 h"), (1e300, "11574074074 d 1 h"),
         ])
     func lasted(_ seconds: Double, _ text: String) {
-        #expect(MessageFormatter.duration(seconds: seconds) == text)
+        #expect(DurationText.long(seconds: seconds) == text)
     }
 
     @Test("the times of a sentence are shown on the local clock, and nothing else changes")

@@ -37,7 +37,7 @@ struct MailMessageTests {
         event.summary = Event.Summary(count: 3, lines: ["one & only", "two", "three"])
         event.summary?.links = ["https://a.example.org/?x=1&y=2", "", "javascript:alert(1)"]
         let text = String(
-            decoding: try MailSample.bytes(.of(event, text: MessageFormatter.text(of: event))), as: UTF8.self)
+            decoding: try MailSample.bytes(.of(event, text: MessageText.of(event))), as: UTF8.self)
         let plain = text.replacing("=\r\n", with: "").replacing("=3D", with: "=")
         #expect(plain.contains("\r\none & only\r\n  https://a.example.org/?x=1&y=2\r\ntwo\r\nthree\r\n"))
         #expect(

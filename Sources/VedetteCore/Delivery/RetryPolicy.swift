@@ -48,6 +48,6 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     private func gaveUp(_ reason: String) -> String {
-        "gave up after \(MessageFormatter.duration(seconds: giveUp.inSeconds)): \(reason)"
+        "gave up after \(DurationText.long(seconds: giveUp.inSeconds)): \(reason)"
     }
 }

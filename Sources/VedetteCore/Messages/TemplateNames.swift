@@ -47,7 +47,7 @@ extension Event {
             case "change.field": return change.map { .text($0.field) }
             case "change.from": return change?.from
             case "change.to": return change?.to
-            case "change.lasted": return change?.lasted.map { .text(MessageFormatter.duration(seconds: $0)) }
+            case "change.lasted": return change?.lasted.map { .text(DurationText.long(seconds: $0)) }
             case "change.diff": return change?.excerpt.map { .text($0.map(\.text).joined()) }
             case "error.class": return self.error.map { .text($0.failure) }
             case "error.detail": return self.error.map { .text($0.detail) }

@@ -46,7 +46,7 @@ extension RuleMemory {
         }
     }
 
-    private func age(_ now: Timestamp) -> String { MessageFormatter.duration(seconds: now.seconds(since: since)) }
+    private func age(_ now: Timestamp) -> String { DurationText.long(seconds: now.seconds(since: since)) }
 
     /// ` for 3 of 5 min`; a match whose time has passed waits for a good poll.
     private func held(by rule: Rule?, at now: Timestamp) -> String {
@@ -54,17 +54,17 @@ extension RuleMemory {
         let word = rule?.when.restartsWait == true ? " unchanged for " : " for "
         let rest = due.seconds(since: now)
         guard rest > 0 else {
-            return word + MessageFormatter.duration(seconds: total) + ", sent after the next good poll"
+            return word + DurationText.long(seconds: total) + ", sent after the next good poll"
         }
         return word + RuleMemory.part(max(0, total - rest), of: total)
     }
 
     /// Returns a part of a duration in the unit of the whole: `3 of 5 min`, `20 s of 5 min`.
     static func part(_ part: Double, of whole: Double) -> String {
-        let text = MessageFormatter.duration(seconds: whole)
+        let text = DurationText.long(seconds: whole)
         let units: [(seconds: Double, name: String)] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
         guard let unit = units.first(where: { whole >= $0.seconds }), part >= unit.seconds else {
-            return "\(MessageFormatter.duration(seconds: part.rounded(.down))) of \(text)"
+            return "\(DurationText.long(seconds: part.rounded(.down))) of \(text)"
         }
         let number = Int64(part / unit.seconds)
         return text.hasSuffix(" \(unit.name)") ? "\(number) of \(text)" : "\(number) \(unit.name) of \(text)"

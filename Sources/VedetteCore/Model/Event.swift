@@ -194,3 +194,15 @@ public struct Event: Sendable, Hashable {
         (self.item, self.changes, self.error) = (item, changes, error)
     }
 }
+
+extension Event.Kind {
+    /// Whether it announces the end of what was announced before: a match is over, a source or the network is back.
+    public var isEnd: Bool { [.resolved, .recovered, .online].contains(self) }
+}
+
+extension Event {
+    /// Returns the change of a field, else that of the state, else the first.
+    public func mainChange(of field: String? = nil) -> FieldChange? {
+        field.flatMap(change) ?? changes.first { $0.field == "state" } ?? changes.first
+    }
+}

@@ -60,7 +60,7 @@ struct UnmatchedRules {
     static func text(
         _ rule: String, awaited: Set<String>, seen: Set<String>, since: Timestamp, now: Timestamp
     ) -> String {
-        let age = MessageFormatter.duration(seconds: now.seconds(since: since))
+        let age = DurationText.long(seconds: now.seconds(since: since))
         let text = "rule '\(rule)' matched no event in \(age)"
         let missing = awaited.subtracting(seen).sorted()
         guard !missing.isEmpty, !seen.isEmpty else { return text }

@@ -18,3 +18,26 @@ extension Duration {
         self = .milliseconds(Int64((value * unit.milliseconds).rounded()))
     }
 }
+
+/// Writes durations for people.
+public enum DurationText {
+    /// Returns a duration in its two largest units: `4 min 12 s`, `2 d 3 h`.
+    public static func long(seconds: Double) -> String { text(seconds, isWhole: true) }
+
+    /// Returns a duration in its largest unit: `4 min`, `2 d`.
+    public static func short(seconds: Double) -> String { text(seconds, isWhole: false) }
+
+    private static func text(_ seconds: Double, isWhole: Bool) -> String {
+        let whole = Int64(seconds.isNaN ? 0 : min(max(0, seconds.rounded()), 1e15))
+        if whole == 0, seconds > 0 { return "under 1 s" }
+        guard let first = units.firstIndex(where: { whole >= $0.seconds }) else { return "0 s" }
+        let high = String(whole / units[first].seconds) + units[first].name
+        guard isWhole, first + 1 < units.count else { return high }
+        let low = whole % units[first].seconds / units[first + 1].seconds
+        return low == 0 ? high : high + " " + String(low) + units[first + 1].name
+    }
+
+    private static let units: [(seconds: Int64, name: String)] = [
+        (86_400, " d"), (3600, " h"), (60, " min"), (1, " s"),
+    ]
+}

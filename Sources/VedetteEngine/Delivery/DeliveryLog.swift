@@ -23,7 +23,7 @@ struct DeliveryLog {
             guard let since = failing.removeValue(forKey: sink) else {
                 return Line(level: .debug, text: "\(sink): \(attempt.state.rawValue): \(message.title)")
             }
-            let length = MessageFormatter.duration(seconds: max(0, attempt.at.seconds(since: since)))
+            let length = DurationText.long(seconds: max(0, attempt.at.seconds(since: since)))
             return Line(level: .notice, text: "\(sink): takes messages again after \(length)")
         }
         guard attempt.state == .retry else {

@@ -71,7 +71,7 @@ extension DeliveryPolicy {
         switch excess {
         case .age:
             let last = delivery.reason.map { ": " + $0 } ?? ""
-            return "gave up after \(MessageFormatter.duration(seconds: giveUp.inSeconds))\(last)"
+            return "gave up after \(DurationText.long(seconds: giveUp.inSeconds))\(last)"
         case .count:
             return "queue full: more than \(queue.count) messages were pending for the sink, \(which) is dropped"
         case .bytes: return "queue full: more than \(queue.bytes) bytes were pending for the sink, \(which) is dropped"

@@ -68,7 +68,7 @@ struct PollLog {
 
     private mutating func good(_ poll: End, isFirst: Bool) -> Line {
         if let since = poll.before.failingSince, let now = poll.after.lastPollAt, poll.before.problem != nil {
-            let length = MessageFormatter.duration(seconds: max(0, now.seconds(since: since)))
+            let length = DurationText.long(seconds: max(0, now.seconds(since: since)))
             let failures = counted(poll.before.failures, "failed poll")
             return Line(
                 level: .notice, text: "\(poll.source): answers again after \(length), \(failures); \(poll.count)")

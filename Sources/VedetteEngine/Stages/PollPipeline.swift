@@ -257,7 +257,7 @@ final class PollPipeline {
     /// Logs a Retry-After of hours: a person may wonder why the source is not polled.
     private func logLongWait(_ retryAfter: Duration?, of name: String) {
         guard let retryAfter, retryAfter > .seconds(3600) else { return }
-        let wait = MessageFormatter.duration(seconds: PollInterval.clamped(retryAfter: retryAfter).inSeconds)
+        let wait = DurationText.long(seconds: PollInterval.clamped(retryAfter: retryAfter).inSeconds)
         dependencies.log.log(.notice, "\(name): the server wants no request for \(wait) (Retry-After)")
     }
 

@@ -36,8 +36,8 @@ struct AtomFeed: Sendable {
     }
 
     private static func entry(_ event: Event) -> String {
-        let title = XMLEscape.text(MessageFormatter.title(of: event))
-        let content = XMLEscape.text(MessageFormatter.text(of: event))
+        let title = XMLEscape.text(MessageTitle.of(event))
+        let content = XMLEscape.text(MessageText.of(event))
         // Only such a link is safe to follow in every reader.
         let url = event.item?.url.flatMap { WebURL($0) == nil ? nil : $0 }
         let link = url.map { "<link href=\"\(XMLEscape.text($0))\"/>\n" } ?? ""

@@ -19,7 +19,7 @@ enum TimelinePicture {
         }
         let bars = timeline.segments.map { segment -> HTML in
             let (from, to) = (place(segment.start), place(segment.end))
-            let lasted = MessageFormatter.duration(seconds: segment.end.seconds(since: segment.start))
+            let lasted = DurationText.long(seconds: segment.end.seconds(since: segment.start))
             let text = "\(segment.state ?? "gone"), \(time(segment.start)) to \(time(segment.end)) (\(lasted))"
             let name = segment.state.map { tone($0)?.rawValue ?? "other" } ?? "gone"
             // A state that lasted seconds of a day is still seen.

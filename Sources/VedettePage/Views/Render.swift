@@ -32,13 +32,13 @@ struct Render: Sendable {
         let seconds = time.seconds(since: now)
         if abs(seconds) < 1 { return "now" }
         return seconds < 0
-            ? "\(MessageFormatter.duration(seconds: -seconds)) ago"
-            : "in \(MessageFormatter.duration(seconds: seconds))"
+            ? "\(DurationText.long(seconds: -seconds)) ago"
+            : "in \(DurationText.long(seconds: seconds))"
     }
 
     /// `25 ms`, `4 min 12 s`
     static func duration(_ seconds: Double) -> String {
-        seconds < 1 ? "\(Int((seconds * 1000).rounded())) ms" : MessageFormatter.duration(seconds: seconds)
+        seconds < 1 ? "\(Int((seconds * 1000).rounded())) ms" : DurationText.long(seconds: seconds)
     }
 
     func state(_ state: String, kind: String) -> HTML {

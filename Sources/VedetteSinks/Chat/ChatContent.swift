@@ -44,7 +44,7 @@ struct ChatContent: Sendable {
         let event = message.event
         id = message.id
         (text, priority, time) = (message.text.trimmed(), message.priority, event.time)
-        let titles = [message.title, MessageFormatter.title(of: event, field: message.field), event.source]
+        let titles = [message.title, MessageTitle.of(event, field: message.field), event.source]
         title = titles.map { $0.trimmed() }.first { !$0.isEmpty } ?? "?"
         link = event.item?.url.flatMap(ChatContent.link)
         color = ChatColor(of: event)
@@ -57,7 +57,7 @@ struct ChatContent: Sendable {
         thread = ChatContent.name([event.source] + (event.item.map { [$0.key] } ?? []))
     }
 
-    /// Returns whether title or text name the source already: the texts of `MessageFormatter` do.
+    /// Returns whether title or text name the source already: `MessageText` does.
     private static func names(_ event: Event, title: String, text: String) -> Bool {
         guard event.item == nil else { return text == event.source || text.hasPrefix(event.source + " · ") }
         return title == event.source || title.hasPrefix(event.source + " ") || title.hasSuffix(" " + event.source)

@@ -75,7 +75,7 @@ final class CommandSink: Sink {
                 return .paused(
                     reason: "the command cannot be run: \(String(cString: strerror(code))); check path and mode")
             case .timedOut, .tooMuchOutput:
-                let limit = MessageFormatter.duration(seconds: settings.timeout.inSeconds)
+                let limit = DurationText.long(seconds: settings.timeout.inSeconds)
                 return .retry(reason: "the command took longer than \(limit)", after: nil)
             case .cancelled: return .retry(reason: "stopped before the command ended", after: nil)
             }

@@ -58,7 +58,7 @@ public struct EventLine: Sendable {
     public static func happening(of event: Event, field: String? = nil) -> [Piece] {
         let word = { (text: String) in Piece(text, .happening(event.kind)) }
         // What is about several items, or about none, is in the title alone.
-        let title = event.item == nil && MessageFormatter.lines(of: event).isEmpty ? event.summary?.title : nil
+        let title = event.item == nil && MessageText.lines(of: event).isEmpty ? event.summary?.title : nil
         let happening =
             switch event.kind {
             case .elapsed, .reminder:
@@ -75,7 +75,7 @@ public struct EventLine: Sendable {
             case .unknown: [word("event of the unknown type \(event.type)")] + problem(of: event, as: ": ")
             default: [word(event.kind.word)] + problem(of: event, as: ": ")
             }
-        let lines = MessageFormatter.lines(of: event)
+        let lines = MessageText.lines(of: event)
         return lines.isEmpty ? happening : happening + [Piece(": " + lines.joined(separator: "; "), limit: 5000)]
     }
 
@@ -86,7 +86,7 @@ public struct EventLine: Sendable {
         let cause = event.summary?.cause.map(\.word) ?? "so"
         let gone = event.summary?.cause == .disappeared
         let what = gone ? "gone" : value.map { (name.map { "\($0) " } ?? "") + $0 } ?? cause
-        let stood = event.summary?.stood.map { " (for \(MessageFormatter.duration(seconds: $0)))" } ?? ""
+        let stood = event.summary?.stood.map { " (for \(DurationText.long(seconds: $0)))" } ?? ""
         return [Piece("still " + what, .happening(event.kind)), Piece(stood)]
     }
 
@@ -109,7 +109,7 @@ public struct EventLine: Sendable {
     private static func pieces(of change: FieldChange) -> [Piece] {
         let isState = change.field == "state"
         let name = isState ? [] : [Piece(change.field + ": ", .happening(.changed))]
-        let lasted = change.lasted.map { [Piece(" (after \(MessageFormatter.duration(seconds: $0)))")] } ?? []
+        let lasted = change.lasted.map { [Piece(" (after \(DurationText.long(seconds: $0)))")] } ?? []
         if change.isLong { return name + [Piece(change.summary, limit: 2000)] + lasted }
         let to = value(change.to)
         let values = [Piece("\(value(change.from)) → "), Piece(to, isState ? .state(to) : .plain)]
@@ -123,7 +123,7 @@ public struct EventLine: Sendable {
 
     /// ` (after 12 min)`
     private static func down(_ event: Event) -> [Piece] {
-        event.error?.lasted.map { [Piece(" (after \(MessageFormatter.duration(seconds: $0)))")] } ?? []
+        event.error?.lasted.map { [Piece(" (after \(DurationText.long(seconds: $0)))")] } ?? []
     }
 
     private static func problem(of event: Event, as prefix: String) -> [Piece] {

@@ -155,7 +155,7 @@ struct Daemon {
     /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
     /// what is committed stays, and what is pending is delivered next time.
     private func endLate(_ code: Int32) {
-        let limit = MessageFormatter.duration(seconds: StopDeadline.longest.inSeconds)
+        let limit = DurationText.long(seconds: StopDeadline.longest.inSeconds)
         app.log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
         LineWriter.standardError.flush(within: .milliseconds(500))
         Exit.endProcess(code)

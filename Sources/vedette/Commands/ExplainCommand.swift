@@ -72,7 +72,7 @@ struct ExplainCommand: AsyncParsableCommand {
             }
             let message = first.delivery.message.event
             try Output.print("    gathered into one message:")
-            for line in MessageFormatter.lines(of: message) {
+            for line in MessageText.lines(of: message) {
                 try printLine(line, 8)
             }
             // One delivery for each sink; another page may have begun between them.

@@ -39,7 +39,7 @@ struct ItemDetail {
         guard let state = item.state else { return nil }
         let words = palette.paint(state, Palette.role(ofState: state, kind: kind) ?? .strong)
         guard let since else { return words }
-        let lasted = MessageFormatter.duration(seconds: max(0, now.seconds(since: since).rounded()))
+        let lasted = DurationText.long(seconds: max(0, now.seconds(since: since).rounded()))
         return words + StyledText(" since \(LocalTime.text(since, now: now)) (\(lasted))")
     }
 

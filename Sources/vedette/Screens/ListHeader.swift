@@ -23,7 +23,7 @@ enum ListHeader {
         }
         let limit = source.interval.every * 3 + .seconds(60)
         guard let good = record.snapshot?.goodAt, good.advanced(by: limit) < now else { return (read, false) }
-        let every = MessageFormatter.duration(seconds: source.interval.every / .seconds(1))
+        let every = DurationText.long(seconds: source.interval.every / .seconds(1))
         return (isWatched ? "\(read), although it is due every \(every)" : "\(read); no watcher runs", true)
     }
 }

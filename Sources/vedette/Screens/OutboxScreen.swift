@@ -18,7 +18,7 @@ struct OutboxScreen: Sendable {
         var table = TextTable(heading, palette)
         for (status, reason) in zip(deliveries, reasons) {
             let delivery = status.delivery
-            let age = MessageFormatter.duration(seconds: max(0, now.seconds(since: delivery.created)))
+            let age = DurationText.long(seconds: max(0, now.seconds(since: delivery.created)))
             table.add(
                 [
                     StyledText(String(delivery.id)),

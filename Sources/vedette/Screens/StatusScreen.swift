@@ -77,7 +77,7 @@ struct StatusScreen: Sendable {
 
     private func duration(of lateness: PollLateness.Report) -> String {
         lateness.p99 < StatusScreen.lateAfter
-            ? "\(Int(lateness.p99 * 1000)) ms" : MessageFormatter.duration(seconds: lateness.p99)
+            ? "\(Int(lateness.p99 * 1000)) ms" : DurationText.long(seconds: lateness.p99)
     }
 
     private var problems: [StyledText] {
@@ -218,7 +218,7 @@ struct StatusScreen: Sendable {
     /// Everything about one source.
     private func block(_ source: SourceStatus) -> [StyledText] {
         let (record, times) = (source.record, PollTimes(source.record, isWatching: facts.watcher != nil, now: now))
-        let every = MessageFormatter.duration(seconds: source.every.inSeconds)
+        let every = DurationText.long(seconds: source.every.inSeconds)
         var rows: [(String, StyledText)] = []
         let since = source.troubledSince.map { " since \(time($0)) (\(age($0)))" } ?? ""
         rows.append(
@@ -252,7 +252,7 @@ struct StatusScreen: Sendable {
     // MARK: Layout
 
     private func age(_ since: Timestamp) -> String {
-        MessageFormatter.duration(seconds: max(0, now.seconds(since: since)))
+        DurationText.long(seconds: max(0, now.seconds(since: since)))
     }
 
     private func fitted(_ line: StyledText) -> StyledText { width.map { line.truncated(to: $0) } ?? line }
@@ -278,7 +278,6 @@ struct StatusScreen: Sendable {
 
     /// Breaks a line between words where it is wider than the terminal.
     private func wrapped(_ line: StyledText, hanging indent: Int) -> [StyledText] {
-        guard let width, line.width > width else { return [line] }
-        return line.wrapped(to: width, hanging: indent).map(fitted)
+        line.wrapped(to: width, hanging: indent).map(fitted)
     }
 }

@@ -16,7 +16,7 @@ struct WaitProgress: Sendable {
     /// Returns the line that a terminal shows meanwhile: `waiting 2 min 3 s for Ready for use: 59 Portal QA: Starting`.
     /// - Parameter width: the columns of the terminal. The last one stays free, since some wrap when it is filled.
     func line(after elapsed: Duration, width: Int) -> StyledText {
-        let time = MessageFormatter.duration(seconds: (elapsed / .seconds(1)).rounded(.down))
+        let time = DurationText.long(seconds: (elapsed / .seconds(1)).rounded(.down))
         let most = limit.map { " of \(WaitProgress.text($0))" } ?? ""
         let now = pending.first ?? problem ?? "no answer yet"
         let more = pending.count > 1 ? ", and \(pending.count - 1) more" : ""
@@ -32,6 +32,6 @@ struct WaitProgress: Sendable {
     }
 
     private static func text(_ limit: Duration) -> String {
-        MessageFormatter.duration(seconds: limit / .seconds(1))
+        DurationText.long(seconds: limit / .seconds(1))
     }
 }

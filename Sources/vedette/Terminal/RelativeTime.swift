@@ -8,12 +8,12 @@ extension Timestamp {
         let seconds = seconds(since: now)
         if abs(seconds) < 1 { return "now" }
         return seconds < 0
-            ? "\(MessageFormatter.duration(seconds: -seconds)) ago"
-            : "in \(MessageFormatter.duration(seconds: seconds))"
+            ? "\(DurationText.long(seconds: -seconds)) ago"
+            : "in \(DurationText.long(seconds: seconds))"
     }
 
     /// The time since then in its largest unit, for a column: `12 s`, `4 min`, `45 d`.
     func age(at now: Timestamp) -> String {
-        MessageFormatter.shortDuration(seconds: max(0, now.seconds(since: self).rounded(.down)))
+        DurationText.short(seconds: max(0, now.seconds(since: self).rounded(.down)))
     }
 }

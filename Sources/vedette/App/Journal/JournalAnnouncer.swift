@@ -50,6 +50,6 @@ struct JournalAnnouncer: Sendable {
         return Message(
             id: "msg_\(random.identifier(at: now))", rule: Event.watcher, sink: sink, event: event,
             title: kind == .failing ? "The journal cannot be written" : "The journal can be written again",
-            text: MessageFormatter.text(of: event), priority: kind == .failing ? .high : .normal)
+            text: MessageText.of(event), priority: kind == .failing ? .high : .normal)
     }
 }

@@ -42,7 +42,7 @@ public enum EventBurst {
         let counts = kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.word)" }
         burst.summary = Event.Summary(
             events: folded.map(\.id.description), count: count,
-            lines: [counts.joined(separator: ", ")] + folded.map { MessageFormatter.title(of: $0) })
+            lines: [counts.joined(separator: ", ")] + folded.map { MessageTitle.of($0) })
         return kept + [burst]
     }
 }

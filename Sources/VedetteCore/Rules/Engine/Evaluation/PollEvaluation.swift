@@ -88,7 +88,7 @@ public struct PollEvaluation: Sendable {
         of rule: Rule, _ event: Event, elapsed: () -> Duration, by evaluate: (Rule, Event) -> RuleSet.Evaluation.Result
     ) -> RuleSet.Evaluation.Result {
         guard spent[rule.name, default: .zero] < budget.rule else {
-            let limit = MessageFormatter.duration(seconds: budget.rule.inSeconds)
+            let limit = DurationText.long(seconds: budget.rule.inSeconds)
             return fail(rule, event, "it took longer than \(limit)")
         }
         let start = elapsed()
@@ -264,7 +264,7 @@ extension Event {
             error: Problem(failure: "rule", detail: "rule '\(failure.rule.name)': \(detail)"))
         event.summary = Summary(
             events: failure.identifiers, count: failure.count,
-            lines: failure.events.map { MessageFormatter.title(of: $0) })
+            lines: failure.events.map { MessageTitle.of($0) })
         return event
     }
 }

@@ -7,13 +7,11 @@ extension Event {
     func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {
         var message = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
+        let lines = events.prefix(RuleEngine.maximumNamed).map { $0.line(of: rule) }
         message.summary = Summary(
-            events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count,
-            lines: events.prefix(RuleEngine.maximumNamed).map { $0.line(of: rule) })
+            events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count, lines: lines)
         message.summary?.links = events.prefix(RuleEngine.maximumNamed).map { $0.item?.url ?? "" }
-        let names = events.prefix(2).map { $0.line(of: rule) }.joined(separator: ", ")
-        let more = events.count - 2
-        message.summary?.title = healthTitle(of: events) ?? names + (more > 0 ? ", and \(more) more" : "")
+        message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines)
         message.summary?.parts = events.prefix(RuleEngine.maximumParts).map(\.part)
         return message
     }

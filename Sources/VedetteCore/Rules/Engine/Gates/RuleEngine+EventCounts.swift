@@ -14,7 +14,7 @@ extension RuleEngine {
         }
         memory.due = memory.times.first?.advanced(by: needed.per)
         guard put(memory) else { return suppressForRoom(rule, event, .tally, at: now, identifier) }
-        let window = MessageFormatter.duration(seconds: needed.per.inSeconds)
+        let window = DurationText.long(seconds: needed.per.inSeconds)
         let reason = "\(memory.times.count) of \(needed.count) within \(window)"
         suppress(rule, event, reason, at: now, identifier)
     }
@@ -74,9 +74,9 @@ extension RuleEngine {
         put(memory)
         guard var event = memory.event else { return }
         (event.id, event.kind, event.time) = (identifier(), .elapsed, now.wall)
-        let time = MessageFormatter.duration(seconds: memory.seconds(at: now))
-        event.summary = Event.Summary(count: 0, stood: memory.seconds(at: now))
-        event.summary?.title = "No match of '\(rule.name)' for \(time)"
+        let seconds = memory.seconds(at: now)
+        event.summary = Event.Summary(count: 0, stood: seconds)
+        event.summary?.title = MessageTitle.ofAbsence(rule, after: seconds)
         release(rule, event, at: now, identifier)
     }
 }

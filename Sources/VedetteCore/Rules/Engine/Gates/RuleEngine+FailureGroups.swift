@@ -1,24 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a source's health changed, as far as messages about sources of one server are grouped.
-private enum HealthChange: String {
-    case failing, stale, recovered
-
-    init?(_ event: Event) {
-        switch event.kind {
-        case .failing: self = .failing
-        case .stale: self = .stale
-        case .recovered: self = .recovered
-        // The end of a match about a source.
-        case .resolved where event.item == nil && event.error != nil: self = .recovered
-        default: return nil
-        }
-    }
-
-    /// Whether one of them takes back the other.
-    func contradicts(_ other: HealthChange) -> Bool { (self == .recovered) != (other == .recovered) }
-}
-
 /// Groups the messages about the health of sources of one server. The first message is sent at once.
 /// Those that follow within a minute are announced together when it ends, as far as they are still true. The message
 /// of a recovery names the sources of the server that still fail.
@@ -94,25 +75,5 @@ extension RuleEngine {
         }
         let more = others.count - named.count
         return "still failing: " + named.joined(separator: ", ") + (more > 0 ? ", and \(more) more" : "")
-    }
-}
-
-extension Event {
-    /// Returns the title of a message about several sources whose health changed alike; nil for other events.
-    func healthTitle(of events: [Event]) -> String? {
-        guard let change = HealthChange(self), events.allSatisfy({ HealthChange($0) == change }) else { return nil }
-        let named = events.prefix(2).map { event in
-            let cause = change == .recovered ? nil : event.error.map { " (\($0.detail.prefix(60)))" }
-            return event.source + (cause ?? "")
-        }
-        let verb =
-            switch change {
-            case .failing: "fail"
-            case .stale: "have not answered for long"
-            case .recovered: "answer again"
-            }
-        let more = events.count - named.count
-        let server = error?.server.map { " of \($0)" } ?? ""
-        return "\(named.joined(separator: " and ")) \(verb)" + (more > 0 ? ", and \(more) more\(server)" : "")
     }
 }

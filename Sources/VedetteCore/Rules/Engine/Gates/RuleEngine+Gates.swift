@@ -213,7 +213,7 @@ extension RuleEngine {
         guard keepWithheld(rule, event, in: group, count: count, at: now) else {
             return suppressForRoom(rule, event, .limited, at: now, identifier)
         }
-        let window = MessageFormatter.duration(seconds: limit.per.inSeconds)
+        let window = DurationText.long(seconds: limit.per.inSeconds)
         suppress(rule, event, "limit of \(limit.count) per \(window); the last one follows", at: now, identifier)
         if hasRoom {
             slideWindow(memory, rule, at: now, identifier)

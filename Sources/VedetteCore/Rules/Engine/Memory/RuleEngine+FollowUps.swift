@@ -166,7 +166,7 @@ extension Event {
         var copy = self
         (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .reminder, now)
         copy.summary = Summary(events: [self.id.description], stood: seconds, cause: kind)
-        copy.summary?.title = summary?.title.map { "Still so: \($0)" }
+        copy.summary?.title = MessageTitle.ofReminder(self)
         return copy
     }
 }

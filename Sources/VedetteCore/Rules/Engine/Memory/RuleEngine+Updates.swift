@@ -164,7 +164,7 @@ extension RuleEngine {
         let unknown = Rule(name: memory.key.rule, when: .any([]), notify: [Rule.NotificationTarget(sink: "nobody")])
         suppress(rule ?? unknown, event, "\(reason) while it was held back", at: now, identifier)
         step.discarded.append(
-            "rule '\(memory.key.rule)' does not send '\(MessageFormatter.title(of: event))': "
+            "rule '\(memory.key.rule)' does not send '\(MessageTitle.of(event))': "
                 + "\(reason) while it was held back")
     }
 }
@@ -213,8 +213,7 @@ extension Event {
         if ending == nil { copy.changes = [] }
         copy.error = copy.error ?? error
         copy.summary = Summary(events: [self.id.description], stood: seconds)
-        let name = item.map { $0.title ?? $0.key } ?? source
-        copy.summary?.title = ending.map { MessageFormatter.title(of: $0) } ?? "\(name): no longer so"
+        copy.summary?.title = MessageTitle.ofEnd(self, by: ending)
         return copy
     }
 }

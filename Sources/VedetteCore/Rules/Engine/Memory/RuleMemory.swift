@@ -176,7 +176,7 @@ public struct RuleMemory: Sendable, Hashable {
 
     func isDue(at now: RuleTime) -> Bool { due.map { $0 <= (isCivil ? now.wall : now.steady) } ?? false }
 
-    func age(at now: RuleTime) -> String { MessageFormatter.duration(seconds: seconds(at: now)) }
+    func age(at now: RuleTime) -> String { DurationText.long(seconds: seconds(at: now)) }
     func seconds(at now: RuleTime) -> Double { max(0, now.steady.seconds(since: since)) }
 
     /// Returns a copy without times that its rule cannot have meant: the wall clock may have been set while the program
