@@ -26,9 +26,12 @@ struct InitTests {
     @Test("init writes the file that --config names, and no directory of that name")
     func file() async throws {
         let home = try Home()
+        let usual = try await Program.run(["init"], environment: ["XDG_CONFIG_HOME": home.directory.path + "/xdg"])
+        #expect(usual.err.contains("\n  vedette check  "), "\(usual.err)")
         let path = home.directory.path + "/deep/work.yaml"
         let written = try await Program.run(["init", "--config", path])
         #expect(written.code == 0 && written.err.contains("written: \(path)\n"), "\(written.err)")
+        #expect(written.err.contains("  vedette check --config \(path)  "), "\(written.err)")
         let check = try await Program.run(["check", "--config", path])
         #expect(check.code == 0 && check.out.contains("1 source, 1 sink, 1 rule"), "\(check.err)")
         let again = try await Program.run(["init", "--config", path])

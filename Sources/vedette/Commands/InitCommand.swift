@@ -31,9 +31,11 @@ struct InitCommand: AsyncParsableCommand {
             text = FirstConfiguration.text
         }
         try NewFile.write(text, to: path)
-        for line in ["written: \(path)", "  vedette check      reads it and lists every error"]
-            + ["  vedette run        watches; Ctrl-C stops"]
-        { Output.diagnose(line) }
+        // Without the option they would read another configuration.
+        let option = places.config.map { " --config \($0)" } ?? ""
+        Output.diagnose("written: \(path)")
+        Output.diagnose("  vedette check\(option)      reads it and lists every error")
+        Output.diagnose("  vedette run\(option)        watches; Ctrl-C stops")
     }
 
     /// Returns the file to write, which does not exist yet: the one that --config names, or the first one of a directory.
