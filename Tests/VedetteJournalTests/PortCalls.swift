@@ -59,6 +59,7 @@ func exerciseReader(_ reader: any JournalReader, since time: Timestamp) async th
         _ = try await reader.lastEvents(9, filter)
     }
     _ = try await reader.deliveryStates(of: [7, 8])
+    _ = try await reader.deliveryStates(of: [7, 9])
     _ = try await reader.events(matching: "7")
     _ = try await reader.events(matching: "id7")
     _ = try await reader.deliveries(ofMessage: "id7")

@@ -93,7 +93,7 @@ struct ListCommand: AsyncParsableCommand {
                 snapshot.record, source, isWatched: isWatched, now: SystemClock().now().wall)
             Output.diagnose(colour.diagnosticPalette.paint(text, isBad ? .doubtful : .faint))
         }
-        try show(snapshot.items.map { ItemTable.Row(item: $0, since: snapshot.since[$0.key]) }, source)
+        try show(snapshot.rows, source)
     }
 
     private func show(_ items: [Item]) throws {

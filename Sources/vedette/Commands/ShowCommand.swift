@@ -47,7 +47,7 @@ struct ShowCommand: AsyncParsableCommand {
             history.append(ItemDetail.Past(event: event, deliveries: deliveries))
         }
         let details = try await details(of: item, in: source)
-        let since = snapshot.since[item.key]
+        let since = snapshot.rows.first { $0.item.key == item.key }?.since
         if json {
             let object = JSON.members([
                 "item": item.json, "since": since.map { .string($0.rfc3339) },

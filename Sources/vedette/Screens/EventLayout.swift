@@ -11,6 +11,8 @@ struct EventLayout {
     private let moment: @Sendable (Timestamp) -> LocalTime.Moment
     /// The day of the line before, or today.
     private var date: String
+    /// The second of the line before: a poll has many events of one time.
+    private var last: (second: Int64, moment: LocalTime.Moment)?
     private var numberWidth: Int
     private var sourceWidth = 0
 
@@ -29,7 +31,7 @@ struct EventLayout {
     /// Returns the event's line, after that of its day where another day begins.
     /// - Parameter width: the columns of the terminal; nil for a pipe.
     mutating func lines(of event: Event, _ mark: DeliveryMark, width: Int?) -> [StyledText] {
-        let moment = moment(event.time)
+        let moment = localTime(event.time)
         let number = String(event.seq)
         numberWidth = max(numberWidth, number.utf8.count)
         let time = width == nil ? "\(moment.date) \(moment.clock)" : moment.clock
@@ -51,6 +53,14 @@ struct EventLayout {
         guard let width, moment.date != date else { return [line] }
         date = moment.date
         return [palette.paint("\(moment.weekday) \(moment.date)", .faint).truncated(to: width), line]
+    }
+
+    private mutating func localTime(_ time: Timestamp) -> LocalTime.Moment {
+        let second = time.milliseconds / 1000
+        if let last, last.second == second { return last.moment }
+        let moment = moment(time)
+        last = (second, moment)
+        return moment
     }
 
     /// Returns the item and what happened. Where both are too long, what happened may take three fifths.

@@ -19,6 +19,7 @@ struct StateSelection {
     /// Returns a sentence for each wanted state that no row has, with the nearest one. It is no error: a script that lists
     /// what failed is right where nothing did.
     func remarks(_ rows: [ItemTable.Row]) -> [String] {
+        guard !wanted.isEmpty else { return [] }
         let states = states(rows)
         return wanted.filter { text in !states.contains { StateSelection.matches(text, $0) } }.map { text in
             if states.isEmpty { return "the items have no state" }
