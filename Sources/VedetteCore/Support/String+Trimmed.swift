@@ -9,6 +9,3 @@ extension StringProtocol {
         return String(text)
     }
 }
-
-/// Returns a number with its noun: `1 source`, `2 sources`.
-public func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
