@@ -71,8 +71,12 @@ struct StyledText: Sendable, Hashable {
         return StyledText(painted: String(decoding: bytes, as: UTF8.self), width: width)
     }
 
-    /// Returns so many blanks.
-    static func blanks(_ count: Int) -> StyledText {
+    /// Returns so many blanks. A table needs some in every cell.
+    static func blanks(_ count: Int) -> StyledText { count < gaps.count ? gaps[count] : made(blanks: count) }
+
+    private static let gaps = (0..<80).map(made)
+
+    private static func made(blanks count: Int) -> StyledText {
         StyledText(painted: String(repeating: " ", count: count), width: count)
     }
 
