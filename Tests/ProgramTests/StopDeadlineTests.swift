@@ -6,7 +6,7 @@ import VedetteCore
 
 @testable import vedette
 
-@Suite("The limits of stopping", .timeLimit(.minutes(1)))
+@Suite("The limits of stopping", .timeLimit(.minutes(10)))
 struct StopDeadlineTests {
     /// A clock that is set by hand, on which every sleep is over at once.
     private final class SetClock: Clock {
