@@ -57,6 +57,23 @@ struct PollLog {
         return [line, Line(level: .notice, text: summary)]
     }
 
+    /// Returns the line about a Retry-After of hours: a person may wonder why the source is not polled. Nil for a shorter one.
+    static func longWait(_ retryAfter: Duration?, of source: String) -> Line? {
+        guard let retryAfter, retryAfter > .seconds(3600) else { return nil }
+        let wait = DurationText.long(seconds: PollInterval.clamped(retryAfter: retryAfter).inSeconds)
+        return Line(level: .notice, text: "\(source): the server wants no request for \(wait) (Retry-After)")
+    }
+
+    /// Returns the line about entries of a window that were taken for old: a publisher may have given a new one an old date.
+    static func unannounced(_ items: [Item], of source: String, _ poll: String) -> Line? {
+        guard !items.isEmpty else { return nil }
+        let titles = items.prefix(3).map { "'\($0.title ?? $0.key)'" } + (items.count > 3 ? ["…"] : [])
+        return Line(
+            level: .notice,
+            text: "\(source): not announced, since older than the window: \(counted(items.count, "item")), "
+                + "\(titles.joined(separator: ", ")) (\(poll))")
+    }
+
     private static func failure(_ poll: End, isFirst: Bool) -> Line {
         let problem = poll.after.problem
         // The cause of a later failure often differs in nothing but a number. Each run logs what it found failing.

@@ -66,7 +66,7 @@ final class PollPipeline {
 
     /// Takes note of a poll that the journal refused. The snapshot stands as it was: the same poll is made again at the usual
     /// interval.
-    func noteFailure(_ error: JournalError, of source: WatchedSource) {
+    private func noteFailure(_ error: JournalError, of source: WatchedSource) {
         dependencies.log.log(
             error.logLevel, "failed to read or store the poll of \(source.source.name): \(error.detail)")
         source.lastResult = .unwritten(error.detail)
@@ -98,7 +98,7 @@ final class PollPipeline {
 
     /// Evaluates the rules over a transition, and commits both.
     /// - Returns: what was committed; nil when the poll was cancelled, so that it is made again.
-    func evaluateAndCommit(
+    private func evaluateAndCommit(
         _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
     ) async throws(JournalError) -> Committed? {
         let committed = try await commit(transition, note, of: source)
@@ -106,24 +106,77 @@ final class PollPipeline {
         return committed
     }
 
-    /// Commits that a source became failing or stale, where the server's Retry-After or a long backoff delays the poll
-    /// that would show it.
-    func checkHealth(_ source: WatchedSource) async {
-        let now = dependencies.clock.now()
-        source.followWallClock(now)
-        var transition = PollTransition(
-            source: source.source, record: source.record, now: now.wall, random: dependencies.random)
-        transition.timePassed()
-        guard !transition.events.isEmpty else { return }
-        let note = PollNote(
-            id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
-        source.hasDeferredWrite = false
-        do throws(JournalError) {
-            _ = try await commit(transition, note, of: source)
-        } catch {
-            dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
-            source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))
+    // MARK: A poll without a task: most responses are unchanged, and need a request and a transition alone
+
+    /// What remains of a poll whose request was answered.
+    enum Remainder {
+        /// Read the answer.
+        case read(FirstAnswer)
+        case commit(PollTransition, PollNote)
+    }
+
+    /// Sends the request of a poll whose response is likely the last one's.
+    ///
+    /// - Parameter answered: called on the watcher's executor after this has returned; `end` must follow.
+    /// - Returns: false for a poll that needs a task from its start.
+    func send(_ start: PollSchedule.Start, answered: @escaping @Sendable (FirstAnswer) -> Void) -> Bool {
+        let source = start.source
+        guard let fetcher = dependencies.callbacks, !start.isHealthCheck, source.source.stream == nil,
+            let snapshot = source.record.snapshot, snapshot.digest != nil
+        else { return false }
+        let prepared = prepare(source, in: start.lane)
+        guard !prepared.isObserved, snapshot.isComparable(with: source.source, prepared.identity) else { return false }
+        let request = prepared.conditional(prepared.request, on: snapshot)
+        guard request.knownDigest != nil, let id = fetcher.send(request, ended: answered) else { return false }
+        let now = dependencies.clock.now().boot
+        meter.started(source, in: start.lane, at: now)
+        source.pollBegan(
+            SentPoll(
+                id: pollIdentifier(random: dependencies.random.next()), start: start, prepared: prepared, sentAt: now,
+                hasValidators: !request.validators.isEmpty, fetcher: fetcher, request: id))
+        return true
+    }
+
+    /// Applies an answer to the source's record when it is unchanged.
+    /// - Returns: what remains to be done; nil when the poll is over.
+    func end(_ poll: SentPoll, of source: WatchedSource, _ answer: FirstAnswer) -> Remainder? {
+        guard case .unchanged(let response) = answer, response.status != 304 || poll.hasValidators,
+            !source.source.hasUnknownNextPage(response), source.record.snapshot?.pendingAbsences == 0
+        else { return .read(answer) }
+        let validators = source.source.validators(of: response, at: dependencies.clock.now().wall)
+        let result = PollResult(.unchanged(validators), freshFor: response.headers.freshFor)
+        noteAnswer(result, of: source)
+        if case .commit(let transition, let note) = makeTransition(source, result, poll.id, ConnectionPlan(), [:]) {
+            return .commit(transition, note)
         }
+        ended(poll, of: source)
+        return nil
+    }
+
+    /// Finishes a poll.
+    func run(_ remainder: Remainder, of poll: SentPoll, _ source: WatchedSource) async {
+        let memory = PollMemoryShare(dependencies.memory)
+        defer {
+            memory.release()
+            ended(poll, of: source)
+        }
+        switch remainder {
+        case .read(let answer):
+            var stages = begin(source, poll.start.lane, memory, after: poll)
+            stages.first = (answer, poll.sentAt)
+            await run(stages, of: source, nil)
+        case .commit(let transition, let note):
+            guard !source.isRemoved, !source.mustRestart else { return takeBack(note, of: source) }
+            do throws(JournalError) {
+                _ = try await evaluateAndCommit(transition, note, of: source)
+            } catch {
+                noteFailure(error, of: source)
+            }
+        }
+    }
+
+    private func ended(_ poll: SentPoll, of source: WatchedSource) {
+        meter.ended(source, in: poll.start.lane, from: poll.sentAt, at: dependencies.clock.now().boot)
     }
 
     // MARK: Begin
@@ -151,8 +204,8 @@ final class PollPipeline {
     /// Prepares the first request of a poll, and keeps it for the next poll of a source that is polled often.
     func prepare(_ source: WatchedSource, in lane: Lane) -> PreparedRequest {
         let requests = RequestBuilder(source: source.source, lane: lane, userAgent: dependencies.userAgent)
-        let prepared = PreparedRequest.of(
-            requests, source.record.snapshot, now: dependencies.clock.now().wall, after: source.prepared)
+        let prepared = requests.prepared(
+            after: source.record.snapshot, now: dependencies.clock.now().wall, reusing: source.prepared)
         source.prepared = source.source.interval.every <= PollPipeline.shortInterval ? prepared : nil
         return prepared
     }
@@ -160,7 +213,7 @@ final class PollPipeline {
     // MARK: Transition
 
     /// Notes whether the host of a source answered, and what its items' links answered.
-    func noteAnswer(_ result: PollResult, of source: WatchedSource) {
+    private func noteAnswer(_ result: PollResult, of source: WatchedSource) {
         if case .cancelled = result.outcome { return }
         if let links = result.links { source.links = links }
         network.pollEnded(result, of: source)
@@ -180,7 +233,7 @@ final class PollPipeline {
     /// - Parameters:
     ///   - poll: the poll's id.
     ///   - stored: the items whose absence it confirms.
-    func makeTransition(
+    private func makeTransition(
         _ source: WatchedSource, _ result: PollResult, _ poll: String, _ plan: ConnectionPlan,
         _ stored: [String: StoredItem]
     ) -> PollStep {
@@ -232,7 +285,7 @@ final class PollPipeline {
         let level: LogLevel = source.lastWarnings == result.warnings ? .debug : .info
         for warning in result.warnings { dependencies.log.log(level, fields, "\(name): \(warning) (\(poll))") }
         if result.isGood { source.lastWarnings = result.warnings }
-        logLongWait(result.retryAfter, of: name)
+        if let line = PollLog.longWait(result.retryAfter, of: name) { dependencies.log.log(line.level, line.text) }
         switch result.outcome {
         case .cancelled: return
         case .failed(let failure, let detail):
@@ -250,25 +303,10 @@ final class PollPipeline {
             transition.unchanged(validators, stored: stored, freshFor: result.freshFor)
         case .read(let difference):
             transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
-            log(unannounced: difference.unannounced, of: name, poll)
+            if let line = PollLog.unannounced(difference.unannounced, of: name, poll) {
+                dependencies.log.log(line.level, line.text)
+            }
         }
-    }
-
-    /// Logs a Retry-After of hours: a person may wonder why the source is not polled.
-    private func logLongWait(_ retryAfter: Duration?, of name: String) {
-        guard let retryAfter, retryAfter > .seconds(3600) else { return }
-        let wait = DurationText.long(seconds: PollInterval.clamped(retryAfter: retryAfter).inSeconds)
-        dependencies.log.log(.notice, "\(name): the server wants no request for \(wait) (Retry-After)")
-    }
-
-    /// Says which entries of a window were taken for old: a publisher may have given a new one an old date.
-    private func log(unannounced items: [Item], of name: String, _ poll: String) {
-        guard !items.isEmpty else { return }
-        let titles = items.prefix(3).map { "'\($0.title ?? $0.key)'" } + (items.count > 3 ? ["…"] : [])
-        dependencies.log.log(
-            .notice,
-            "\(name): not announced, since older than the window: \(counted(items.count, "item")), "
-                + "\(titles.joined(separator: ", ")) (\(poll))")
     }
 
     /// Leaves the record to `DeferredWrites`.
@@ -333,9 +371,31 @@ final class PollPipeline {
     }
 
     /// Takes back what a transition that is not committed changed beside its record.
-    func takeBack(_ note: PollNote, of source: WatchedSource) {
+    private func takeBack(_ note: PollNote, of source: WatchedSource) {
         if note.announcement != nil { network.announced(nil) }
         if note.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
+    }
+
+    // MARK: Without a poll
+
+    /// Commits that a source became failing or stale, where the server's Retry-After or a long backoff delays the poll
+    /// that would show it.
+    func checkHealth(_ source: WatchedSource) async {
+        let now = dependencies.clock.now()
+        source.followWallClock(now)
+        var transition = PollTransition(
+            source: source.source, record: source.record, now: now.wall, random: dependencies.random)
+        transition.timePassed()
+        guard !transition.events.isEmpty else { return }
+        let note = PollNote(
+            id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
+        source.hasDeferredWrite = false
+        do throws(JournalError) {
+            _ = try await commit(transition, note, of: source)
+        } catch {
+            dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
+            source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))
+        }
     }
 
     // MARK: Failures

@@ -63,7 +63,7 @@ struct PollStages: Sendable {
 
     /// Sends the first request, with the conditions of the last good response, unless it was sent already.
     func fetch() async -> FetchedSource {
-        let prepared = self.prepared ?? PreparedRequest.of(requests, snapshot, now: clock.now().wall, after: nil)
+        let prepared = self.prepared ?? requests.prepared(after: snapshot, now: clock.now().wall, reusing: nil)
         if prepared.isObserved { return await observe(prepared.request) }
         let plain = source.stream.map { self.request(streaming: prepared.template, $0) } ?? prepared.request
         var request = prepared.conditional(plain, on: comparableSnapshot)

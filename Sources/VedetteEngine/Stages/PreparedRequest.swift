@@ -19,24 +19,8 @@ final class PreparedRequest: Sendable {
         (identity, isObserved) = (requests.source.identity, requests.source.kind is any ObservingKind)
     }
 
-    /// Prepares the first request of a poll.
-    ///
-    /// - Parameters:
-    ///   - snapshot: what the last good poll left; nil before the first.
-    ///   - last: of the source's last poll, to be used again; nil for none.
-    static func of(
-        _ requests: RequestBuilder, _ snapshot: SnapshotHead?, now: Timestamp, after last: PreparedRequest?
-    ) -> PreparedRequest {
-        let source = requests.source
-        let identity = last?.identity ?? source.identity
-        let newest = snapshot.flatMap { $0.isComparable(with: source, identity) ? $0.newest : nil }
-        let template = source.kind.request(base: source.url, context: PollContext(newest: newest, now: now))
-        if let last, last.isRequest(of: template, in: requests.lane) { return last }
-        return PreparedRequest(template, requests)
-    }
-
     /// Whether it is the request of that template in that lane.
-    private func isRequest(of other: RequestTemplate, in lane: Lane) -> Bool {
+    func isRequest(of other: RequestTemplate, in lane: Lane) -> Bool {
         request.lane == lane && digest == RequestBuilder.digest(of: other) && template.redirects == other.redirects
             && template.inspectsConnection == other.inspectsConnection
             && template.headers.elementsEqual(other.headers) { a, b in

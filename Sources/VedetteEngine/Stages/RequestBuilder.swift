@@ -19,6 +19,19 @@ struct RequestBuilder: Sendable {
         return digest.value
     }
 
+    /// Prepares the first request of a poll.
+    ///
+    /// - Parameters:
+    ///   - snapshot: what the last good poll left; nil before the first.
+    ///   - last: of the source's last poll, to be used again; nil for none.
+    func prepared(after snapshot: SnapshotHead?, now: Timestamp, reusing last: PreparedRequest?) -> PreparedRequest {
+        let identity = last?.identity ?? source.identity
+        let newest = snapshot.flatMap { $0.isComparable(with: source, identity) ? $0.newest : nil }
+        let template = source.kind.request(base: source.url, context: PollContext(newest: newest, now: now))
+        if let last, last.isRequest(of: template, in: lane) { return last }
+        return PreparedRequest(template, self)
+    }
+
     func first(_ ask: RequestTemplate) -> Request {
         Request(ask, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
     }
