@@ -9,7 +9,8 @@ struct NamesTests {
     static let old: [String: String] = [
         "vedette": """
         House Workshop SinkRack Buttons Lookup Places Examination Contact ContactCheck ContactProbe Within WrittenSink \
-        Knock Soundness Trouble Owed Room JQShaper SystemChance Style SnapshotHeader LocalCheck StateCheck DatabaseCheck
+        Knock Soundness Trouble Owed Room JQShaper SystemChance Style SnapshotHeader LocalCheck StateCheck DatabaseCheck \
+        Recognised
         """,
         "VedetteCore": """
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
@@ -26,7 +27,7 @@ struct NamesTests {
         PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry SessionCache SystemTime
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone SlackAttachment",
-        "VedettePage": "MachineAPI APIRoute Mailbox",
+        "VedettePage": "MachineAPI APIRoute Mailbox ListRoutes",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook ServerCapabilities",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch \

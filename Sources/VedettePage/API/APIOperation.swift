@@ -13,6 +13,12 @@ struct APIOperation: Sendable {
         var description: String
         /// The name of a schema of `APISchemas`; nil for text.
         var schema: String?
+
+        /// An error, by RFC 9457.
+        static func problem(_ status: Int, _ description: String) -> Response {
+            Response(
+                status: status, contentType: APIOperation.problemType, description: description, schema: "Problem")
+        }
     }
 
     /// A request whose parameters are checked.

@@ -40,7 +40,8 @@ public struct APIRoutes: Sendable {
     }
 
     var table: [APIOperation] {
-        HealthRoutes(api: self).operations + ListRoutes(api: self).operations + EventRoutes(api: self).operations
+        HealthRoutes(api: self).operations + SourceRoutes(api: self).operations + RuleRoutes(api: self).operations
+            + DeliveryRoutes(api: self).operations + EventRoutes(api: self).operations
             + BadgeRoutes(api: self).operations
     }
 

@@ -98,9 +98,9 @@ enum ItemLookup {
         do { answer = .success(try await target.fetch(FileFetcher(web: client))) } catch { answer = .failure(error) }
         await client.shutdown()
         let (page, response) = (try answer.get().page, try answer.get().response)
-        let found: Recognised
+        let found: WorkingProposal
         do throws(ReadError) {
-            found = try await Recognised.from(page, response, kind: kind)
+            found = try await WorkingProposal.from(page, response, kind: kind)
         } catch {
             throw Exit(.data, "\(url): \(error.failure.rawValue): \(error.detail)")
         }
@@ -118,7 +118,7 @@ enum ItemLookup {
         }
         let page = PageBody(bytes: Array(data), url: URL(filePath: path).absoluteString)
         do throws(ReadError) {
-            return try await Recognised.from(page, nil, kind: kind).items
+            return try await WorkingProposal.from(page, nil, kind: kind).items
         } catch {
             throw Exit(.data, "\(path): \(error.failure.rawValue): \(error.detail)")
         }

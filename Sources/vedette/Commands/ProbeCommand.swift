@@ -132,7 +132,7 @@ struct ProbeCommand: AsyncParsableCommand {
             pages: [first.page] + [later?.page].compactMap { $0 })
         do throws(ReadError) {
             let seen = target.isOnTheWeb ? first.response : nil
-            let found = try await Recognised.from(
+            let found = try await WorkingProposal.from(
                 first.page, seen, later: later?.page.bytes, ask: ask.options, kind: kind
             ) { found in await check.fault(of: proposal(found, first, target)) }
             return report(found, first, target)
@@ -148,7 +148,7 @@ struct ProbeCommand: AsyncParsableCommand {
         let check = ProposalCheck(
             loader: KindRegistry.loader(places, readsSecrets: false), pages: [first.page], records: stream.records)
         do throws(ReadError) {
-            let found = try await Recognised.from(
+            let found = try await WorkingProposal.from(
                 stream.records, stream.settings, of: first.page, ask: ask.options, kind: kind
             ) { found in await check.fault(of: proposal(found, first, target)) }
             return report(found, first, target)
@@ -171,7 +171,7 @@ struct ProbeCommand: AsyncParsableCommand {
 
     private func feed(_ address: String, of target: ProbeTarget, _ fetcher: some Fetcher) async -> ProposalText? {
         guard let next = target.moved(to: address), let answer = try? await next.fetch(fetcher),
-            let found = try? await Recognised.from(answer.page, answer.response, kind: nil),
+            let found = try? await WorkingProposal.from(answer.page, answer.response, kind: nil),
             found.proposal.kind == "feed"
         else { return nil }
         var text = report(found, answer, next)
@@ -180,7 +180,7 @@ struct ProbeCommand: AsyncParsableCommand {
     }
 
     /// Prints what was found on stderr.
-    private func report(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
+    private func report(_ found: WorkingProposal, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
         let type = answer.response.headers.mediaType.map { " of \($0)" } ?? ""
         let amount =
             answer.stream.map { counted($0.records.count, "record") } ?? counted(answer.page.bytes.count, "byte")
@@ -196,7 +196,8 @@ struct ProbeCommand: AsyncParsableCommand {
         return proposal(found, answer, target)
     }
 
-    private func proposal(_ found: Recognised, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText {
+    private func proposal(_ found: WorkingProposal, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText
+    {
         let taken = KindRegistry.loader(places).names()
         var names = taken.sources
         var name = ProposedName.of(target.url, kind: found.proposal.kind, besides: names)

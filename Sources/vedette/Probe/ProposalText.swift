@@ -5,7 +5,7 @@ import VedetteSources
 
 /// Renders a proposal as YAML: a source, a sink and a rule that `check` accepts as they are.
 struct ProposalText {
-    let found: Recognised
+    let found: WorkingProposal
     /// The place that is polled: `url`, or `server` and `path`.
     let place: [(key: String, value: String)]
     /// The name of the source; its rule begins with it.

@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteSources
 
 /// The first proposal whose kind reads the response.
-struct Recognised {
+struct WorkingProposal {
     let proposal: Proposal
     let kind: any SourceKind
     let items: [Item]
@@ -22,8 +22,8 @@ struct Recognised {
     /// - Throws: why the likeliest kind does not read it.
     static func from(
         _ page: PageBody, _ seen: Response?, later: [UInt8]? = nil, ask: [Proposal.Option] = [], kind wanted: String?,
-        fault: (Recognised) async -> String? = { _ in nil }
-    ) async throws(ReadError) -> Recognised {
+        fault: (WorkingProposal) async -> String? = { _ in nil }
+    ) async throws(ReadError) -> WorkingProposal {
         let proposals = Recogniser.proposals(url: page.url, headers: page.headers, body: page.bytes, later: later)
         return try await first(of: proposals, ask, wanted, fault) { kind, _ throws(ReadError) in
             try read(page, seen, kind)
@@ -36,8 +36,8 @@ struct Recognised {
     ///   - settings: how the records were told apart.
     static func from(
         _ records: [StreamRecord], _ settings: StreamSettings, of page: PageBody, ask: [Proposal.Option] = [],
-        kind wanted: String?, fault: (Recognised) async -> String?
-    ) async throws(ReadError) -> Recognised {
+        kind wanted: String?, fault: (WorkingProposal) async -> String?
+    ) async throws(ReadError) -> WorkingProposal {
         let proposals = StreamRecogniser(records, settings).proposals
         return try await first(of: proposals, ask, wanted, stream: settings, fault) {
             kind, proposal throws(ReadError) in
@@ -47,8 +47,8 @@ struct Recognised {
 
     private static func first(
         of all: [Proposal], _ ask: [Proposal.Option], _ wanted: String?, stream: StreamSettings? = nil,
-        _ fault: (Recognised) async -> String?, read: (any SourceKind, Proposal) throws(ReadError) -> Page?
-    ) async throws(ReadError) -> Recognised {
+        _ fault: (WorkingProposal) async -> String?, read: (any SourceKind, Proposal) throws(ReadError) -> Page?
+    ) async throws(ReadError) -> WorkingProposal {
         var proposals = all
         if let wanted {
             var named = Proposal(kind: wanted)
@@ -63,7 +63,7 @@ struct Recognised {
             else { continue }
             do throws(ReadError) {
                 guard let read = try read(kind, proposal) else { continue }
-                let found = Recognised(proposal, kind, read, problem, isNamed: wanted != nil)
+                let found = WorkingProposal(proposal, kind, read, problem, isNamed: wanted != nil)
                 guard let fault = await fault(found) else { return found }
                 problem = problem ?? ReadError(.shape, fault)
             } catch {
