@@ -63,6 +63,37 @@ struct CommitBatcherTests {
         await batcher.finish()
     }
 
+    @Test("rows of a deferred write are written with what replaces it, unless that changes them, and after a refusal")
+    func deferredRows() async throws {
+        func row(_ key: String, _ state: String) -> StoredItem {
+            StoredItem(Item(key: key, state: state), digest: 1, stateSince: Timestamp(milliseconds: 1))
+        }
+        let journal = FakeJournal()
+        func states() async -> [String?] {
+            let stored = await journal.items(of: "a")
+            return ["1", "2"].map { stored[$0]?.item?.state }
+        }
+        let batcher = CommitBatcher(journal: journal, log: LogLines())
+        let source = SourceRecord(name: "a")
+        await journal.hold()
+        let first = batcher.submit(record("z", event: "0199-1"))
+        try await until { await journal.held == 1 }
+        batcher.write(deferred: [DeferredWrite(source, items: [row("1", "old"), row("2", "old")])])
+        let second = batcher.submit(PollRecord(record: source, writes: [row("2", "new")]))
+        await journal.release()
+        #expect(await isWritten(first))
+        #expect(await isWritten(second))
+        #expect(await states() == ["old", "new"])
+        await journal.fail(commits: true, deferred: true)
+        batcher.write(deferred: [DeferredWrite(source, items: [row("1", "newer")])])
+        await batcher.finish()
+        #expect(await isWritten(batcher.submit(PollRecord(record: source))) == false)
+        await journal.fail()
+        batcher.write(deferred: [DeferredWrite(source)])
+        await batcher.finish()
+        #expect(await states() == ["newer", "new"])
+    }
+
     @Test("a record that the journal refuses fails alone, not the polls that were committed with it")
     func poison() async throws {
         let journal = MemoryJournal()

@@ -223,6 +223,7 @@ actor FakeJournal: Journal {
     private(set) var batches: [[String]] = []
     private(set) var deferred: [[String]] = []
     private(set) var failsCommits = false
+    private var failsDeferred = false
     private var failsRecording = false
     private var failsLanes = false
     private var isHeld = false
@@ -231,8 +232,8 @@ actor FakeJournal: Journal {
     private var reader: CheckedContinuation<Void, Never>?
     private var committing = Set<String>()
 
-    func fail(commits: Bool = false, recording: Bool = false, lanes: Bool = false) {
-        (failsCommits, failsRecording, failsLanes) = (commits, recording, lanes)
+    func fail(commits: Bool = false, deferred: Bool = false, recording: Bool = false, lanes: Bool = false) {
+        (failsCommits, failsDeferred, failsRecording, failsLanes) = (commits, deferred, recording, lanes)
     }
     func hold() { isHeld = true }
     func release() {
@@ -311,7 +312,8 @@ actor FakeJournal: Journal {
         return delivery
     }
 
-    func write(deferred writes: [DeferredWrite]) {
+    func write(deferred writes: [DeferredWrite]) throws(JournalError) {
+        if failsDeferred { throw JournalError(.full, "the disk is full") }
         deferred.append(writes.map(\.record.name).sorted())
         for write in writes {
             records[write.record.name] = write.record

@@ -319,6 +319,30 @@ struct PollTests {
         #expect(await world.journal.items(of: "a")[url("a")]?.item?.measures["latency"] == "40")
     }
 
+    @Test("a measure is written although polls follow at once that change nothing, or fail")
+    func measureBeforeOthers() async throws {
+        for status in [200, 500] {
+            let world = World([source("a", every: .seconds(1))])
+            try await world.watcher.restore()
+            func serve(_ body: String, status: Int = 200) { world.fetcher.serve(url("a"), body, status: status) }
+            func latency() async -> Value? { await world.journal.items(of: "a")["1"]?.item?.measures["latency"] }
+            let running = Task { await world.watcher.run() }
+            serve("1=up~10")
+            try await world.advance(.seconds(7)) { await latency() == "10" }
+            serve("1=up~20")
+            func polled(_ times: Int) async throws {
+                let before = world.fetcher.requests.count
+                try await world.advance(.seconds(20)) { world.fetcher.requests.count >= before + times }
+            }
+            try await polled(1)
+            serve("1=up~20", status: status)
+            try await polled(8)
+            #expect(await latency() == "20", "\(status)")
+            await world.watcher.stop()
+            await running.value
+        }
+    }
+
     @Test("a poll that takes longer than ten minutes ends with a gap, however few its pages are")
     func deadline() async throws {
         let world = World([source("a")])

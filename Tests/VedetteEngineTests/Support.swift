@@ -39,7 +39,10 @@ struct LineKind: SourceKind {
         guard !text.hasPrefix("<") else { throw ReadError(.wrongType, "HTML where lines were asked for") }
         let items = text.split(separator: "\n").map { line in
             let parts = line.split(separator: "=", maxSplits: 1)
-            return Item(key: String(parts[0]), state: parts.count > 1 ? String(parts[1]) : nil)
+            let values = parts.count > 1 ? parts[1].split(separator: "~", maxSplits: 1) : []
+            var item = Item(key: String(parts[0]), state: values.first.map(String.init))
+            if values.count > 1 { item.measures["latency"] = .text(String(values[1])) }
+            return item
         }
         let next = page.headers["Next"].map { NextPage($0, body: page.headers["Next-Body"].map { Array($0.utf8) }) }
         return Page(items: items, next: next, isComplete: page.headers["Whole"] != nil)

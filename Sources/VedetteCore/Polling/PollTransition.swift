@@ -11,8 +11,9 @@ public struct PollTransition: Sendable {
     public private(set) var writes: [StoredItem] = []
     /// The rows among them that time alone brought into a list, for rules about existing items.
     public private(set) var entered: [StoredItem] = []
-    /// Rows of which only measures changed: they alone need no commit.
-    public private(set) var refreshes: [StoredItem] = []
+    /// Rows of which only measures changed, in this poll or in earlier ones that are not written yet: they alone need no
+    /// commit.
+    public private(set) var refreshes: [StoredItem]
     /// Keys of rows to delete.
     public private(set) var deletions: [String] = []
     public private(set) var isNewBaseline = false
@@ -26,13 +27,15 @@ public struct PollTransition: Sendable {
     private let interval: PollInterval
 
     /// - Parameters:
+    ///   - refreshes: those of earlier polls that are not written yet.
     ///   - connection: how a source with a stream is read from now on. An open one has no due time.
     ///   - reconnect: the time before a closed stream is opened again; nil takes the interval of polls.
     public init(
-        source: Source, record: SourceRecord, now: Timestamp, random: any RandomGenerator,
-        connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
+        source: Source, record: SourceRecord, refreshes: [StoredItem] = [], now: Timestamp,
+        random: any RandomGenerator, connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
     ) {
         (self.source, self.record, self.now, self.random) = (source, record, now, random)
+        self.refreshes = refreshes
         self.record.urlDigest = source.urlDigest
         (self.connection, interval) = (connection, reconnect.map { PollInterval(every: $0) } ?? source.interval)
     }
@@ -96,12 +99,20 @@ public struct PollTransition: Sendable {
         if let event = record.health.pollSucceeded(at: now) { events.append(event) }
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
-        refreshes = difference.refreshes
+        refresh(difference)
         entered = difference.entered.isEmpty ? [] : writes.filter { difference.entered.contains($0.key) }
         record.snapshot = difference.head
         schedule(
             after: interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
         wait(retryAfter)
+    }
+
+    /// Rows of earlier polls are written with those of this one, unless it changes them, too.
+    private mutating func refresh(_ difference: Difference) {
+        guard !refreshes.isEmpty, !difference.isNewBaseline else { return refreshes = difference.refreshes }
+        let changed = Set((difference.writes + difference.refreshes).map(\.key) + difference.deletions)
+        refreshes.removeAll { changed.contains($0.key) }
+        refreshes += difference.refreshes
     }
 
     /// A connection was opened: the source answers. What it shows is not known yet.

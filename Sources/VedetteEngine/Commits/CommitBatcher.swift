@@ -8,12 +8,38 @@ import VedetteCore
 /// Records are written in the order in which they were submitted, so a later state never precedes an earlier one. Deferred
 /// writes go through the same writer for the same reason.
 final class CommitBatcher: Sendable {
+    private struct Entry {
+        var record: PollRecord
+        let ticket: CommitTicket
+        /// The rows in it that were to be written before.
+        var older: [StoredItem] = []
+    }
+
     private struct State {
-        var waiting: [(record: PollRecord, ticket: CommitTicket)] = []
+        var waiting: [Entry] = []
         /// The newest deferred write of each source.
         var deferred: [String: DeferredWrite] = [:]
+        /// Rows of deferred writes that a later record replaced or the journal refused, by source: they are written with
+        /// the source's next one.
+        var unwritten: [String: [StoredItem]] = [:]
         var isWriting = false
         var finishers: [CheckedContinuation<Void, Never>] = []
+
+        /// Takes the rows of a source that are not written yet. A deferred write of it is not made any more.
+        mutating func takeRows(of source: String) -> [StoredItem] {
+            let deferred = deferred.removeValue(forKey: source)?.items ?? []
+            guard let older = unwritten.removeValue(forKey: source) else { return deferred }
+            let keys = Set(deferred.map(\.key))
+            return deferred + older.filter { !keys.contains($0.key) }
+        }
+
+        /// Keeps rows that were refused for the source's next write. Later ones take precedence.
+        mutating func keep(_ rows: [StoredItem], of source: String) {
+            guard !rows.isEmpty else { return }
+            let later = unwritten[source] ?? []
+            let keys = Set(later.map(\.key))
+            unwritten[source] = later + rows.filter { !keys.contains($0.key) }
+        }
     }
 
     private let journal: any Journal
@@ -42,9 +68,13 @@ final class CommitBatcher: Sendable {
     func submit(_ record: PollRecord) -> CommitTicket {
         let ticket = CommitTicket()
         startWriting { state in
-            state.waiting.append((record, ticket))
+            var entry = Entry(record: record, ticket: ticket)
             // A deferred write of that source is older than this record.
-            if let name = record.record?.name { state.deferred[name] = nil }
+            if let name = record.record?.name {
+                entry.older = state.takeRows(of: name)
+                if !entry.older.isEmpty { entry.record.add(older: entry.older) }
+            }
+            state.waiting.append(entry)
         }
         return ticket
     }
@@ -53,7 +83,11 @@ final class CommitBatcher: Sendable {
     func write(deferred: [DeferredWrite]) {
         guard !deferred.isEmpty else { return }
         startWriting { state in
-            for write in deferred { state.deferred[write.record.name] = write }
+            for var write in deferred {
+                let keys = Set(write.items.map(\.key))
+                write.items += state.takeRows(of: write.record.name).filter { !keys.contains($0.key) }
+                state.deferred[write.record.name] = write
+            }
         }
     }
 
@@ -88,7 +122,7 @@ final class CommitBatcher: Sendable {
     }
 
     private enum Work {
-        case write([(record: PollRecord, ticket: CommitTicket)], [DeferredWrite])
+        case write([Entry], [DeferredWrite])
         case finish([CheckedContinuation<Void, Never>])
     }
 
@@ -117,7 +151,7 @@ final class CommitBatcher: Sendable {
         }
     }
 
-    private func commit(_ batch: [(record: PollRecord, ticket: CommitTicket)]) async {
+    private func commit(_ batch: [Entry]) async {
         guard !batch.isEmpty else { return }
         do throws(JournalError) {
             let result = try await journal.commit(batch.map(\.record), within: limits())
@@ -131,6 +165,9 @@ final class CommitBatcher: Sendable {
             // One record may be at fault: each gets a transaction of its own, so that it fails alone.
             for entry in batch { await commit([entry]) }
         } catch {
+            state.withLock { state in
+                for entry in batch { state.keep(entry.older, of: entry.record.record?.name ?? "") }
+            }
             // The last submitted is undone first.
             for entry in batch.reversed() { entry.ticket.resolve(.failure(error)) }
         }
@@ -142,7 +179,19 @@ final class CommitBatcher: Sendable {
             try await journal.write(deferred: deferred)
         } catch {
             log.log(error.logLevel, "failed to write due times and measures: \(error.detail)")
+            state.withLock { state in
+                for write in deferred { state.keep(write.items, of: write.record.name) }
+            }
         }
+    }
+}
+
+extension PollRecord {
+    /// Adds rows that were to be written before, unless it changes them itself.
+    fileprivate mutating func add(older rows: [StoredItem]) {
+        guard !isNewBaseline else { return }
+        let keys = Set(writes.map(\.key) + deletions)
+        writes += rows.filter { !keys.contains($0.key) }
     }
 }
 

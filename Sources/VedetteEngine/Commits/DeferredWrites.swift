@@ -20,8 +20,15 @@ final class DeferredWrites {
     func take() -> [DeferredWrite] {
         let writes = sources.filter { $0.hasDeferredWrite && !$0.isRemoved }
             .map { DeferredWrite($0.record, items: $0.refreshes) }
-        for source in sources { source.hasDeferredWrite = false }
+        for source in sources { (source.hasDeferredWrite, source.refreshes) = (false, []) }
         (sources, due) = ([], nil)
         return writes
+    }
+}
+
+extension [String: StoredItem] {
+    /// Puts rows that are not written yet in the place of those that the journal has.
+    mutating func replaceRows(with unwritten: [StoredItem]) {
+        for row in unwritten where self[row.key] != nil { self[row.key] = row }
     }
 }

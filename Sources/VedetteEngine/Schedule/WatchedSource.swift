@@ -25,7 +25,7 @@ final class WatchedSource {
     var hasMoved = false
     /// Its record waits in `DeferredWrites`.
     var hasDeferredWrite = false
-    /// Rows to be written with its record.
+    /// Rows of which only measures changed, to be written with its record.
     var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
     /// Of its last good poll.

@@ -188,15 +188,19 @@ final class PollPipeline {
     func begin(
         _ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?, after sent: SentPoll? = nil
     ) -> PollStages {
-        let (journal, name) = (dependencies.journal, source.source.name)
+        let (journal, name, unwritten) = (dependencies.journal, source.source.name, source.refreshes)
         var poll = PollStages(
             id: sent?.id ?? pollIdentifier(random: dependencies.random.next()), source: source.source,
             snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
             fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
             transformer: dependencies.transformer, thresholds: rules.interests.thresholds(for: name),
             links: source.links,
-            storedItems: { () async throws(JournalError) in try await journal.items(of: name) }, limits: limits,
-            memory: memory)
+            storedItems: { () async throws(JournalError) in
+                var stored = try await journal.items(of: name)
+                stored.replaceRows(with: unwritten)
+                return stored
+            },
+            limits: limits, memory: memory)
         poll.prepared = sent?.prepared ?? prepare(source, in: lane)
         return poll
     }
@@ -245,8 +249,8 @@ final class PollPipeline {
         let now = dependencies.clock.now()
         source.followWallClock(now)
         var transition = PollTransition(
-            source: source.source, record: source.record, now: now.wall, random: dependencies.random,
-            connection: plan.connection, reconnect: plan.reconnect)
+            source: source.source, record: source.record, refreshes: source.refreshes, now: now.wall,
+            random: dependencies.random, connection: plan.connection, reconnect: plan.reconnect)
         let isIgnored = network.isOffline && result.isAnswered == false
         // A kind that observes its host reads a silent one too: while this machine is offline that confirms nothing.
         let isGood = result.isGood && !isIgnored
@@ -384,7 +388,8 @@ final class PollPipeline {
         let now = dependencies.clock.now()
         source.followWallClock(now)
         var transition = PollTransition(
-            source: source.source, record: source.record, now: now.wall, random: dependencies.random)
+            source: source.source, record: source.record, refreshes: source.refreshes, now: now.wall,
+            random: dependencies.random)
         transition.timePassed()
         guard !transition.events.isEmpty else { return }
         let note = PollNote(

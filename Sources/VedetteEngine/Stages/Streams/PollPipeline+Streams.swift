@@ -4,10 +4,19 @@ import VedetteCore
 
 /// Polls of sources with a stream.
 extension PollPipeline {
-    /// Reads the stored rows of some items.
-    func items(of source: WatchedSource, _ keys: Set<String>) async throws(JournalError) -> [String: StoredItem] {
-        guard !keys.isEmpty else { return [:] }
-        return try await dependencies.journal.items(of: source.source.name, withKeys: keys)
+    /// Reads the rows of a source as they are after its last poll.
+    /// - Parameter keys: those of the wanted items; nil for all.
+    func items(of source: WatchedSource, _ keys: Set<String>? = nil) async throws(JournalError) -> [String: StoredItem]
+    {
+        let name = source.source.name
+        var stored: [String: StoredItem]
+        if let keys {
+            stored = keys.isEmpty ? [:] : try await dependencies.journal.items(of: name, withKeys: keys)
+        } else {
+            stored = try await dependencies.journal.items(of: name)
+        }
+        stored.replaceRows(with: source.refreshes)
+        return stored
     }
 
     /// Notes that the server has ended a stream in an orderly way, which is no failure.

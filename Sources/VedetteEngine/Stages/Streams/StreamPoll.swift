@@ -88,7 +88,7 @@ struct StreamPoll {
     /// Compares everything that the server lists with the snapshot.
     private func compare(_ collected: CollectedRecords) async throws(JournalError) -> PollResult {
         let stages = pipeline.begin(source, lane, memory)
-        let stored = stages.snapshot?.identity == source.source.identity ? try await stages.storedItems() : [:]
+        let stored = stages.snapshot?.identity == source.source.identity ? try await pipeline.items(of: source) : [:]
         let observation = Observation(items: collected.items, mode: source.source.kind.mode)
         var result = await stages.diff(.items(ReadItems(observation: observation, stored: stored)))
         if case .read(var difference) = result.outcome {
@@ -150,7 +150,7 @@ struct StreamPoll {
         let stages = pipeline.begin(source, lane, memory)
         guard let snapshot = source.record.snapshot else { return PollResult(.cancelled) }
         let needsAll = stages.differ.needsEveryRow(snapshot, for: changes)
-        let stored = needsAll ? try await stages.storedItems() : try await pipeline.items(of: source, changes.allKeys)
+        let stored = try await pipeline.items(of: source, needsAll ? nil : changes.allKeys)
         return PollResult(.read(await stages.merge(snapshot, stored, changes)))
     }
 
