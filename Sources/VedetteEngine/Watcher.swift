@@ -160,8 +160,7 @@ public actor Watcher {
             await source.waitForPoll()
         }
         guard let source = schedule[name], source.record.snapshot?.emptiness != nil else { return }
-        source.change { $0.snapshot?.emptiness = .accepted }
-        _ = try await commits.submit(PollRecord(record: source.record)).committed()
+        try await source.acceptEmptiness(commits)
         pollSoon(source)
     }
 

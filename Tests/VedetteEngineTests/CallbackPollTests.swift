@@ -98,6 +98,24 @@ struct CallbackPollTests {
         }
     }
 
+    @Test("a list is not accepted as empty when the journal refuses that")
+    func refusedAcceptance() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Ready")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            world.fetcher.serve(url("a"), "\n")
+            try await world.advance(.seconds(70)) { await world.emptiness != nil }
+            await world.journal.fail(commits: true)
+            await #expect(throws: JournalError.self) { try await world.watcher.accept("a") }
+            await world.journal.fail()
+            let count = world.fetcher.count(url("a"))
+            try await world.advance(.seconds(140)) { world.fetcher.count(url("a")) >= count + 2 }
+            #expect(await world.emptiness != .accepted)
+            #expect(await world.journal.events.allSatisfy { $0.kind != .disappeared })
+        }
+    }
+
     @Test(
         "a list's page that is as before but leads to another one now is not taken as unchanged", arguments: [200, 304])
     func grown(status: Int) async throws {

@@ -425,8 +425,9 @@ public actor Dispatcher {
 
     /// Takes the pending deliveries of a commit, and what it evicted.
     func committed(_ pending: [Delivery], _ eviction: Eviction) {
-        enqueue(pending)
+        // Before a new delivery can start another one: it may be evicted.
         evicted(eviction)
+        enqueue(pending)
     }
 
     /// Takes deliveries that the journal ended beyond the limits of their queues.

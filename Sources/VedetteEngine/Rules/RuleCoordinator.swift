@@ -20,6 +20,9 @@ actor RuleCoordinator {
     private var timer: RuleTimer
     /// Stopped sinks whose events the journal refused, to be stored later.
     private var unstoredStops: [String: StoppedSink] = [:]
+    /// Sources whose items `if`, `unless` and `how_many` must see again, since a poll of them was not committed and the
+    /// journal could not be read.
+    private var unreadFacts = Set<String>()
     /// Nil where nobody else writes the journal.
     private let shares: (any JournalShares)?
     /// Nil where nobody else writes the journal.
@@ -60,8 +63,7 @@ actor RuleCoordinator {
             await barrier?.leave()
             return committed
         } catch {
-            engine.undo(evaluation.step)
-            publishAll()
+            await undo(evaluation.step, of: transition.source.name, isFirst: poll.isFirst)
             await barrier?.leave()
             throw error
         }
@@ -74,6 +76,7 @@ actor RuleCoordinator {
         await locks.lock(source.name)
         defer { locks.unlock(source.name) }
         if let barrier { await barrier.enter() }
+        if unreadFacts.contains(source.name) { await undoFacts(of: source.name, isFirst: poll.isFirst) }
         let identifier = { [random = dependencies.random] in random.identifier(at: now.wall) }
         var record = PollRecord(
             record: transition.record, isNewBaseline: transition.isNewBaseline,
@@ -89,8 +92,7 @@ actor RuleCoordinator {
                 existing: existing, of: source, foundBy: (record.events, observation), at: time.ruleTime(now))
             : PollEvaluation(of: source.name, events: record.events, observation, at: time.ruleTime(now))
         guard await finish(&evaluation, identifier) else {
-            engine.undo(evaluation.step)
-            publishAll()
+            await undo(evaluation.step, of: source.name, isFirst: poll.isFirst)
             await barrier?.leave()
             return nil
         }
@@ -103,6 +105,27 @@ actor RuleCoordinator {
         record.basis = basis(of: step)
         publish(step, source.name)
         return Evaluation(step: step, ticket: commits.submit(record))
+    }
+
+    /// Undoes the evaluation of a poll that is not committed, for whatever rules saw of its items, too.
+    private func undo(_ step: RuleEngine.Step, of source: String, isFirst: Bool) async {
+        engine.undo(step)
+        await undoFacts(of: source, isFirst: isFirst)
+        publishAll()
+    }
+
+    /// Takes the items of a source from the journal for the rules that ask for them.
+    /// - Parameter isFirst: whether no poll of it is stored.
+    private func undoFacts(of source: String, isFirst: Bool) async {
+        guard engine.factSources.contains(source) else { return }
+        unreadFacts.remove(source)
+        guard !isFirst else { return engine.forgetFacts(of: source) }
+        do throws(JournalError) {
+            engine.replaceFacts(of: source, try await dependencies.journal.items(of: source).values.compactMap(\.item))
+        } catch {
+            unreadFacts.insert(source)
+            dependencies.log.log(.warning, "failed to read the items of \(source) again: \(error.detail)")
+        }
     }
 
     /// Evaluates piece by piece. Between two pieces other polls, deadlines and reloads have their turn.

@@ -130,6 +130,18 @@ final class WatchedSource {
 
     func change(_ change: (inout SourceRecord) -> Void) { change(&record) }
 
+    /// Commits that its empty list is true. When the journal refuses that, the list is as doubtful as before.
+    func acceptEmptiness(_ commits: CommitBatcher) async throws(JournalError) {
+        let before = record.snapshot?.emptiness
+        record.snapshot?.emptiness = .accepted
+        do throws(JournalError) {
+            _ = try await commits.submit(PollRecord(record: record)).committed()
+        } catch {
+            if record.snapshot?.emptiness == .accepted { record.snapshot?.emptiness = before }
+            throw error
+        }
+    }
+
     /// Moves the record's wall times when the wall clock was set since they were right, so that nothing is early, late or
     /// old because of it.
     func followWallClock(_ now: Moment) {

@@ -140,6 +140,11 @@ final class PollPipeline {
     /// Applies an answer to the source's record when it is unchanged.
     /// - Returns: what remains to be done; nil when the poll is over.
     func end(_ poll: SentPoll, of source: WatchedSource, _ answer: FirstAnswer) -> Remainder? {
+        // An answer to an earlier request says nothing of the host that the source has now.
+        guard !source.isRemoved, !source.mustRestart else {
+            ended(poll, of: source)
+            return nil
+        }
         guard case .unchanged(let response) = answer, response.status != 304 || poll.hasValidators,
             !source.source.hasUnknownNextPage(response), source.record.snapshot?.pendingAbsences == 0
         else { return .read(answer) }

@@ -75,6 +75,12 @@ struct SourceFacts: Sendable {
         for item in items { add(source, item) }
     }
 
+    /// Forgets a source of which no poll is stored.
+    mutating func forget(_ source: String) {
+        known.remove(source)
+        clear(source)
+    }
+
     /// Ends the gathering.
     mutating func complete() { polled = nil }
 
@@ -132,10 +138,16 @@ extension RuleEngine {
         if gathered != nil { gathered?.addStored(source, items) } else { facts.addStored(source, items) }
     }
 
-    /// Replaces the items of a source that another watcher polls.
+    /// Replaces the items of a source by those that the journal has.
     public mutating func replaceFacts(of source: String, _ items: [Item]) {
         facts.replace(source, items)
         gathered?.replace(source, items)
+    }
+
+    /// Forgets the items of a source of which no poll is stored.
+    public mutating func forgetFacts(of source: String) {
+        facts.forget(source)
+        gathered?.forget(source)
     }
 
     /// Takes the facts that were gathered for the rules in force.
