@@ -180,11 +180,11 @@ public actor Watcher {
 
     /// After a suspend, what became due meanwhile is polled once, spread, and the time does not count towards `give_up`.
     private func catchUpAfterSleep() {
-        guard let length = suspends.takeSuspend() else { return }
+        guard suspends.takeSuspend() else { return }
         schedule.catchUp(at: dependencies.clock.now().boot)
         // Servers have given up connections that were silent for so long.
         for source in schedule.all where source.isStreaming { source.cancelPoll() }
-        if !share.isShared { Task { [dispatcher] in await dispatcher.exclude(pause: length) } }
+        Task { [dispatcher] in await dispatcher.excludeSuspend() }
     }
 
     private func sleepUntilNext() async {

@@ -113,8 +113,24 @@ struct StoppedSinkTests {
         let age = await second.journal.deliveries[1]?.delivery.created.seconds(since: created)
         #expect(age == 4.0 * 86_400)
         second.clock.suspend(.seconds(86_400))
-        await second.dispatcher.exclude(pause: .seconds(86_400))
+        await second.dispatcher.excludeSuspend()
         #expect(await second.journal.deliveries[1]?.delivery.created.seconds(since: created) == 5 * 86_400)
         second.sink.release()
+    }
+
+    @Test("no message of a paused sink expires in a suspend, also when the dispatcher wakes before the watcher")
+    func suspend() async throws {
+        let world = world()
+        world.sink.answer(.paused(reason: "401"))
+        await world.dispatcher.enqueue([await pending("1", in: world), await pending("2", in: world)])
+        try await until { await world.journal.state(1) == .paused }
+        try await world.advance(.seconds(70)) { world.clock.sleepers > 0 }
+        world.clock.suspend(.seconds(4 * 86_400))
+        for _ in 0..<10 {
+            for _ in 0..<500 { await Task.yield() }
+            world.clock.advance(.seconds(61))
+        }
+        #expect(await world.journal.state(1) == .paused)
+        #expect(await world.journal.state(2)?.isPending == true)
     }
 }

@@ -16,6 +16,7 @@ public actor Dispatcher {
     private var stopped: StoppedSinks
     nonisolated let queueBounds: QueueBounds
     private var queueLimiter = QueueLimiter()
+    private var suspendedAge: SuspendedAge
     /// Waits for the receiver of a failed sink to come back.
     private var recoveryProbes: [String: Task<Void, Never>] = [:]
     private var alarm: DeadlineTimer
@@ -51,6 +52,7 @@ public actor Dispatcher {
         time = SteadyClock(dependencies.clock.now())
         meter = DeliveryMeter(dependencies.meter)
         (writer, alarm) = (OutcomeWriter(dependencies), DeadlineTimer(dependencies.clock))
+        suspendedAge = SuspendedAge(dependencies.clock, isShared: dependencies.journal.shares != nil)
         queueBounds = QueueBounds(sinks: Set(sinks.keys), policy: policy, dependencies)
     }
 
@@ -87,14 +89,17 @@ public actor Dispatcher {
         work()
     }
 
-    /// Makes pending deliveries younger by a time in which the machine was suspended.
-    func exclude(pause: Duration) async {
-        guard pause >= RetryPolicy.shortestPause else { return }
+    /// Makes pending deliveries younger by the time in which the machine was suspended. What the journal refuses is tried
+    /// again before the next look for expired deliveries.
+    func excludeSuspend() async {
+        guard let length = suspendedAge.begin() else { return }
         do throws(JournalError) {
-            try await dependencies.journal.excludeFromAge(pause)
+            try await dependencies.journal.excludeFromAge(length)
+            suspendedAge.ended(length)
             schedule.rereadAll()
             work()
         } catch {
+            suspendedAge.ended(.zero)
             dependencies.log.log(.warning, "failed to exclude a suspend from the age of messages: \(error.detail)")
         }
     }
@@ -307,20 +312,25 @@ public actor Dispatcher {
 
     private func attempt(_ delivery: Delivery) {
         let name = delivery.message.sink
-        let (sink, generation) = (sinks[name], sinks.generation(of: name))
+        let (sink, generation, mark) = (sinks[name], sinks.generation(of: name), suspendedAge.excluded)
         meter.started()
         // Beside the network thread: templates, JSON and signatures of a large event take time that polls do not have.
         let task = Task { @concurrent in
             let outcome =
                 await sink?.deliver(delivery.message)
                 ?? .rejected(reason: "the sink '\(name)' is no longer configured")
-            await self.attempted(delivery, outcome, generation)
+            await self.attempted(delivery, outcome, generation, mark)
         }
         attempts.started(delivery.id, to: name, task)
     }
 
-    private func attempted(_ delivery: Delivery, _ outcome: Outcome, _ generation: Int) {
+    /// - Parameters:
+    ///   - generation: that of the sink at the start.
+    ///   - mark: the suspends that the delivery's age left out at the start.
+    private func attempted(_ delivery: Delivery, _ outcome: Outcome, _ generation: Int, _ mark: Duration) {
         let name = delivery.message.sink
+        var delivery = delivery
+        delivery.created = delivery.created.advanced(by: suspendedAge.length(since: mark))
         let outcome = sinks.generation(of: name) == generation ? outcome : outcome.ofAnotherSink
         let wasCancelled = attempts.ended(delivery.id)
         meter.ended()
@@ -466,6 +476,8 @@ public actor Dispatcher {
 
     /// Ends some deliveries beyond the limits.
     private func evictStep() async -> QueueCheck {
+        await excludeSuspend()
+        guard suspendedAge.isExcluded else { return QueueCheck(pending: 1) }
         let clock = dependencies.clock.now()
         // Stored times are wall times: whichever way the clock was set, nothing counts as older than it is.
         let now = min(time.moment(clock).wall, clock.wall)

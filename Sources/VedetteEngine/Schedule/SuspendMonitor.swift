@@ -13,10 +13,10 @@ struct SuspendMonitor {
 
     init(_ clock: any Clock) { (self.clock, total) = (clock, clock.suspended) }
 
-    /// Returns how long the machine was suspended since the last call; nil when it was not.
-    mutating func takeSuspend() -> Duration? {
+    /// Returns whether the machine was suspended since the last call.
+    mutating func takeSuspend() -> Bool {
         let before = total
         total = clock.suspended
-        return total - before > SuspendMonitor.shortest ? total - before : nil
+        return total - before > SuspendMonitor.shortest
     }
 }
