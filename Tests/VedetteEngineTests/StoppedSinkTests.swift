@@ -61,6 +61,23 @@ struct StoppedSinkTests {
         }
     }
 
+    @Test("that a sink was resumed is stored later when the journal refuses it, so it is not paused after a restart")
+    func refusedResumption() async throws {
+        let first = try await refused()
+        let second = world(first)
+        try await second.run {
+            await first.journal.fail(commits: true)
+            try await second.dispatcher.retry(sink: "k")
+            try await until { second.sink.seen == ["1"] }
+            try await until { second.log.all.contains { $0.contains("that the sink 'k' resumed") } }
+            await first.journal.fail()
+            try await second.advance(.seconds(10)) {
+                await first.journal.records.values.allSatisfy { !$0.health.isFailing }
+            }
+        }
+        #expect(await first.journal.events.count == 1)
+    }
+
     @Test("with other options it is tried again at the next start")
     func changed() async throws {
         let second = world(try await refused(), fingerprint: 2)

@@ -8,6 +8,21 @@ public enum SinkChange: Sendable {
     case stopped(StoppedSink)
     /// It takes messages again.
     case resumed(String)
+
+    var sink: String {
+        switch self {
+        case .stopped(let stop): stop.sink
+        case .resumed(let sink): sink
+        }
+    }
+
+    /// For the log.
+    var verb: String {
+        switch self {
+        case .stopped: "stopped"
+        case .resumed: "resumed"
+        }
+    }
 }
 
 /// The sinks that take no messages until a person acts, as the journal has them.

@@ -18,8 +18,9 @@ actor RuleCoordinator {
     nonisolated let interests: RuleInterests
     private var engine: RuleEngine
     private var timer: RuleTimer
-    /// Stopped sinks whose events the journal refused, to be stored later.
-    private var unstoredStops: [String: StoppedSink] = [:]
+    /// The last change of each sink that is not stored yet.
+    private var sinkChanges: [String: UnstoredChange] = [:]
+    private var lastSinkChange = 0
     /// Sources whose items `if`, `unless` and `how_many` must see again, since a poll of them was not committed and the
     /// journal could not be read.
     private var unreadFacts = Set<String>()
@@ -152,24 +153,47 @@ actor RuleCoordinator {
 
     // MARK: Sinks
 
-    /// Commits that a sink stopped or resumed.
+    /// A change of a sink that is being stored, or that the journal refused.
+    private struct UnstoredChange {
+        let change: SinkChange
+        let number: Int
+        var isRefused = false
+    }
+
+    /// Commits that a sink stopped or resumed. What the journal refuses is stored later, since a change is reported once.
     func sinkChanged(_ change: SinkChange) async {
-        switch change {
-        case .stopped(let stop): await sinkStopped(stop)
-        case .resumed(let sink):
-            unstoredStops[sink] = nil
-            let record = PollRecord(record: SourceRecord(name: StoppedSink.recordName(of: sink)))
-            do throws(JournalError) {
-                _ = try await commits.submit(record).committed()
-            } catch {
-                dependencies.log.log(.error, "failed to store that the sink '\(sink)' resumed: \(error.detail)")
+        lastSinkChange += 1
+        await store(UnstoredChange(change: change, number: lastSinkChange))
+    }
+
+    private func store(_ change: UnstoredChange) async {
+        let sink = change.change.sink
+        sinkChanges[sink] = change
+        let error =
+            switch change.change {
+            case .stopped(let stop): await sinkStopped(stop)
+            case .resumed: await sinkResumed(sink)
             }
+        // A later change of the sink counts, whatever became of this one.
+        guard sinkChanges[sink]?.number == change.number else { return }
+        guard let error else { return sinkChanges[sink] = nil }
+        dependencies.log.log(.error, "failed to store that the sink '\(sink)' \(change.change.verb): \(error.detail)")
+        sinkChanges[sink]?.isRefused = true
+        retryLater()
+    }
+
+    private func sinkResumed(_ sink: String) async -> JournalError? {
+        do throws(JournalError) {
+            _ = try await commits.submit(PollRecord(record: SourceRecord(name: StoppedSink.recordName(of: sink))))
+                .committed()
+            return nil
+        } catch {
+            return error
         }
     }
 
-    /// Commits the event that a sink waits for a person, and what rules send about it. When the journal refuses it, the timer
-    /// commits it later, since a sink is reported once.
-    private func sinkStopped(_ stop: StoppedSink) async {
+    /// Commits the event that a sink waits for a person, and what rules send about it.
+    private func sinkStopped(_ stop: StoppedSink) async -> JournalError? {
         let (now, random) = (dependencies.clock.now(), dependencies.random)
         let event = stop.event(id: random.identifier(at: now.wall), at: now.wall)
         await barrier?.enter()
@@ -178,11 +202,7 @@ actor RuleCoordinator {
         let error = await commit(step, of: stop.record, events: [event], deliveries: deliveries)
         await barrier?.leave()
         if error?.reason == .conflict { await refresh() }
-        if let error {
-            dependencies.log.log(.error, "failed to store that the sink '\(stop.sink)' stopped: \(error.detail)")
-            unstoredStops[stop.sink] = stop
-            retryLater()
-        }
+        return error
     }
 
     // MARK: Watchers
@@ -246,7 +266,9 @@ actor RuleCoordinator {
     private func setTimer() {
         guard timer.isRunning else { return }
         let now = dependencies.clock.now()
-        let next = unstoredStops.isEmpty ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
+        let next =
+            sinkChanges.values.allSatisfy({ !$0.isRefused })
+            ? engine.nextTimer(at: time.ruleTime(now)).map(time.boot) : now.boot
         guard let next else { return }
         timer.set(at: next, now: now.boot, for: self) { await $0.timerFired() }
     }
@@ -255,9 +277,11 @@ actor RuleCoordinator {
         guard timer.fired() else { return }
         let now = dependencies.clock.now()
         if !timer.isPaused(at: now.boot) {
-            let stops = unstoredStops
-            unstoredStops = [:]
-            for stop in stops.values { await sinkStopped(stop) }
+            for (sink, change) in sinkChanges where change.isRefused {
+                // A later one may be stored meanwhile.
+                guard sinkChanges[sink]?.number == change.number else { continue }
+                await store(UnstoredChange(change: change.change, number: change.number))
+            }
         }
         let isDue = engine.nextTimer(at: time.ruleTime(now)).map { time.boot($0) <= now.boot } ?? false
         if isDue, !timer.isPaused(at: now.boot) { await evaluateDeadlines() } else { setTimer() }
