@@ -122,6 +122,8 @@ public actor Watcher {
     /// on undisturbed; a poll of a source that was removed or has another request now is cancelled.
     public func reload(_ watch: WatchConfiguration) async throws(JournalError) {
         try await rules.prepare(watch.rules)
+        // What a poll that was cancelled still commits is the state from which its source goes on.
+        for source in schedule.removed(watch.sources) { await source.waitForPoll() }
         let stored = try await dependencies.journal.records { newNames(share.polled(of: watch.sources)) }
         share.configured = watch.sources
         schedule.reload(share.polled, stored: stored, now: dependencies.clock.now())

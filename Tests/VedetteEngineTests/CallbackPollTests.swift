@@ -67,6 +67,33 @@ struct CallbackPollTests {
         }
     }
 
+    @Test("a source that comes back while the commit of its poll is under way announces nothing twice")
+    func returnedDuringCommit() async throws {
+        let world = World([source("a")])
+        world.fetcher.serve(url("a"), "1=Starting")
+        try await world.run {
+            try await until { await world.journal.records.count == 1 }
+            await world.journal.hold()
+            world.fetcher.serve(url("a"), "1=Ready")
+            try await world.advance(.seconds(70)) { await world.journal.held == 1 }
+            let rules = everything(to: "k")
+            try await world.watcher.reload(WatchConfiguration(sources: [], rules: rules))
+            let returning = Task {
+                try await world.watcher.reload(WatchConfiguration(sources: [source("a")], rules: rules))
+            }
+            // Time for a poll of the new source, if there is one already.
+            for _ in 0..<20 {
+                for _ in 0..<100 { await Task.yield() }
+                world.clock.advance(.seconds(5))
+            }
+            await world.journal.release()
+            try await returning.value
+            let count = world.fetcher.count(url("a"))
+            try await world.advance(.seconds(70)) { world.fetcher.count(url("a")) > count + 1 }
+        }
+        #expect(await world.journal.events.count == 1)
+    }
+
     @Test("a watcher that stops cancels the requests under way")
     func stops() async throws {
         let world = World([source("a")])

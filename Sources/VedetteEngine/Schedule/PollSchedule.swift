@@ -103,6 +103,12 @@ struct PollSchedule {
         network.watch(all)
     }
 
+    /// The earlier ones of these sources that were removed while they were polled, and still are.
+    func removed(_ sources: [Source]) -> [WatchedSource] {
+        let names = Set(sources.map(\.name))
+        return byNumber.filter { $0.isRemoved && $0.isPolled && names.contains($0.source.name) }
+    }
+
     /// Takes the records of an earlier run. `scheduleAll` must follow.
     func restore(_ records: [SourceRecord], at now: Moment) {
         for record in records {
