@@ -101,7 +101,7 @@ struct ConfigurationBuilder {
         var places: [String: Place] = [:]
         let entries = (nodes ?? []).flatMap { $0.entries("'\(noun)s'", findings) ?? [] }
         return entries.filter { entry in
-            guard Names.check(entry.key, noun, findings) != nil else { return false }
+            guard NameValidator.check(entry.key, noun, findings) != nil else { return false }
             guard let first = places[entry.name] else {
                 places[entry.name] = entry.key.place
                 return true

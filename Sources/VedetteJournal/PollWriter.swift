@@ -6,7 +6,7 @@ public import VedetteCore
 
 extension SQLiteJournal {
     public func commit(
-        _ polls: [PollRecord], within limits: QueueLimits
+        _ polls: [PollRecord], within limits: EvictionLimits
     ) async throws(JournalError) -> CommitResult {
         guard !polls.isEmpty else { return CommitResult(polls: []) }
         let result = try await keepingCache(polls.compactMap(\.record?.name)) { db in

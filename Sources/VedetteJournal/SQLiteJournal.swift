@@ -144,7 +144,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
 
     @discardableResult
     public func record(
-        _ attempts: [Attempt], within limits: QueueLimits
+        _ attempts: [Attempt], within limits: EvictionLimits
     ) async throws(JournalError) -> RecordResult {
         guard !attempts.isEmpty else { return RecordResult() }
         let result = try await store.write { db in
@@ -160,7 +160,7 @@ public final class SQLiteJournal: Journal, JournalMaintenance {
         try await store.write { try DeliveryRows.excludeFromAge(pause, $0) }
     }
 
-    public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
+    public func evict(_ limits: EvictionLimits) async throws(JournalError) -> QueueCheck {
         let check = try await store.write { db in
             var eviction = QueueEviction(limits, SQLiteQueues(db: db))
             return try eviction.evictAll()

@@ -3,7 +3,8 @@
 public import VedetteCore
 
 extension PostgresJournal {
-    public func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
+    public func commit(_ polls: [PollRecord], within limits: EvictionLimits) async throws(JournalError) -> CommitResult
+    {
         guard !polls.isEmpty else { return CommitResult(polls: []) }
         return try await writer.write(.commit) { transaction in
             let fenced = try LeaseRows.fenced(polls.compactMap(\.record?.name), transaction)

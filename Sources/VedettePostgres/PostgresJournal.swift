@@ -99,7 +99,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
 
     @discardableResult
     public func record(
-        _ attempts: [Attempt], within limits: QueueLimits
+        _ attempts: [Attempt], within limits: EvictionLimits
     ) async throws(JournalError) -> RecordResult {
         guard !attempts.isEmpty else { return RecordResult() }
         return try await writer.write(.commit) { transaction in
@@ -113,7 +113,7 @@ public final class PostgresJournal: Journal, JournalMaintenance {
         try await writer.write(nil) { try DeliveryRows.excludeFromAge(pause, $0) }
     }
 
-    public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
+    public func evict(_ limits: EvictionLimits) async throws(JournalError) -> QueueCheck {
         try await writer.write(.commit) { transaction in
             var eviction = QueueEviction(limits, PostgresQueues(transaction: transaction))
             return try eviction.evictAll()

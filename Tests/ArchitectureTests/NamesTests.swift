@@ -16,7 +16,7 @@ struct NamesTests {
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
         SinkManners Outbox OutboxLane OutboxSink OutboxLimit Asking Shaper Sighting \
         Persistence Rehearsal Pace Ask Chance Notice Manners Scheduler Reachability PollBackoff URLReference \
-        ScheduledSink ScheduledLane MessageBuilder Digest
+        ScheduledSink ScheduledLane MessageBuilder Digest QueueLimits
         """,
         "VedetteEngine": """
         Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch \
@@ -27,7 +27,7 @@ struct NamesTests {
         PinRegistry PeerCertificate PinnedConnections TLSOptions CertificateExpiry SessionCache SystemTime
         """,
         "VedetteSinks": "Pace Turns Turn Renewal Unsendable Attachment ChatNote Tone SlackAttachment",
-        "VedettePage": "MachineAPI APIRoute Mailbox ListRoutes",
+        "VedettePage": "MachineAPI APIRoute Mailbox ListRoutes SharedEvents",
         "VedetteDesktop": "Bubble BubbleText Shown Missed DesktopLook ServerCapabilities",
         "VedetteJournal": """
         Schema Requests Sources Bytes Events Deliveries Attempts Cookies Silences RuleMemories Overflows JournalWatch \

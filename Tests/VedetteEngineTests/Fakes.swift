@@ -273,7 +273,7 @@ actor FakeJournal: Journal {
         events.last { $0.kind == kind || $0.kind == other }
     }
 
-    func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult {
+    func commit(_ polls: [PollRecord], within limits: EvictionLimits) async throws(JournalError) -> CommitResult {
         let names = polls.compactMap(\.record?.name)
         for name in names { #expect(committing.insert(name).inserted, "\(name) is committed twice at once") }
         defer { for name in names { committing.remove(name) } }
@@ -334,7 +334,7 @@ actor FakeJournal: Journal {
         Array(pending.filter { $0.lane == lane && $0.id > after }.prefix(limit))
     }
 
-    func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
+    func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         if failsRecording { throw JournalError(.full, "the disk is full") }
         var successors: [Delivery] = []
         for attempt in attempts {
@@ -357,12 +357,12 @@ actor FakeJournal: Journal {
         }
     }
 
-    func evict(_ limits: QueueLimits) throws(JournalError) -> QueueCheck {
+    func evict(_ limits: EvictionLimits) throws(JournalError) -> QueueCheck {
         var ends: [Attempt] = []
         for (sink, bound) in limits.bounds {
             let mine = pending.filter { $0.message.sink == sink }
             let old = mine.filter { delivery in limits.oldest[sink].map { delivery.created < $0 } ?? false }
-            let over = mine.prefix(max(0, mine.count - bound.count)).prefix(QueueLimits.step)
+            let over = mine.prefix(max(0, mine.count - bound.count)).prefix(EvictionLimits.step)
             ends += old.isEmpty ? over.map { limits.end($0, .count) } : old.map { limits.end($0, .age) }
         }
         let evicted = ends.compactMap { deliveries[$0.delivery]?.delivery }

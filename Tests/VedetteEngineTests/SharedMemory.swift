@@ -69,13 +69,13 @@ struct SharedPart: Journal, JournalShares {
     func pending(in lane: DeliveryLane, after: Int64, limit: Int) -> [Delivery] {
         journal.memory.pending(in: lane, after: after, limit: limit)
     }
-    func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
+    func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try journal.memory.record(attempts, within: limits)
     }
     func excludeFromAge(_ pause: Duration) {}
-    func evict(_ limits: QueueLimits) throws(JournalError) -> QueueCheck { try journal.memory.evict(limits) }
+    func evict(_ limits: EvictionLimits) throws(JournalError) -> QueueCheck { try journal.memory.evict(limits) }
 
-    func commit(_ polls: [PollRecord], within limits: QueueLimits) throws(JournalError) -> CommitResult {
+    func commit(_ polls: [PollRecord], within limits: EvictionLimits) throws(JournalError) -> CommitResult {
         try journal.state.withLock { state throws(JournalError) in
             for poll in polls {
                 guard let name = poll.record?.name, state.leases[.source(name)] != writer else { continue }

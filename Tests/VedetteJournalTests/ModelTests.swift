@@ -67,7 +67,7 @@ private struct Walk {
     /// Nil for SQLite.
     private var server: PostgresServer?
     private let memory = MemoryJournal()
-    private var limits: QueueLimits = .none
+    private var limits: EvictionLimits = .none
     private var lastID = 0
     private var now: Int64 = 0
 

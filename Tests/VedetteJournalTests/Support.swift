@@ -88,8 +88,8 @@ extension Journal {
 func limits(
     _ bounds: [String: QueueBound], oldest: [String: Timestamp] = [:],
     successor: @escaping @Sendable (Delivery) -> Delivery? = { _ in nil }
-) -> QueueLimits {
-    var limits = QueueLimits(bounds: bounds) { delivery, excess in
+) -> EvictionLimits {
+    var limits = EvictionLimits(bounds: bounds) { delivery, excess in
         var end = Attempt(
             delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: stamp(500),
             reason: "queue full: \(excess)")

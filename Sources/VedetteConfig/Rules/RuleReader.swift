@@ -20,7 +20,7 @@ struct RuleReader {
         let what = title.map { "rule '\($0)'" } ?? "a rule"
         guard let map = MapReader(node, what, keys: ConfigurationKeys.rule, findings) else { return nil }
         let nameNode = map["name"]
-        let name = nameNode.flatMap { Names.check($0, "rule", findings) }
+        let name = nameNode.flatMap { NameValidator.check($0, "rule", findings) }
         let when = map["when"].flatMap { ConditionReader(findings: findings).condition($0, scope) }
         let stop = map["stop"].flatMap { scalars.flag($0, "'stop'") } ?? false
         let priority: Priority? = map["priority"].flatMap { scalars.choice($0, "'priority'") }
@@ -103,27 +103,5 @@ struct RuleReader {
         if sinks.contains(name) { return true }
         findings.error(place, MapReader.unknown("sink", name, among: sinks))
         return false
-    }
-}
-
-/// Validates names of servers, sources, sinks and rules, which are used in URIs, on command lines and in globs.
-enum Names {
-    static func check(_ node: YAMLNode, _ noun: String, _ findings: Findings) -> String? {
-        guard let name = ScalarReader(findings: findings).text(node, "the name of a \(noun)") else { return nil }
-        let isGood =
-            !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
-            && name.unicodeScalars.allSatisfy { scalar in
-                // Most are ASCII, for which the tables of Unicode need not be read.
-                if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) { return true }
-                let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-                return isWord || scalar.properties.generalCategory == .nonspacingMark
-                    || "-_.:+@".unicodeScalars.contains(scalar)
-            }
-        if isGood { return name }
-        findings.error(
-            node.place,
-            "'\(name.prefix(100))' cannot name a \(noun); "
-                + "take letters, digits and - _ . : + @, not beginning with '-'")
-        return nil
     }
 }

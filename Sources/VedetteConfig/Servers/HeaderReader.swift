@@ -12,11 +12,6 @@ struct HeaderReader {
         "host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "expect",
         "accept-encoding",
     ]
-    /// A header with one of these words in its name is secret.
-    private static let secretWords = [
-        "authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "auth-key", "access-key",
-        "gotify-key", "private-key",
-    ]
 
     func headers(_ node: YAMLNode) -> [Header] {
         guard let entries = node.entries("'headers'", findings) else { return [] }
@@ -42,7 +37,7 @@ struct HeaderReader {
             return nil
         }
         let what = "the header '\(entry.name)'"
-        if entry.value.isMap || HeaderReader.secretWords.contains(where: lowercased.contains) {
+        if entry.value.isMap || Header.isUsuallySecret(entry.name) {
             return secrets.secret(entry.value, what).map { Header(entry.name, $0) }
         }
         return value(entry.value, what).map { Header(entry.name, $0) }

@@ -57,7 +57,9 @@ struct ServerReader {
 
     private func originLimits(_ map: MapReader) -> OriginLimits {
         var originLimits = OriginLimits()
-        originLimits.concurrency = map["concurrency"].flatMap { scalars.integer($0, "'concurrency'", in: 1...8) }
+        originLimits.concurrency = map["concurrency"].flatMap {
+            scalars.integer($0, "'concurrency'", in: 1...OriginLimits.maximumConcurrency)
+        }
         originLimits.interval = map["rate"].flatMap { RateReader(findings: findings).interval($0) }
         return originLimits
     }

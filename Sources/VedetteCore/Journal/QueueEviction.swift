@@ -25,9 +25,9 @@ public protocol EvictableQueues {
 
 /// Ends pending deliveries beyond the limits of their queues, in the transaction at hand. It lives no longer than that.
 public struct QueueEviction<Queues: EvictableQueues> {
-    private typealias Victim = (id: Int64, excess: QueueLimits.Excess)
+    private typealias Victim = (id: Int64, excess: EvictionLimits.Excess)
 
-    private let limits: QueueLimits
+    private let limits: EvictionLimits
     private let queues: Queues
     private var evicted: [Delivery] = []
     private var successors: [Delivery] = []
@@ -35,7 +35,7 @@ public struct QueueEviction<Queues: EvictableQueues> {
     private var places: [Int64: Int] = [:]
 
     /// Creates one that has ended nothing yet.
-    public init(_ limits: QueueLimits, _ queues: Queues) { (self.limits, self.queues) = (limits, queues) }
+    public init(_ limits: EvictionLimits, _ queues: Queues) { (self.limits, self.queues) = (limits, queues) }
 
     /// Applies the bounds of the queues that got deliveries of polls.
     public mutating func evict(after polls: [Committed]) throws -> CommitResult {
@@ -54,10 +54,10 @@ public struct QueueEviction<Queues: EvictableQueues> {
     public mutating func evictAll() throws -> QueueCheck {
         var added: [Delivery] = []
         for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
-            let expired = try queues.expired(in: sink, before: oldest, limit: QueueLimits.step)
+            let expired = try queues.expired(in: sink, before: oldest, limit: EvictionLimits.step)
             added += try end(expired.map { ($0, .age) })
         }
-        for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: QueueLimits.step)) }
+        for sink in limits.bounds.keys.sorted() { added += try end(beyondBound(of: sink, most: EvictionLimits.step)) }
         try evict(after: added)
         return QueueCheck(pending: try queues.pending(), eviction: eviction)
     }
@@ -74,7 +74,7 @@ public struct QueueEviction<Queues: EvictableQueues> {
         var added = QueueEviction.count(added)
         // A successor may make the queue of a fallback exceed its bound in turn. Chains of fallbacks end.
         while let sink = added.keys.min(), let count = added.removeValue(forKey: sink) {
-            let victims = try beyondBound(of: sink, most: count + QueueLimits.step)
+            let victims = try beyondBound(of: sink, most: count + EvictionLimits.step)
             added.merge(QueueEviction.count(try end(victims)), uniquingKeysWith: +)
         }
     }

@@ -46,7 +46,7 @@ final class CommitBatcher: Sendable {
     private let log: any Log
     private let meter: EventMeter
     private let ruleMeter: RuleMeter
-    private let limits: @Sendable () -> QueueLimits
+    private let limits: @Sendable () -> EvictionLimits
     private let announce: @Sendable (_ pending: [Delivery], Eviction) async -> Void
     private let state = Mutex(State())
 
@@ -56,7 +56,7 @@ final class CommitBatcher: Sendable {
     ///     those who wait for this one go on when it returns, so deliveries are announced in the order of their ids (I6).
     init(
         journal: any Journal, log: any Log, meter: any Meter = NoMeter(),
-        limits: @escaping @Sendable () -> QueueLimits = { .none },
+        limits: @escaping @Sendable () -> EvictionLimits = { .none },
         announce: @escaping @Sendable (_ pending: [Delivery], Eviction) async -> Void = { _, _ in }
     ) {
         (self.journal, self.log) = (journal, log)

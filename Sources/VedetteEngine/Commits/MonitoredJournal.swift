@@ -82,7 +82,7 @@ public final class MonitoredJournal: Journal {
     }
 
     public func commit(
-        _ polls: [PollRecord], within limits: QueueLimits
+        _ polls: [PollRecord], within limits: EvictionLimits
     ) async throws(JournalError) -> CommitResult {
         try await write { () async throws(JournalError) in try await journal.commit(polls, within: limits) }
     }
@@ -105,7 +105,7 @@ public final class MonitoredJournal: Journal {
 
     @discardableResult
     public func record(
-        _ attempts: [Attempt], within limits: QueueLimits
+        _ attempts: [Attempt], within limits: EvictionLimits
     ) async throws(JournalError) -> RecordResult {
         try await write { () async throws(JournalError) in try await journal.record(attempts, within: limits) }
     }
@@ -114,7 +114,7 @@ public final class MonitoredJournal: Journal {
         try await write { () async throws(JournalError) in try await journal.excludeFromAge(pause) }
     }
 
-    public func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck {
+    public func evict(_ limits: EvictionLimits) async throws(JournalError) -> QueueCheck {
         try await write { () async throws(JournalError) in try await journal.evict(limits) }
     }
 }

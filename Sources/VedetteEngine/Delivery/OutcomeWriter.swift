@@ -43,7 +43,7 @@ final class OutcomeWriter {
     ///   - stored: takes the result of each transaction.
     ///   - failed: takes an error of the journal, and returns whether to try again. If not, the outcomes stay here.
     func write(
-        within limits: () -> QueueLimits, stored: (RecordResult) -> Void, failed: (JournalError) -> Bool
+        within limits: () -> EvictionLimits, stored: (RecordResult) -> Void, failed: (JournalError) -> Bool
     ) async {
         while !unwritten.isEmpty {
             let batch = unwritten.map(\.attempt)

@@ -25,10 +25,10 @@ final class QueueBounds: Sendable {
     }
 
     /// Returns the limits for a transaction that begins now.
-    func limits() -> QueueLimits {
+    func limits() -> EvictionLimits {
         let (state, now, random) = (state.withLock { $0 }, clock.now().wall, random)
         let bounds = state.sinks.map { ($0, (state.policy[$0] ?? DeliveryPolicy()).queue) }
-        return QueueLimits(bounds: Dictionary(uniqueKeysWithValues: bounds)) { delivery, excess in
+        return EvictionLimits(bounds: Dictionary(uniqueKeysWithValues: bounds)) { delivery, excess in
             let policy = state.policy[delivery.message.sink] ?? DeliveryPolicy()
             var end = Attempt(
                 delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: now,
@@ -40,7 +40,7 @@ final class QueueBounds: Sendable {
     }
 
     /// Returns the limits for all deliveries: the bounds, and the ages of what sinks that accept no messages have pending.
-    func limits(unavailable: Set<String>, at now: Timestamp) -> QueueLimits {
+    func limits(unavailable: Set<String>, at now: Timestamp) -> EvictionLimits {
         let state = state.withLock { $0 }
         var limits = self.limits()
         for sink in unavailable.intersection(state.sinks) {
@@ -66,7 +66,7 @@ extension Attempt {
 
 extension DeliveryPolicy {
     /// Returns why a delivery that is evicted is dead.
-    fileprivate func reason(_ excess: QueueLimits.Excess, _ delivery: Delivery) -> String {
+    fileprivate func reason(_ excess: EvictionLimits.Excess, _ delivery: Delivery) -> String {
         let which = queue.policy == .dropOldest ? "the oldest" : "the newest"
         switch excess {
         case .age:

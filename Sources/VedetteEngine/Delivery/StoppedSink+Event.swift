@@ -3,7 +3,7 @@
 import VedetteCore
 
 extension StoppedSink {
-    /// Returns the event that the sink waits for a person.
+    /// Returns the event that reports that the sink stopped.
     func event(id: Identifier, at now: Timestamp) -> Event {
         Event(
             id: id, kind: kind, time: now, source: sink, sourceKind: Event.sink, poll: "",

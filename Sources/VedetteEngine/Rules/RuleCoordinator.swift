@@ -24,9 +24,9 @@ actor RuleCoordinator {
     /// Sources whose items `if`, `unless` and `how_many` must see again, since a poll of them was not committed and the
     /// journal could not be read.
     private var unreadFacts = Set<String>()
-    /// Nil where nobody else writes the journal.
+    /// Nil when this is the only watcher.
     private let shares: (any JournalShares)?
-    /// Nil where nobody else writes the journal.
+    /// Nil when this is the only watcher.
     private let barrier: StepBarrier?
     /// Held while a poll is evaluated, and while new rules look for matches among the stored items: a poll in between would
     /// make those items old.
@@ -145,7 +145,7 @@ actor RuleCoordinator {
     /// Whether other watchers write the journal, too.
     private nonisolated var isShared: Bool { shares != nil }
 
-    /// Notes a poll that was not good and brings no record: what rules remember of its items stays unconfirmed.
+    /// Records a failed poll that is not committed: what rules remember of its items stays unconfirmed.
     func pollFailed(_ source: String) {
         engine.pollFailed(source)
         interests.set(engine.interest(in: source), of: source)
@@ -483,7 +483,7 @@ actor RuleCoordinator {
         return hasOtherSilences
     }
 
-    /// What a step is based on; nil where nobody else writes the journal.
+    /// What a step is based on; nil when this is the only watcher.
     private func basis(of step: RuleEngine.Step) -> RuleBasis? {
         shares.map { shares in
             RuleBasis(

@@ -19,7 +19,7 @@ final class NetworkMonitor {
     private var isAnnouncedOffline = false
     /// An announcement is being committed.
     private var isAnnouncing = false
-    /// What polls since the last `takeActions` call for. A poll's commit stands between the two, in which others may end.
+    /// What polls made necessary since the last `takeActions`: other polls may end during a commit.
     private var actions = Set<Action>()
 
     var isOffline: Bool { offlineDetector.isOffline }

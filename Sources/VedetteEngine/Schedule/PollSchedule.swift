@@ -4,7 +4,7 @@ import VedetteCore
 
 /// The watched sources, and when and in which lane each is polled next.
 struct PollSchedule {
-    /// A poll that starts. It has its slot until `ended`.
+    /// A poll under way. It occupies a slot until `ended`.
     struct Start {
         let source: WatchedSource
         let lane: Lane
@@ -12,7 +12,8 @@ struct PollSchedule {
         let origin: String
         /// Why a source with a stream is polled; nil for any other poll.
         var polled: String?
-        /// Whether it asks no server, and takes the place of a poll, so that the two never change the record at once.
+        /// Whether this only checks the health. It occupies the source like a poll, so that no poll changes the record
+        /// meanwhile.
         var isHealthCheck = false
     }
 
@@ -224,7 +225,8 @@ struct PollSchedule {
             source: source, lane: lane, origin: source.origin, polled: polled, isHealthCheck: isHealthCheck)
     }
 
-    /// Frees the slot of a poll, schedules the source's next one, and the early polls that its answer or silence calls for.
+    /// Frees the slot of a poll, and schedules the source's next one and the early polls that its answer, or the lack of one,
+    /// makes necessary.
     mutating func ended(_ start: Start, at now: Moment) {
         slots.release(start.lane, of: start.origin)
         start.source.isStreaming = false

@@ -28,15 +28,15 @@ final class WatchedSource {
     /// Rows of which only measures changed, to be written with its record.
     var refreshes: [StoredItem] = []
     var lastResult: OnceResult?
-    /// Of its last good poll.
+    /// The warnings of its last good poll.
     var lastWarnings: [String] = []
-    /// What the links of its items answered.
+    /// The answers of its items' links.
     var links = LinkCache()
     /// The request of its last poll.
     var prepared: PreparedRequest?
     /// Its health is not checked before: the journal refused the last change.
     var nextHealthCheck: BootTime?
-    /// Its last attempt met silence, so it is polled at once when the network is back.
+    /// Its last attempt got no response, so it is polled at once when the network is back.
     var isSilent = false
     /// Its poll under way reads a stream, and ends only when that does.
     var isStreaming = false

@@ -136,7 +136,7 @@ struct PollStages: Sendable {
         return failure(of: response, method: request.method)
     }
 
-    /// The failure that a response stands for; nil for a body.
+    /// Returns the failure for a response without a usable body; nil for a body.
     func failure(of response: Response, method: String) -> PollResult? {
         let retryAfter = response.headers.retryAfter(at: clock.now().wall)
         if response.status == 304 {

@@ -7,7 +7,7 @@ public import VedetteCore
 public struct APIRoutes: Sendable {
     let journal: any JournalAccess
     let hub: ChangeHub
-    let shared: SharedEvents
+    let shared: EventWindow
     let clock: any Clock
     let version: String
     let configuration: @Sendable () async -> ConfigurationFacts
@@ -27,7 +27,7 @@ public struct APIRoutes: Sendable {
         numbers: @escaping @Sendable () async -> WatcherNumbers, registry: MetricRegistry
     ) {
         (self.journal, self.hub, self.clock, self.version) = (journal, hub, clock, version)
-        shared = SharedEvents(journal)
+        shared = EventWindow(journal)
         (self.configuration, self.status) = (configuration, status)
         (self.numbers, self.registry) = (numbers, registry)
     }

@@ -12,10 +12,10 @@ actor EventStream: PageStream {
 
     private let filter: EventFilter
     private let hub: ChangeHub
-    private let shared: SharedEvents
+    private let shared: EventWindow
     private let clock: any Clock
-    private var membership: SharedEvents.Membership?
-    private var place: SharedEvents.Place
+    private var membership: EventWindow.Membership?
+    private var place: EventWindow.Place
     /// Nil while the events are those of the window.
     private var cursor: JournalCursor?
     private var signals: AsyncStream<ChangeHub.Signal>.Iterator?
@@ -27,9 +27,9 @@ actor EventStream: PageStream {
     ///   - last: the seq after which it begins.
     ///   - hub: signals that the journal may have changed, and when a comment is due.
     ///   - shared: the events of streams without a filter, and the reader of the others.
-    init(after last: Int64, _ filter: EventFilter, _ hub: ChangeHub, shared: SharedEvents, clock: any Clock) {
+    init(after last: Int64, _ filter: EventFilter, _ hub: ChangeHub, shared: EventWindow, clock: any Clock) {
         (self.filter, self.hub, self.shared, self.clock) = (filter, hub, shared, clock)
-        place = SharedEvents.Place(position: JournalCursor.Position(seq: last))
+        place = EventWindow.Place(position: JournalCursor.Position(seq: last))
     }
 
     func next() async -> [UInt8]? {
@@ -63,21 +63,21 @@ actor EventStream: PageStream {
     }
 
     /// Returns the events after the last one; nil when the journal cannot be read.
-    private func read() async -> SharedEvents.Part? {
+    private func read() async -> EventWindow.Part? {
         if filter == EventFilter(), let part = await shared.events(after: place, signal: signal.count) {
             cursor = nil
             return part
         }
         var cursor =
             cursor
-            ?? JournalCursor(after: place.position, filter, limit: SharedEvents.batch) {
+            ?? JournalCursor(after: place.position, filter, limit: EventWindow.batch) {
                 [shared] () async throws(JournalError) in try await shared.openReader()
             }
         guard let events = try? await cursor.next() else { return nil }
         self.cursor = cursor
-        return SharedEvents.Part(
-            bytes: events.flatMap(EventStream.bytes), end: SharedEvents.Place(position: cursor.position),
-            isLast: events.count < SharedEvents.batch)
+        return EventWindow.Part(
+            bytes: events.flatMap(EventStream.bytes), end: EventWindow.Place(position: cursor.position),
+            isLast: events.count < EventWindow.batch)
     }
 
     /// Returns the time before which nothing is read; nil for none. A few streams send each commit at once. The more there

@@ -9,9 +9,6 @@ struct ProbeRequest {
     var body: String?
     var headers: [Header] = []
 
-    /// Headers with such words in their names are secrets, which are written to a server of the configuration.
-    private static let secretWords = ["authorization", "cookie", "token", "secret", "password", "key"]
-
     init() {}
 
     /// - Parameters:
@@ -46,7 +43,7 @@ struct ProbeRequest {
         guard parts.count == 2, !parts[0].isEmpty else {
             throw Exit(.usage, "'\(text)' is no header; write it as \"Name: value\"")
         }
-        if secretWords.contains(where: parts[0].lowercased().contains) {
+        if Header.isUsuallySecret(parts[0]) {
             throw Exit(
                 .usage,
                 "the header '\(parts[0])' is a secret: write it to a server of the configuration, and name that with --server"

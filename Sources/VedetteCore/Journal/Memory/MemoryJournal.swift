@@ -41,7 +41,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
     public func silences() -> [Silence] { read { $0.silences } }
 
-    public func commit(_ polls: [PollRecord], within limits: QueueLimits) throws(JournalError) -> CommitResult {
+    public func commit(_ polls: [PollRecord], within limits: EvictionLimits) throws(JournalError) -> CommitResult {
         try transaction { state throws(JournalError) in
             var committed: [Committed] = []
             for poll in polls { committed.append(try state.write(poll)) }
@@ -66,7 +66,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
     }
 
     @discardableResult
-    public func record(_ attempts: [Attempt], within limits: QueueLimits) throws(JournalError) -> RecordResult {
+    public func record(_ attempts: [Attempt], within limits: EvictionLimits) throws(JournalError) -> RecordResult {
         try transaction { state throws(JournalError) in
             let successors = try state.write(attempts)
             let eviction = try state.evict(limits, after: successors)
@@ -82,7 +82,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         }
     }
 
-    public func evict(_ limits: QueueLimits) throws(JournalError) -> QueueCheck {
+    public func evict(_ limits: EvictionLimits) throws(JournalError) -> QueueCheck {
         try transaction { state throws(JournalError) in
             let eviction = try state.evictAll(limits)
             return QueueCheck(pending: state.pending.count, eviction: state.current(eviction))

@@ -139,12 +139,12 @@ struct MemoryJournalState: Sendable {
     }
 
     /// Applies the bounds of the queues that got deliveries.
-    mutating func evict(_ limits: QueueLimits, after added: [Delivery]) throws(JournalError) -> Eviction {
+    mutating func evict(_ limits: EvictionLimits, after added: [Delivery]) throws(JournalError) -> Eviction {
         var (added, all) = (added.filter(\.state.isPending), Eviction())
         while let sink = added.map(\.message.sink).min() {
             let count = added.count { $0.message.sink == sink }
             added.removeAll { $0.message.sink == sink }
-            let step = try end(beyondBound(of: sink, limits, most: count + QueueLimits.step), limits)
+            let step = try end(beyondBound(of: sink, limits, most: count + EvictionLimits.step), limits)
             all.add(step)
             added += step.successors
         }
@@ -152,26 +152,26 @@ struct MemoryJournalState: Sendable {
     }
 
     /// Applies all limits, by one step for each queue.
-    mutating func evictAll(_ limits: QueueLimits) throws(JournalError) -> Eviction {
+    mutating func evictAll(_ limits: EvictionLimits) throws(JournalError) -> Eviction {
         var all = Eviction()
         for (sink, oldest) in limits.oldest.sorted(by: { $0.key < $1.key }) {
-            let old = pending.filter { $0.message.sink == sink && $0.created < oldest }.prefix(QueueLimits.step)
+            let old = pending.filter { $0.message.sink == sink && $0.created < oldest }.prefix(EvictionLimits.step)
             all.add(try end(old.map { ($0, .age) }, limits))
         }
         for sink in limits.bounds.keys.sorted() {
-            all.add(try end(beyondBound(of: sink, limits, most: QueueLimits.step), limits))
+            all.add(try end(beyondBound(of: sink, limits, most: EvictionLimits.step), limits))
         }
         all.add(try evict(limits, after: all.successors))
         return all
     }
 
     private func beyondBound(
-        of sink: String, _ limits: QueueLimits, most: Int
-    ) -> [(Delivery, QueueLimits.Excess)] {
+        of sink: String, _ limits: EvictionLimits, most: Int
+    ) -> [(Delivery, EvictionLimits.Excess)] {
         guard let bound = limits.bounds[sink] else { return [] }
         let queue = pending.filter { $0.message.sink == sink }
         var (count, bytes) = (queue.count, queue.reduce(0) { $0 + $1.queueBytes })
-        var victims: [(Delivery, QueueLimits.Excess)] = []
+        var victims: [(Delivery, EvictionLimits.Excess)] = []
         for delivery in (bound.policy == .dropOldest ? queue : queue.reversed()).prefix(most)
         where count > bound.count || bytes > bound.bytes {
             victims.append((delivery, count > bound.count ? .count : .bytes))
@@ -181,7 +181,7 @@ struct MemoryJournalState: Sendable {
     }
 
     private mutating func end(
-        _ victims: [(Delivery, QueueLimits.Excess)], _ limits: QueueLimits
+        _ victims: [(Delivery, EvictionLimits.Excess)], _ limits: EvictionLimits
     ) throws(JournalError) -> Eviction {
         let ends = victims.map { limits.end($0.0, $0.1) }
         return Eviction(evicted: victims.map(\.0), successors: try write(ends))

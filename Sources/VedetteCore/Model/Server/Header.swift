@@ -22,6 +22,18 @@ public struct Header: Sendable {
     /// Creates a secret header.
     public init(_ name: String, _ secret: Secret) { (self.name, content) = (name, .secret(secret)) }
 
+    /// A header with one of these words in its name has a secret.
+    private static let secretWords = [
+        "authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "auth-key", "access-key",
+        "gotify-key", "private-key",
+    ]
+
+    /// Returns whether headers of that name have secrets.
+    public static func isUsuallySecret(_ name: String) -> Bool {
+        let lowercased = name.lowercased()
+        return secretWords.contains { lowercased.contains($0) }
+    }
+
     /// Whether the value must not be logged.
     public var isSecret: Bool {
         if case .secret = content { true } else { false }

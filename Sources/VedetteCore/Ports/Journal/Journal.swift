@@ -25,7 +25,7 @@ public protocol Journal: Sendable {
 
     /// Commits the changes of several polls in one transaction (I1), and returns them with `seq`s and delivery ids. The same
     /// transaction evicts deliveries, so that no queue that got one exceeds its bound.
-    func commit(_ polls: [PollRecord], within limits: QueueLimits) async throws(JournalError) -> CommitResult
+    func commit(_ polls: [PollRecord], within limits: EvictionLimits) async throws(JournalError) -> CommitResult
 
     /// Writes due times, validators and measures in one transaction.
     func write(deferred writes: [DeferredWrite]) async throws(JournalError)
@@ -40,13 +40,13 @@ public protocol Journal: Sendable {
     /// for a delivery that has ended is ignored (I5), except that a success makes a dead delivery sent: it was evicted or
     /// dropped while its attempt was in flight, and the receiver has it.
     @discardableResult
-    func record(_ attempts: [Attempt], within limits: QueueLimits) async throws(JournalError) -> RecordResult
+    func record(_ attempts: [Attempt], within limits: EvictionLimits) async throws(JournalError) -> RecordResult
 
     /// Makes every pending delivery younger: time in which the watcher did not run does not count towards `give_up`.
     func excludeFromAge(_ pause: Duration) async throws(JournalError)
 
     /// Evicts pending deliveries that have expired or exceed the bounds of their queues, one step in one transaction.
-    func evict(_ limits: QueueLimits) async throws(JournalError) -> QueueCheck
+    func evict(_ limits: EvictionLimits) async throws(JournalError) -> QueueCheck
 }
 
 extension Journal {

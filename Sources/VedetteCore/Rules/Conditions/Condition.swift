@@ -100,7 +100,7 @@ public indirect enum Condition: Sendable {
                 return "\(side) is '\(value.description)', not \(matcher.description)"
             }
         }
-        return mismatch(ofCrossing: from == nil ? to?.threshold : nil, change)
+        return from == nil ? to?.threshold?.mismatch(of: change) : nil
     }
 
     /// The engine makes the event of a count; no event of a poll is one.
@@ -115,17 +115,6 @@ public indirect enum Condition: Sendable {
         if let reason = try mismatch(ofField: name, from: nil, to: matcher, event) { return reason }
         guard let from = event.change(of: name)?.from, try matcher.matches(from) else { return nil }
         return "\(name) was '\(from.description)' before, which is \(matcher.description), too"
-    }
-
-    /// A value crosses a bound once; a further step on the same side does not match again.
-    private static func mismatch(ofCrossing threshold: Threshold?, _ change: FieldChange) -> String? {
-        guard let threshold, let from = change.from, threshold.contains(from) else { return nil }
-        let side =
-            switch threshold {
-            case .above(let bound): "above \(bound)"
-            case .below(let bound): "below \(bound)"
-            }
-        return "\(change.field) was \(side) before, at '\(from.description)', so it did not cross it"
     }
 }
 

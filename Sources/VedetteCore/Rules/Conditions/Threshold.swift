@@ -18,6 +18,18 @@ public enum Threshold: Sendable, Hashable {
 
     /// Returns whether a change from `old` to `new` crosses the bound.
     public func isCrossed(from old: Value?, to new: Value?) -> Bool { contains(old) != contains(new) }
+
+    /// Returns why a change to a value beyond the bound does not cross it, as a sentence; nil when it does. A value crosses
+    /// a bound once: a further step on the same side does not match again.
+    func mismatch(of change: FieldChange) -> String? {
+        guard let from = change.from, contains(from) else { return nil }
+        let side =
+            switch self {
+            case .above(let bound): "above \(bound)"
+            case .below(let bound): "below \(bound)"
+            }
+        return "\(change.field) was \(side) before, at '\(from.description)', so it did not cross it"
+    }
 }
 
 extension ValueMatcher {

@@ -6,7 +6,7 @@ import VedetteCore
 /// otherwise by then. A source with another configuration needs another one.
 final class PreparedRequest: Sendable {
     let template: RequestTemplate
-    /// Of the template, so that validators are sent with no other request.
+    /// The digest of the template: validators are sent with no other request.
     let digest: UInt64
     let request: Request
     /// The source's identity, and whether its kind observes the response itself: both take longer to find than to keep.

@@ -10,12 +10,12 @@ struct RequestBuilder: Sendable {
 
     /// Tells requests apart whose answers are comparable: validators go back with no other. Headers do not count, for
     /// some are secrets, of which nothing is stored.
-    static func digest(of ask: RequestTemplate) -> UInt64 {
+    static func digest(of template: RequestTemplate) -> UInt64 {
         var digest = StableHash()
-        digest.add(ask.method)
-        digest.add(ask.url)
-        digest.add(StableHash.of(ask.body ?? []))
-        if ask.period > 0 { digest.add(ask.period) }
+        digest.add(template.method)
+        digest.add(template.url)
+        digest.add(StableHash.of(template.body ?? []))
+        if template.period > 0 { digest.add(template.period) }
         return digest.value
     }
 
@@ -32,13 +32,13 @@ struct RequestBuilder: Sendable {
         return PreparedRequest(template, self)
     }
 
-    func first(_ ask: RequestTemplate) -> Request {
-        Request(ask, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
+    func first(_ template: RequestTemplate) -> Request {
+        Request(template, of: source.server, session: source.session, lane: lane, userAgent: userAgent)
     }
 
     /// - Parameter response: the one that named the page.
-    func next(_ page: NextPage, _ ask: RequestTemplate, after response: Response) throws(FetchError) -> Request {
-        var request = first(ask)
+    func next(_ page: NextPage, _ template: RequestTemplate, after response: Response) throws(FetchError) -> Request {
+        var request = first(template)
         request.url = page.url
         if let body = page.body { request.body = body }
         return try restrictedToOrigin(
@@ -46,8 +46,8 @@ struct RequestBuilder: Sendable {
     }
 
     /// - Parameter isPublic: whether the response that named the link came from a public address; nil when unknown.
-    func link(_ url: String, _ ask: RequestTemplate, isPublic: Bool?) throws(FetchError) -> Request {
-        var request = first(ask)
+    func link(_ url: String, _ template: RequestTemplate, isPublic: Bool?) throws(FetchError) -> Request {
+        var request = first(template)
         (request.method, request.url, request.body) = ("GET", url, nil)
         request.headers.removeAll { $0.name.lowercased() == "content-type" }
         (request.redirects, request.inspectsConnection) = (5, false)

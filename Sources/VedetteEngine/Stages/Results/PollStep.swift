@@ -4,7 +4,7 @@ import VedetteCore
 
 /// What follows a transition.
 enum PollStep {
-    /// The result counts for nothing.
+    /// The result changes nothing.
     case void
     /// Its record is written later.
     /// - Parameter isGood: whether the poll confirms what is still so.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits of the sinks' queues, as the journal applies them.
-public struct QueueLimits: Sendable {
+/// What the journal evicts from the queues of sinks: pending deliveries beyond their bounds, and those that have expired.
+public struct EvictionLimits: Sendable {
     /// Why a pending delivery is evicted.
     public enum Excess: Sendable, Hashable {
         /// It was not delivered within `DeliveryPolicy.giveUp`.
@@ -28,7 +28,7 @@ public struct QueueLimits: Sendable {
     }
 
     /// No limits.
-    public static let none = QueueLimits(bounds: [:]) { delivery, _ in
+    public static let none = EvictionLimits(bounds: [:]) { delivery, _ in
         Attempt(
             delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: delivery.due,
             reason: nil)

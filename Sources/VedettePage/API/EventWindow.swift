@@ -7,7 +7,7 @@ import VedetteCore
 ///
 /// The window slides: the oldest events leave it, and a stream that is behind it reads the journal, with the reader that
 /// all of them share, until it is in the window again. Memory and reader are given back when the last stream has ended.
-actor SharedEvents {
+actor EventWindow {
     /// Where a stream is.
     struct Place: Sendable, Hashable {
         /// Behind the last event that was sent.
@@ -29,9 +29,9 @@ actor SharedEvents {
 
     /// A stream, as long as it is kept.
     final class Membership: Sendable {
-        private let events: SharedEvents
+        private let events: EventWindow
 
-        fileprivate init(_ events: SharedEvents) { self.events = events }
+        fileprivate init(_ events: EventWindow) { self.events = events }
 
         deinit { Task { [events] in await events.leave() } }
     }
@@ -117,10 +117,10 @@ actor SharedEvents {
                 await reading.value
                 continue
             }
-            if next == nil, cursor == nil || batches == SharedEvents.maximumBatches { begin(at: place.position) }
+            if next == nil, cursor == nil || batches == EventWindow.maximumBatches { begin(at: place.position) }
             batches += 1
             // It is of another journal.
-            guard batches <= 2 * SharedEvents.maximumBatches else { return nil }
+            guard batches <= 2 * EventWindow.maximumBatches else { return nil }
             let task = Task { await read(signal) }
             reading = task
             await task.value
@@ -158,7 +158,7 @@ actor SharedEvents {
         var index = number - base
         while index < entries.count {
             let entry = entries[index]
-            guard part.bytes.isEmpty || part.bytes.count + entry.bytes.count <= SharedEvents.partLimit else { break }
+            guard part.bytes.isEmpty || part.bytes.count + entry.bytes.count <= EventWindow.partLimit else { break }
             // The first one shares its memory with the entry.
             if part.bytes.isEmpty { part.bytes = entry.bytes } else { part.bytes += entry.bytes }
             part.end.position = entry.position
@@ -166,7 +166,7 @@ actor SharedEvents {
         }
         part.end.number = base + index
         part.isLast = index == entries.count
-        if parts.count == SharedEvents.maximumParts { parts = [:] }
+        if parts.count == EventWindow.maximumParts { parts = [:] }
         parts[number] = part
         return part
     }
@@ -174,7 +174,7 @@ actor SharedEvents {
     private func begin(at position: JournalCursor.Position) {
         forget()
         start = position
-        cursor = JournalCursor(after: position, limit: SharedEvents.batch) {
+        cursor = JournalCursor(after: position, limit: EventWindow.batch) {
             [weak self] () async throws(JournalError) in
             guard let self else { throw JournalError(.missing, "the page was closed") }
             return try await openReader()
@@ -205,7 +205,7 @@ actor SharedEvents {
         if !events.isEmpty { parts = [:] }
         slide()
         // A commit during the reading makes a new signal; what follows the rest of a journal that was replaced does not.
-        let isCaughtUp = events.count < SharedEvents.batch && reader?.isCurrent != false
+        let isCaughtUp = events.count < EventWindow.batch && reader?.isCurrent != false
         if isCaughtUp || events.isEmpty { self.signal = max(self.signal, signal) }
     }
 

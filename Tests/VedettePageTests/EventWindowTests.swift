@@ -7,7 +7,7 @@ import VedetteTestSupport
 @testable import VedettePage
 
 @Suite("The events that streams share", .timeLimit(.minutes(10)))
-struct SharedEventsTests {
+struct EventWindowTests {
     private let clock = TestClock()
 
     private func event(_ number: Int, of journal: Int = 0, title: String = "prod") -> Event {
@@ -28,7 +28,7 @@ struct SharedEventsTests {
     }
 
     private func stream(
-        after last: Int64, _ shared: SharedEvents, _ hub: ChangeHub, _ filter: EventFilter = EventFilter()
+        after last: Int64, _ shared: EventWindow, _ hub: ChangeHub, _ filter: EventFilter = EventFilter()
     ) async -> EventStream {
         let stream = EventStream(after: last, filter, hub, shared: shared, clock: clock)
         _ = await stream.next()
@@ -41,15 +41,15 @@ struct SharedEventsTests {
             .compactMap { try? JSON(parsing: Array($0.dropFirst(6).utf8))["id"]?.string }
     }
 
-    private func part(_ shared: SharedEvents, after seq: Int64, signal: Int) async -> SharedEvents.Part? {
-        await shared.events(after: SharedEvents.Place(position: .init(seq: seq)), signal: signal)
+    private func part(_ shared: EventWindow, after seq: Int64, signal: Int) async -> EventWindow.Part? {
+        await shared.events(after: EventWindow.Place(position: .init(seq: seq)), signal: signal)
     }
 
     @Test("streams that have caught up share one reading of the journal, and one that is behind reads for itself")
     func shared() async throws {
         let journal = ReplaceableJournal()
         try journal.commit((1...4).map { event($0) })
-        let shared = SharedEvents(journal)
+        let shared = EventWindow(journal)
         let member = await shared.join()
         func ids(after seq: Int64, signal: Int) async -> [String]? {
             guard let part = await part(shared, after: seq, signal: signal) else { return nil }
@@ -75,7 +75,7 @@ struct SharedEventsTests {
     func bound() async throws {
         let journal = ReplaceableJournal()
         let limit = 2 * size + size / 2
-        let shared = SharedEvents(journal, limit: limit)
+        let shared = EventWindow(journal, limit: limit)
         let member = await shared.join()
         try journal.commit((1...3).map { event($0) })
         #expect(await part(shared, after: 0, signal: 1) == nil)
@@ -89,13 +89,13 @@ struct SharedEventsTests {
             #expect(await shared.size <= limit)
         }
 
-        let tiny = SharedEvents(journal, limit: size / 2)
+        let tiny = EventWindow(journal, limit: size / 2)
         let other = await tiny.join()
         #expect(
             await part(tiny, after: 8, signal: 1)?.end.position.seq == 9, "one event that is larger than the bound")
 
         try journal.commit([10, 11].map { event($0, title: String(repeating: "x", count: 40_000)) })
-        let all = SharedEvents(journal)
+        let all = EventWindow(journal)
         let third = await all.join()
         let first = try #require(await part(all, after: 9, signal: 1))
         #expect(first.end.position.seq == 10 && !first.isLast)
@@ -106,7 +106,7 @@ struct SharedEventsTests {
     @Test("a stream that fell behind the window returns to it, over the reader of all streams")
     func returns() async throws {
         let journal = ReplaceableJournal()
-        let shared = SharedEvents(journal, limit: 3 * size)
+        let shared = EventWindow(journal, limit: 3 * size)
         let hub = hub(journal)
         try journal.commit([event(1)])
         let (fast, slow) = (await stream(after: 0, shared, hub), await stream(after: 0, shared, hub))
@@ -128,7 +128,7 @@ struct SharedEventsTests {
     @Test("a stream gets what is committed right after its last part without a pause")
     func latency() async throws {
         let journal = ReplaceableJournal()
-        let (shared, hub) = (SharedEvents(journal), hub(journal))
+        let (shared, hub) = (EventWindow(journal), hub(journal))
         let stream = await stream(after: 0, shared, hub)
         let start = clock.now().boot
         for number in 1...5 {
@@ -142,7 +142,7 @@ struct SharedEventsTests {
     @Test("the last stream gives back the window and the reader")
     func givesBack() async throws {
         let journal = ReplaceableJournal()
-        let (shared, hub) = (SharedEvents(journal), hub(journal))
+        let (shared, hub) = (EventWindow(journal), hub(journal))
         try journal.commit([event(1), event(2)])
         var first: EventStream? = await stream(after: 0, shared, hub)
         var second: EventStream? = await stream(after: 1, shared, hub, EventFilter(source: "lab"))
@@ -165,7 +165,7 @@ struct SharedEventsTests {
     func signOfLife() async throws {
         let journal = ReplaceableJournal()
         try journal.commit([event(1)])
-        let (shared, hub) = (SharedEvents(journal), hub(journal))
+        let (shared, hub) = (EventWindow(journal), hub(journal))
         let stream = await stream(after: 1, shared, hub)
         try await until { clock.sleepers > 0 }
         clock.advance(ChangeHub.keepAlive)
@@ -216,7 +216,7 @@ struct SharedEventsTests {
     func model(seed: Int) async throws {
         var random = SplitMix64(UInt64(seed))
         let journal = ReplaceableJournal(isFile: seed % 2 == 0)
-        let shared = SharedEvents(journal, limit: Int.random(in: 1...40, using: &random) * size)
+        let shared = EventWindow(journal, limit: Int.random(in: 1...40, using: &random) * size)
         let hub = hub(journal)
         /// The numbers of events that each journal has.
         var counts = [0]

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Validates names of servers, sources, sinks and rules, which are used in URIs, on command lines and in globs.
+enum NameValidator {
+    static func check(_ node: YAMLNode, _ noun: String, _ findings: Findings) -> String? {
+        guard let name = ScalarReader(findings: findings).text(node, "the name of a \(noun)") else { return nil }
+        let isGood =
+            !name.isEmpty && name.count <= 100 && !name.hasPrefix("-")
+            && name.unicodeScalars.allSatisfy { scalar in
+                // Most are ASCII, for which the tables of Unicode need not be read.
+                if ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar) { return true }
+                let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                return isWord || scalar.properties.generalCategory == .nonspacingMark
+                    || "-_.:+@".unicodeScalars.contains(scalar)
+            }
+        if isGood { return name }
+        findings.error(
+            node.place,
+            "'\(name.prefix(100))' cannot name a \(noun); "
+                + "take letters, digits and - _ . : + @, not beginning with '-'")
+        return nil
+    }
+}
