@@ -25,12 +25,10 @@ final class PollPipeline {
     }
 
     /// Polls a source once. An unchanged response ends at the transition: nothing is asked of rules, nothing is committed.
-    /// - Returns: what was committed; nil when nothing was.
     ///
     /// In the lane `.streams` it lasts as long as the connection, and commits each batch of records.
     /// - Parameter polled: why a source with a stream is polled; nil for any other poll.
-    @discardableResult
-    func run(_ source: WatchedSource, lane: Lane, polled: String? = nil) async -> Committed? {
+    func run(_ source: WatchedSource, lane: Lane, polled: String? = nil) async {
         let start = dependencies.clock.now().boot
         meter.started(source, in: lane, at: start)
         // Held until the commit, when nothing of what was read is left.
@@ -39,12 +37,11 @@ final class PollPipeline {
             memory.release()
             meter.ended(source, in: lane, from: start, at: dependencies.clock.now().boot)
         }
-        return await run(begin(source, lane, memory), of: source, polled)
+        await run(begin(source, lane, memory), of: source, polled)
     }
 
     /// - Parameter polled: why a source with a stream is polled; nil for any other poll.
-    @discardableResult
-    func run(_ poll: PollStages, of source: WatchedSource, _ polled: String?) async -> Committed? {
+    private func run(_ poll: PollStages, of source: WatchedSource, _ polled: String?) async {
         let isKept = poll.lane == .streams
         let connection = polled.map { SourceRecord.Connection.polled($0) }
         do throws(JournalError) {
@@ -55,12 +52,11 @@ final class PollPipeline {
             }
             // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
             let result = try await poll.readAndDiff(consume fetched)
-            return try await settle(
+            try await settle(
                 result, of: source, poll, connection: isKept ? result.completeBody : connection,
                 reconnect: isKept ? result.reconnect(source.source.interval) : nil)
         } catch {
             noteFailure(error, of: source)
-            return nil
         }
     }
 
@@ -80,30 +76,19 @@ final class PollPipeline {
     func settle(
         _ result: PollResult, of source: WatchedSource, _ poll: PollStages,
         connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
-    ) async throws(JournalError) -> Committed? {
-        guard !source.isRemoved, !source.mustRestart else { return nil }
+    ) async throws(JournalError) {
+        guard !source.isRemoved, !source.mustRestart else { return }
         noteAnswer(result, of: source)
         let stored = try await itemsToConfirm(by: result, of: source, poll)
         let plan = ConnectionPlan(connection: connection, reconnect: reconnect)
         switch makeTransition(source, result, poll.id, plan, stored) {
-        case .void: return nil
+        case .void: return
         case .deferred(let isGood):
             if !isGood, rules.interests.hasMemories(of: source.source.name) {
                 await rules.pollFailed(source.source.name)
             }
-            return nil
-        case .commit(let transition, let note): return try await evaluateAndCommit(transition, note, of: source)
+        case .commit(let transition, let note): try await commit(transition, note, of: source)
         }
-    }
-
-    /// Evaluates the rules over a transition, and commits both.
-    /// - Returns: what was committed; nil when the poll was cancelled, so that it is made again.
-    private func evaluateAndCommit(
-        _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
-    ) async throws(JournalError) -> Committed? {
-        let committed = try await commit(transition, note, of: source)
-        if committed == nil { postpone(source) }
-        return committed
     }
 
     // MARK: A poll without a task: most responses are unchanged, and need a request and a transition alone
@@ -173,7 +158,7 @@ final class PollPipeline {
         case .commit(let transition, let note):
             guard !source.isRemoved, !source.mustRestart else { return takeBack(note, of: source) }
             do throws(JournalError) {
-                _ = try await evaluateAndCommit(transition, note, of: source)
+                try await commit(transition, note, of: source)
             } catch {
                 noteFailure(error, of: source)
             }
@@ -332,20 +317,19 @@ final class PollPipeline {
     // MARK: Commit
 
     /// Commits a transition with what the rules make of it. When another watcher has changed what their evaluation is based
-    /// on, they evaluate again.
-    /// - Returns: nil when the poll was cancelled.
+    /// on, they evaluate again. A poll that was cancelled meanwhile is made again.
     private func commit(
         _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
-    ) async throws(JournalError) -> Committed? {
+    ) async throws(JournalError) {
         var conflicts = 0
         while true {
             do throws(JournalError) {
-                guard let committed = try await rules.commit(transition, note) else {
+                guard try await rules.commit(transition, note) != nil else {
                     takeBack(note, of: source)
-                    return nil
+                    if !note.isHealthCheck { postpone(source) }
+                    return
                 }
-                take(transition, note, of: source)
-                return committed
+                return take(transition, note, of: source)
             } catch {
                 conflicts += 1
                 guard error.reason == .conflict, conflicts < RuleCoordinator.maximumConflicts, !source.isRemoved else {
@@ -361,8 +345,7 @@ final class PollPipeline {
     private func take(_ transition: PollTransition, _ note: PollNote, of source: WatchedSource) {
         if let announcement = note.announcement { network.announced(announcement) }
         let isBaseline = note.isFirst || transition.isNewBaseline
-        // A health check is no poll.
-        if !note.id.isEmpty { log(transition, note.id, isBaseline: isBaseline, of: source) }
+        if !note.isHealthCheck { log(transition, note.id, isBaseline: isBaseline, of: source) }
         source.take(transition.record, at: note.now)
         source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
@@ -401,7 +384,7 @@ final class PollPipeline {
             id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
         source.hasDeferredWrite = false
         do throws(JournalError) {
-            _ = try await commit(transition, note, of: source)
+            try await commit(transition, note, of: source)
         } catch {
             dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
             source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))

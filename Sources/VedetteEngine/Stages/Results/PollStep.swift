@@ -14,7 +14,7 @@ enum PollStep {
 
 /// The facts about a poll that its commit needs beside the transition.
 struct PollNote: Sendable {
-    /// The poll's id.
+    /// The poll's id; empty for a health check, which is no poll.
     var id: String
     var now: Moment
     /// Whether it confirms what is still so.
@@ -25,4 +25,6 @@ struct PollNote: Sendable {
     var announcement: Event.Kind?
     /// Whether a deferred write was dropped, since this commit is newer.
     var hadDeferredWrite = false
+
+    var isHealthCheck: Bool { id.isEmpty }
 }

@@ -40,8 +40,7 @@ struct StreamPoll {
     /// Nil where the source is polled by brief connections.
     private var isKept: Bool { connection == .open }
 
-    /// - Returns: the last commit.
-    mutating func run() async throws(JournalError) -> Committed? {
+    mutating func run() async throws(JournalError) {
         defer { stream.records.close() }
         let lists = settings.initial != nil && !stream.isResumed
         let stages = pipeline.begin(source, lane, memory)
@@ -55,13 +54,13 @@ struct StreamPoll {
             } else {
                 result = PollResult(.opened)
             }
-            let committed = try await settle(result)
-            guard !isOver else { return committed }
-            return isKept ? try await follow() ?? committed : try await readOnce(stages, lists: false)
+            try await settle(result)
+            guard !isOver else { return }
+            if isKept { return try await follow() }
+            return try await readOnce(stages, lists: false)
         }
-        let committed = try await readOnce(stages, lists: true)
-        guard isKept, !isOver, source.record.connection == .open else { return committed }
-        return try await follow() ?? committed
+        try await readOnce(stages, lists: true)
+        if isKept, !isOver, source.record.connection == .open { try await follow() }
     }
 
     /// Whether what is read no longer counts.
@@ -70,18 +69,17 @@ struct StreamPoll {
     // MARK: All at once
 
     /// Reads everything that the server sends until it pauses, and commits it as one poll.
-    private mutating func readOnce(_ stages: PollStages, lists: Bool) async throws(JournalError) -> Committed? {
+    private mutating func readOnce(_ stages: PollStages, lists: Bool) async throws(JournalError) {
         defer { memory?.release() }
         let pause = lists ? settings.initial ?? PollStages.briefPause : PollStages.briefPause
         let time = isKept ? stages.limits.time : PollStages.briefTime
         switch await stages.collect(stream, pause: pause, time: time, isBrief: !isKept) {
-        case .failure(let stop): return try await settle(stop.result)
+        case .failure(let stop): try await settle(stop.result)
         case .success((let collected, let hasEnded)):
             var result = lists ? try await compare(collected) : try await merge(collected.changes)
             result.warnings = collected.warnings
-            let committed = try await settle(result)
+            try await settle(result)
             if hasEnded, isKept { pipeline.streamEnded(source, next: nextConnection) }
-            return committed
         }
     }
 
@@ -100,15 +98,13 @@ struct StreamPoll {
 
     // MARK: As it arrives
 
-    private mutating func follow() async throws(JournalError) -> Committed? {
-        var committed: Committed?
+    private mutating func follow() async throws(JournalError) {
         while !isOver {
             let stages = pipeline.begin(source, lane, memory)
             switch await stages.next(of: stream) {
-            case .failure(let error): return try await settle(PollResult(error)) ?? committed
+            case .failure(let error): return try await settle(PollResult(error))
             case .success(nil):
-                pipeline.streamEnded(source, next: nextConnection)
-                return committed
+                return pipeline.streamEnded(source, next: nextConnection)
             case .success(let batch?) where batch.records.isEmpty:
                 if !batch.isInterrupted { try await keepAlive() }
             case .success(let batch?):
@@ -120,30 +116,28 @@ struct StreamPoll {
                 while !rest.isEmpty, !isOver {
                     let reading = await pipeline.begin(source, lane, memory).read(rest, of: stream)
                     rest = reading.rest
-                    committed = try await take(reading) ?? committed
-                    guard source.record.connection == .open else { return committed }
+                    try await take(reading)
+                    guard source.record.connection == .open else { return }
                 }
             }
         }
         // The pipeline notes that the poll was cancelled.
-        return try await settle(PollResult(.cancelled)) ?? committed
+        try await settle(PollResult(.cancelled))
     }
 
-    private mutating func take(_ reading: RecordReading) async throws(JournalError) -> Committed? {
-        var committed: Committed?
+    private mutating func take(_ reading: RecordReading) async throws(JournalError) {
         let isNew = reading.changes.resume.map { $0 != source.record.snapshot?.resume } ?? false
         if !reading.changes.isEmpty || isNew {
             var result = try await merge(reading.changes)
             (result.warnings, result.isPartial) = (reading.warnings, !reading.rest.isEmpty)
-            committed = try await settle(result)
+            try await settle(result)
             lastGood = clock.now().boot
         } else {
             try await keepAlive()
         }
-        guard !isOver else { return committed }
-        if reading.isExpired { return try await settle(PollResult(.expired)) ?? committed }
-        if let failure = reading.failure { return try await settle(PollResult(failure)) ?? committed }
-        return committed
+        guard !isOver else { return }
+        if reading.isExpired { return try await settle(PollResult(.expired)) }
+        if let failure = reading.failure { try await settle(PollResult(failure)) }
     }
 
     private func merge(_ changes: RecordChanges) async throws(JournalError) -> PollResult {
@@ -168,13 +162,13 @@ struct StreamPoll {
 
     // MARK: Ends
 
-    private func settle(_ result: PollResult) async throws(JournalError) -> Committed? {
+    private func settle(_ result: PollResult) async throws(JournalError) {
         let isClosed =
             switch result.outcome {
             case .failed, .expired, .cancelled: true
             case .unchanged, .read, .unconfirmed, .opened: false
             }
-        return try await pipeline.settle(
+        try await pipeline.settle(
             result, of: source, pipeline.begin(source, lane, memory), connection: isClosed && isKept ? nil : connection,
             reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
     }
