@@ -144,6 +144,31 @@ struct PostgresTests {
         #expect(await third.stop() == 0)
     }
 
+    @Test("a watcher that stood by reads its configuration again when it takes over")
+    func configurationAfterStandingBy() async throws {
+        let first = try watcher()
+        try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        let second = try watcher()
+        try await second.wait(for: .err) { $0.contains { $0.contains("standing by") } }
+        let text = try String(contentsOf: home.config.appending(path: "vedette.yaml"), encoding: .utf8)
+        try home.write(
+            text.replacing("notify: out}", with: "notify: out}, {name: all, when: {appears: true}, notify: out}"))
+        #expect(await first.stop() == 0)
+        try await second.wait(for: .err) { $0.contains { $0.contains("reloaded: 1 source, 2 rules") } }
+        #expect(await second.stop() == 0)
+    }
+
+    @Test("SIGTERM ends a watcher that stands by with 0, and SIGHUP does not end it")
+    func signalsWhileStandingBy() async throws {
+        let first = try watcher()
+        try await first.wait(for: .err) { $0.contains { $0.contains("baseline") } }
+        let second = try watcher()
+        try await second.wait(for: .err) { $0.contains { $0.contains("standing by") } }
+        second.kill(SIGHUP)
+        #expect(await second.stop() == 0)
+        #expect(await first.stop() == 0)
+    }
+
     @Test("a server that stops is told once by the log and on standard output, and its return; no change is lost")
     func outage() async throws {
         let watcher = try watcher()

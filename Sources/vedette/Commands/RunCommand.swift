@@ -62,10 +62,15 @@ struct RunCommand: AsyncParsableCommand {
             let app = try await App(configuration, journal: place.open(), access: place.access, log: log)
             return try await runOnce(app, configuration)
         }
-        // A signal ends the program at once while it stands by.
-        let journal = try await place.openOrStandBy(configuration, log)
+        // At once, since nothing is under way, and libpq may wait for a server.
+        let signals = Signals {
+            log.finish()
+            Exit.endProcess()
+        }
+        let (journal, stoodBy) = try await place.openOrStandBy(configuration, log)
         // Before the program is assembled, which delivers pending messages at once.
-        let signals = Signals()
+        signals.beginWork()
+        if stoodBy { signals.reload() }
         let app = try await App(configuration, journal: journal, access: place.access, log: log)
         if isatty(STDERR_FILENO) == 1, self.log == .text {
             for line in StartScreen(configuration, journal: place.location).lines {
