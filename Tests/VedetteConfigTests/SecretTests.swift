@@ -226,7 +226,7 @@ struct SecretTests {
     func endless() {
         for script in ["sleep 600 & wait", "exec >&-; sleep 600", "yes hunter2"] {
             let problem = #expect(throws: SecretOrigin.Problem.self) {
-                try SecretOrigin.firstLine(of: ["sh", "-c", script], within: .milliseconds(200))
+                try SecretCommand.firstLine(of: ["sh", "-c", script], within: .milliseconds(200))
             }
             #expect(problem?.detail.contains("did not end within") == true)
         }

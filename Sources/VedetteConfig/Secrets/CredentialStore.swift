@@ -78,7 +78,7 @@ public struct CredentialStore: Sendable {
     public func place(of name: String) -> Place? {
         if let place = file(name) { return place }
         guard let lookup = lookup(name) else { return nil }
-        let value = try? SecretOrigin.firstLine(of: lookup, within: CredentialStore.writeLimit)
+        let value = try? SecretCommand.firstLine(of: lookup, within: CredentialStore.writeLimit)
         return value == nil ? nil : .secretService
     }
 

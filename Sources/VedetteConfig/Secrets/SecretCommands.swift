@@ -61,7 +61,7 @@ final class SecretCommands: Sendable {
 
     private func answer(to command: [String], by deadline: ContinuousClock.Instant) -> Answer {
         let limit = max(.milliseconds(1), deadline - .now)
-        let process = ChildProcess(SecretOrigin.child(command, within: limit))
+        let process = ChildProcess(SecretCommand.child(command, within: limit))
         let isCancelled = state.withLock { state in
             if !state.isCancelled { state.running[ObjectIdentifier(process)] = process }
             return state.isCancelled
@@ -69,7 +69,7 @@ final class SecretCommands: Sendable {
         if isCancelled { process.cancel() }
         defer { state.withLock { $0.running[ObjectIdentifier(process)] = nil } }
         return Result { () throws(SecretOrigin.Problem) in
-            try SecretOrigin.firstLine(of: process, command, within: self.limit)
+            try SecretCommand.firstLine(of: process, command, within: self.limit)
         }
     }
 }

@@ -40,10 +40,10 @@ enum SecretOrigin: Sendable, Hashable {
             }
             guard let lookup = store.lookup(name) else { throw SecretOrigin.missing(name, store) }
             do throws(Problem) {
-                return (try SecretOrigin.firstLine(of: lookup, within: SecretCommands.limit), nil)
+                return (try SecretCommand.firstLine(of: lookup, within: SecretCommands.limit), nil)
             } catch { throw SecretOrigin.missing(name, store) }
         case .command(let arguments):
-            return (try SecretOrigin.firstLine(of: arguments, within: SecretCommands.limit), nil)
+            return (try SecretCommand.firstLine(of: arguments, within: SecretCommands.limit), nil)
         }
     }
 
@@ -77,47 +77,6 @@ enum SecretOrigin: Sendable, Hashable {
     /// Returns what is there now, read on a thread of its own; nil when it cannot be read.
     func readAgain(_ environment: [String: String]) async -> String? {
         (try? await SystemThread.run { try? read(environment).value }) ?? nil
-    }
-
-    static func firstLine(of arguments: [String], within limit: Duration) throws(Problem) -> String {
-        try firstLine(of: ChildProcess(child(arguments, within: limit)), arguments, within: limit)
-    }
-
-    /// The program of a secret. What it prints to standard error is dropped, since it could hold the secret.
-    static func child(_ arguments: [String], within limit: Duration) -> ChildCommand {
-        var command = ChildCommand(arguments, timeLimit: limit)
-        command.output = .init(maximumSize, .fails)
-        return command
-    }
-
-    /// Runs a program and returns the first line that it prints. This blocks the calling thread.
-    static func firstLine(
-        of process: ChildProcess, _ arguments: [String], within limit: Duration
-    ) throws(Problem) -> String {
-        let name = "the command '\(arguments[0])'"
-        let run: ChildProcess.Output
-        do throws(ChildProcess.Failure) {
-            run = try process.runBlocking()
-        } catch {
-            switch error {
-            case .cannotStart(let code):
-                throw Problem(
-                    detail: "\(name) cannot be run: \(String(cString: strerror(code))); check its path and mode")
-            case .timedOut, .tooMuchOutput, .cancelled:
-                throw Problem(
-                    detail: "\(name) did not end within \(limit.components.seconds) s, or printed too much; mend it")
-            }
-        }
-        switch run.exit {
-        case .status(0): break
-        case .status(let status): throw Problem(detail: "\(name) failed with exit status \(status); run it by hand")
-        case .signal(let signal): throw Problem(detail: "\(name) failed with signal \(signal); run it by hand")
-        case .unknown: throw Problem(detail: "\(name) ended, but its exit status was lost; run it by hand")
-        }
-        guard let text = String(validating: run.output.prefix { $0 != 10 }, as: UTF8.self) else {
-            throw Problem(detail: "\(name) printed no UTF-8")
-        }
-        return try check(withoutLineEnd(text), "what \(name) printed")
     }
 
     /// Returns whether a secret that cannot be read may come without a restart in another environment: its file does not

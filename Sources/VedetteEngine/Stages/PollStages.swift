@@ -138,49 +138,13 @@ struct PollStages: Sendable {
 
     /// Returns the failure for a response without a usable body; nil for a body.
     func failure(of response: Response, method: String) -> PollResult? {
-        let retryAfter = response.headers.retryAfter(at: clock.now().wall)
-        if response.status == 304 {
-            let detail = "the server answered 'not modified' to a request that set no condition"
-            return PollResult(.failed(.protocol, detail: detail), retryAfter: retryAfter)
-        }
-        if let failure = Failure(status: response.status, method: method) {
-            let detail = PollStages.sentence(status: response.status, failure)
-            return PollResult(.failed(failure, detail: detail), retryAfter: retryAfter)
-        }
         // A command that prints nothing has succeeded; whether that is a document its kind decides.
-        guard response.body.isEmpty, CommandURL.arguments(source.url) == nil else { return nil }
-        let detail =
-            "the answer was \(response.status) with an empty body; a server may do so for a User-Agent that it does "
-            + "not know"
-        return PollResult(.failed(.empty, detail: detail), retryAfter: retryAfter)
-    }
-
-    static func sentence(status: Int, _ failure: Failure) -> String {
-        let remedy =
-            switch failure {
-            case .incomplete: incompleteness(of: status)
-            case .unauthorized: "; check user and password"
-            case .forbidden: "; these credentials may not read it"
-            case .notFound: "; check the path"
-            case .redirect: "; write the new address as the source's url"
-            default: ""
-            }
-        return "the server answered \(status)\(remedy)"
-    }
-
-    /// Names what a success without a complete representation is (RFC 9110 §15.3, RFC 4918 §11.1, RFC 3229 §10.4.1).
-    private static func incompleteness(of status: Int) -> String {
-        let name =
-            switch status {
-            case 202: "accepted: the answer is not ready yet"
-            case 204: "no content"
-            case 205: "reset content"
-            case 206: "partial content, though no range was asked for"
-            case 207: "multi-status, which is complete for PROPFIND and REPORT alone"
-            case 226: "IM used: the difference to an earlier answer"
-            default: "neither 200 nor 203"
-            }
-        return " (\(name)); it is not read as a complete list"
+        let mayBeEmpty = CommandURL.arguments(source.url) != nil
+        return ReadError(response, method: method, mayBeEmpty: mayBeEmpty).map { error in
+            PollResult(
+                .failed(error.failure, detail: error.detail),
+                retryAfter: response.headers.retryAfter(at: clock.now().wall))
+        }
     }
 
     // MARK: Read

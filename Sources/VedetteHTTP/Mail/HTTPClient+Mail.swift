@@ -6,9 +6,6 @@ import VedetteSystem
 
 /// Mail, in the same queue and the same loop as requests.
 extension HTTPClient: MailCarrier {
-    /// How long a server has to reply to QUIT, in milliseconds.
-    private static let quitTimeout: Int64 = 2000
-
     public func send(_ mail: Mail) async throws(FetchError) -> MailReply {
         try mail.validate()
         lastID += 1
@@ -86,7 +83,7 @@ extension HTTPClient: MailCarrier {
             case .closed: drop(transfer, nil)
             case .finalReply(let reply):
                 resume(transfer, .success(reply))
-                transfer.quitDeadline = KernelClock.monotonic.milliseconds + HTTPClient.quitTimeout
+                transfer.awaitQuit(now: KernelClock.monotonic.milliseconds)
                 advance(transfer)
             }
         } catch {

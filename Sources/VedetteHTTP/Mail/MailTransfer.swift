@@ -19,7 +19,7 @@ final class MailTransfer {
     /// Nil once it was resumed.
     var continuation: Continuation?
     /// When the connection is closed even without a reply to QUIT; nil until the final reply.
-    var quitDeadline: Int64?
+    private(set) var quitDeadline: Int64?
     /// Nil until libcurl has connected and logged in.
     private(set) var socket: curl_socket_t?
     /// The last reply that libcurl received.
@@ -34,6 +34,8 @@ final class MailTransfer {
     var awaitsFinalReply: Bool { dialogue.awaitsFinalReply && unsent.isEmpty }
 
     private static let chunk = 16 << 10
+    /// How long a server has to reply to QUIT, in milliseconds.
+    private static let quitTimeout: Int64 = 2000
 
     /// Nil when there is no memory.
     init?(_ id: RequestQueue.ID, _ mail: Mail, _ continuation: Continuation, now: Int64) {
@@ -43,6 +45,9 @@ final class MailTransfer {
     }
 
     deinit { curl_easy_cleanup(easy) }
+
+    /// The final reply is there, and the one to QUIT is still awaited.
+    func awaitQuit(now: Int64) { quitDeadline = now + MailTransfer.quitTimeout }
 
     /// Sets the options of the handle.
     ///
