@@ -101,8 +101,13 @@ class Scenario:
             self.world.retry(sink)
         begin = time.monotonic()
         self.must_recover("all faults stopped")
+        for _ in range(self.world.LATE_ENDS):
+            if not self.world.alive:
+                self.ensure_alive()
+                self.must_recover("all faults stopped")
         if not self.world.alive:
             self.world.odd.append("the watcher ended with %s after all faults had stopped" % self.world.collect())
+            self.world.stop()
             return
         self.notes["fresh_after"] = round(time.monotonic() - begin, 2)
         polls = self.world.lists.polls  # two more polls of each list: what is gone is gone after the second

@@ -79,6 +79,8 @@ class SharedWorld(World):
     """One configuration, and three watchers that have it."""
 
     NAMES = ("north", "south", "west")
+    # One that lost its registration to the last fault notices that only when it can write again; then its unit starts it again.
+    LATE_ENDS = len(NAMES)
 
     def __init__(self, vedette, work, faults=None):
         # PostgreSQL runs as another user where this is root, and must reach its directory.

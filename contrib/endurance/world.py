@@ -164,6 +164,7 @@ class World:
     """One configuration, one state, and the watcher that has them."""
 
     SURE = ("a", "b")  # the sinks that get every change
+    LATE_ENDS = 0  # how often a watcher may end after the last fault, and because of it
 
     def __init__(self, vedette, work, sources=6, items=8, sinks=("a", "b", "c"), every="150ms", faults=None, state=None,
                  address="127.0.0.1"):
