@@ -1,17 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import VedetteCore
 import VedetteSystem
 
 /// Starts the user's browser.
 enum Browser {
     /// Opens a link with `xdg-open`, in a session of its own that outlives the watcher.
-    /// - Parameter link: as `DesktopNotification.webLink` returns it: systemd-run expands `${NAME}` in its arguments.
+    /// - Parameter link: as `link` returns it: systemd-run expands `${NAME}` in its arguments.
     static func open(_ link: String) {
         let words = words(for: link, process: getpid(), cgroup: cgroup()) { getenv($0).map { String(cString: $0) } }
         // Where both fail there is nobody to tell: the user sees that nothing opens.
         for words in [words, ["xdg-open", link]] where (try? ChildProcess.launch(words)) != nil { return }
     }
+
+    /// Returns the URL in a form that a browser opens and that nothing on the way expands: `$` and braces (systemd-run),
+    /// quotes, blanks, controls and everything outside ASCII are percent-encoded, and escapes are kept. Returns nil for
+    /// anything but http and https: another scheme could start a program of a stranger's choice.
+    static func link(_ url: String) -> String? {
+        let bytes = Array(url.utf8)
+        var link = ""
+        for (i, byte) in bytes.enumerated() {
+            let isEscape = byte == UInt8(ascii: "%") && bytes[(i + 1)...].prefix(2).count(where: isHexDigit) == 2
+            if isEscape || plain.contains(byte) {
+                link.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                link += WebURL.encoded(byte)
+            }
+        }
+        return link.utf8.count <= 8192 ? WebURL(link)?.text : nil
+    }
+
+    /// Characters of a URL that are kept: RFC 3986 §2.2 and §2.3 without `$` and `'`.
+    private static let plain = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!&()*+,;=".utf8)
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
     /// The variables of a desktop session that a browser needs.
     private static let session = [

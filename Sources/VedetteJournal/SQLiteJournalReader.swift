@@ -53,7 +53,7 @@ final class SQLiteJournalReader: JournalReader {
     }
 
     func events(matching text: String) async throws(JournalError) -> [Event] {
-        try await store.read { try EventRows.matching($0, text, limit: 10) }
+        try await store.read { try EventRows.matching($0, text, limit: EventRow.maximumMatching) }
     }
 
     func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus] {

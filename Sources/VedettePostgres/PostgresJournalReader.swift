@@ -34,7 +34,7 @@ struct PostgresJournalReader: JournalReader {
     }
 
     func events(matching text: String) async throws(JournalError) -> [Event] {
-        try await read { try EventRows.matching($0, text, limit: 10) }
+        try await read { try EventRows.matching($0, text, limit: EventRow.maximumMatching) }
     }
 
     func deliveries(ofMessage text: String) async throws(JournalError) -> [DeliveryStatus] {
@@ -91,33 +91,7 @@ struct PostgresJournalReader: JournalReader {
 
     func lastSeq() async throws(JournalError) -> Int64 { try await read(EventRows.lastSeq) }
 
-    /// Checks what the tables must have in common. The pages are the server's: `pg_amcheck` checks them.
     func damages() async throws(JournalError) -> [String] {
-        try await read { connection in
-            let rows = try connection.run([
-                SQLCommand("select count(*) from event where seq > (select last_seq from journal)"),
-                SQLCommand("select count(*) from delivery where id > (select last_delivery from journal)"),
-                SQLCommand(
-                    "select count(*) from delivery d where event is not null and not exists "
-                        + "(select 1 from event where seq = d.event)"),
-                SQLCommand(
-                    """
-                    select count(*) from (
-                      select sink, state, count(*) as count, sum(bytes) as bytes from delivery
-                        where ended_at is null or state = 'dead' group by sink, state) as found
-                      full join (select * from queue_total where count <> 0 or bytes <> 0) as kept
-                        using (sink, state)
-                      where found.count is distinct from kept.count or found.bytes is distinct from kept.bytes
-                    """),
-            ])
-            let names = [
-                "events have a higher number than the last one given", "messages have a higher number than the last",
-                "messages name an event that is missing", "totals of queues differ from their rows",
-            ]
-            return try zip(rows, names).compactMap { rows, name in
-                let count = try rows.first?.int(0) ?? 0
-                return count > 0 ? "\(count) \(name)" : nil
-            }
-        }
+        try await read(PostgresDamage.find)
     }
 }

@@ -19,7 +19,7 @@ struct ChatReplyTests {
     func statuses(_ sample: ChatSample) async throws {
         for status in 100...599 {
             let outcome = try await outcome(sample.kind, status, "<html>no JSON</html>")
-            #expect(outcome == WebhookOutcome.of(status: status, retryAfter: nil), "\(status)")
+            #expect(outcome == ReceiverOutcome.of(status: status, retryAfter: nil), "\(status)")
         }
     }
 

@@ -66,7 +66,7 @@ struct RateLimiterTests {
 
     @Test("a burst gets slots at once, then there is one per interval, and a pause refills the burst")
     func burst() {
-        var limiter = RateLimiter(CallRate(every: .seconds(2), burst: 3))
+        var limiter = ChatRateLimiter(CallRate(every: .seconds(2), burst: 3))
         let minute = Duration.seconds(60)
         let first = (0..<5).map { _ in limiter.reserve(at: Self.at(1000), limit: minute) }
         #expect(first == [0, 0, 0, 2, 4].map { .reserved(wait: .seconds($0)) })
@@ -77,7 +77,7 @@ struct RateLimiterTests {
 
     @Test("a wait beyond the limit reserves no slot")
     func tooLate() {
-        var limiter = RateLimiter(CallRate(every: .seconds(10), burst: 1))
+        var limiter = ChatRateLimiter(CallRate(every: .seconds(10), burst: 1))
         #expect(limiter.reserve(at: Self.at(0), limit: .seconds(15)) == .reserved(wait: .zero))
         #expect(limiter.reserve(at: Self.at(0), limit: .seconds(15)) == .reserved(wait: .seconds(10)))
         #expect(limiter.reserve(at: Self.at(0), limit: .seconds(15)) == .tooLate(wait: .seconds(20)))
@@ -86,7 +86,7 @@ struct RateLimiterTests {
 
     @Test("a pause that the service asks for delays all calls, and ends with one call and not with a burst")
     func hold() {
-        var limiter = RateLimiter(CallRate(every: .seconds(1), burst: 5))
+        var limiter = ChatRateLimiter(CallRate(every: .seconds(1), burst: 5))
         limiter.pause(for: .seconds(30), at: Self.at(0))
         #expect(limiter.reserve(at: Self.at(0), limit: .seconds(60)) == .reserved(wait: .seconds(30)))
         #expect(limiter.reserve(at: Self.at(0), limit: .seconds(60)) == .reserved(wait: .seconds(31)))

@@ -75,7 +75,9 @@ struct ReceiverContractTests {
     func statuses(_ sample: ChatSample) async throws {
         let (outcomes, seen) = try await Self.outcomes(sample, (100...599).map { "status-\($0)" })
         for status in 100...599 {
-            let (outcome, expected) = (outcomes["status-\(status)"], WebhookOutcome.of(status: status, retryAfter: nil))
+            let (outcome, expected) = (
+                outcomes["status-\(status)"], ReceiverOutcome.of(status: status, retryAfter: nil)
+            )
             #expect(outcome?.name == expected.name, "\(status): \(String(describing: outcome))")
             // Without a final answer the connection was closed, and a request on a closed one may be repeated once.
             let count = seen.filter { $0.agent == "status-\(status)" }.count

@@ -175,7 +175,7 @@ struct RetryAfterTests {
         ] as [(String, Int?)])
     func parse(_ text: String, _ seconds: Int?) {
         let asked = ResponseHeaders([("Retry-After", text)]).retryAfter(at: now)
-        let outcome = WebhookOutcome.of(status: 503, retryAfter: asked)
+        let outcome = ReceiverOutcome.of(status: 503, retryAfter: asked)
         #expect(outcome == .retry(reason: "the receiver answered 503", after: seconds.map { .seconds($0) }))
     }
 }

@@ -42,6 +42,27 @@ struct JournalFiles: Sendable, Hashable {
         Glibc.close(file)
     }
 
+    /// Creates an empty file that only its owner can read.
+    /// - Throws: `.readOnly` where it exists or cannot be created.
+    static func newFile(_ path: String) throws(JournalError) -> JournalFiles {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            let code = errno
+            throw JournalError(
+                .readOnly, "failed to create \(path) (\(String(cString: strerror(code)))): choose a new file")
+        }
+        Glibc.close(file)
+        let (directory, name) =
+            path.lastIndex(of: "/").map { (path[..<$0], path[path.index(after: $0)...]) } ?? (".", path[...])
+        return JournalFiles(directory: directory.isEmpty ? "/" : String(directory), name: String(name))
+    }
+
+    /// The size of a file in bytes; 0 where there is none.
+    static func size(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
     /// What happened to a journal, for those who watch its directory.
     enum Change {
         /// The watcher committed something.

@@ -13,6 +13,7 @@ final class Connection: @unchecked Sendable {
     /// The time that the server has for one statement, and for the lock of a row.
     private static let statementTimeout = Duration.seconds(30)
     private static let lockTimeout = Duration.seconds(5)
+    private static let answerTimeout = statementTimeout + lockTimeout
     /// The server ends a transaction whose client is gone without a word, so that its locks do not stay. No transaction of a
     /// watcher waits for anything else than the server; a copy, which waits for its other side, has no such limit.
     private static let idleTimeout = Duration.seconds(10)
@@ -106,7 +107,7 @@ final class Connection: @unchecked Sendable {
     }
 
     private func exchange(_ commands: [SQLCommand]) throws(PostgresError) -> [SQLRows] {
-        let deadline = ContinuousClock.now + Self.statementTimeout + Self.lockTimeout
+        let deadline = ContinuousClock.now + Self.answerTimeout
         let steps = try send(commands)
         var rows: [SQLRows] = []
         var failure: PostgresError?
@@ -226,7 +227,9 @@ final class Connection: @unchecked Sendable {
 
     private func wait(isWriting: Bool, before deadline: ContinuousClock.Instant) throws(PostgresError) {
         let left = deadline - .now
-        guard left > .zero else { throw PostgresError(.lost, "no answer within a minute") }
+        guard left > .zero else {
+            throw PostgresError(.lost, "no answer within \(Self.answerTimeout.components.seconds) s")
+        }
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN | (isWriting ? POLLOUT : 0)), revents: 0)
         _ = poll(&descriptor, 1, Int32(clamping: left.wholeMilliseconds + 1))
     }

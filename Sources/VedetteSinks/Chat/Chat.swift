@@ -54,7 +54,7 @@ struct ChatReply: Sendable {
     /// Returns the outcome by the status alone, with the service's own error code where it may be shown.
     /// - Parameter wait: the wait that the body asks for, which wins over Retry-After.
     func outcome(_ code: String? = nil, wait: Duration? = nil) -> Outcome {
-        explained(WebhookOutcome.of(status: status, retryAfter: wait ?? retryAfter), code)
+        explained(ReceiverOutcome.of(status: status, retryAfter: wait ?? retryAfter), code)
     }
 
     /// Pauses the sink: the address, the token or the room is wrong, and only a person can change that.

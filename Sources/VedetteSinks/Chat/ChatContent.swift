@@ -39,6 +39,8 @@ struct ChatContent: Sendable {
 
     /// Further facts would not be read.
     static let maximumFacts = 8
+    /// Further labels are left out, in mail too.
+    static let maximumTags = 8
 
     init(_ message: Message) {
         let event = message.event
@@ -50,7 +52,7 @@ struct ChatContent: Sendable {
         color = ChatColor(of: event)
         let isNamed = ChatContent.names(event, title: title, text: text)
         origin = isNamed ? message.rule : "\(event.source) · \(message.rule)"
-        tags = Array(message.tags.prefix(ChatContent.maximumFacts))
+        tags = Array(message.tags.prefix(ChatContent.maximumTags))
         let main = message.change
         facts = event.changes.filter { $0 != main }.prefix(ChatContent.maximumFacts).map { Fact($0) }
         sourceThread = ChatContent.name([event.source])

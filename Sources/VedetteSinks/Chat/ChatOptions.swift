@@ -9,50 +9,13 @@ extension SinkKindEntry {
         _ name: String, _ summary: String, _ options: [OptionSpec], isHosted: Bool = false,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any Chat
     ) -> SinkKindEntry {
-        let timeout = OptionSpec("timeout", .duration, "How long one attempt may take.", default: "20s")
         return SinkKindEntry(
-            name: name, summary: summary, options: options + (isHosted ? [.tls] : []) + [timeout],
+            name: name, summary: summary, options: options + (isHosted ? [.tls] : []) + [.timeout],
             make: { options throws(OptionProblem) in
                 let (chat, timeout) = (try make(options), try options.timeout())
                 let tls = options.tls("tls")
                 return { ChatSink(name: $0, chat: chat, timeout: timeout, tls: tls, services: $1) }
             })
-    }
-}
-
-extension OptionSpec {
-    /// The same keys as a server's `tls:`.
-    static let tls = OptionSpec(
-        "tls", .tls, "How the receiver's certificate is verified, and which certificate is sent to it.")
-}
-
-extension Options {
-    func timeout() throws(OptionProblem) -> Duration {
-        let timeout = duration("timeout") ?? .seconds(20)
-        guard timeout >= .milliseconds(1), timeout <= .seconds(30) else {
-            throw OptionProblem("timeout", detail: "must be longer than nothing and at most 30s")
-        }
-        return timeout
-    }
-
-    /// Returns a text on one line, for a field of a payload or a path.
-    func line(_ name: String) throws(OptionProblem) -> String? {
-        guard let text = text(name) else { return nil }
-        if text.trimmed().isEmpty { throw OptionProblem(name, detail: "is empty; write a value or remove the key") }
-        guard !text.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
-            throw OptionProblem(name, detail: "has a line break or control character; write one line")
-        }
-        return text
-    }
-
-    /// Returns the address of the user's own server, or of the service.
-    func base(_ name: String = "url", standard: String? = nil) throws(OptionProblem) -> String {
-        let url = text(name) ?? secret(name)?.value ?? standard ?? ""
-        if let problem = ReceiverURL.problem(url) { throw OptionProblem(name, detail: problem) }
-        if url.contains("?") || url.contains("#") {
-            throw OptionProblem(name, detail: "is the server's address alone; remove what begins with ? or #")
-        }
-        return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 }
 

@@ -13,12 +13,12 @@ final class ChatSink: Sink {
     private let timeout: Duration
     private let tls: TLSPolicy
     private let services: SinkServices
-    private let limiter: Mutex<RateLimiter>
+    private let limiter: Mutex<ChatRateLimiter>
 
     init(name: String, chat: any Chat, timeout: Duration, tls: TLSPolicy, services: SinkServices) {
         (self.name, self.chat, self.timeout) = (name, chat, timeout)
         (self.tls, self.services) = (tls, services)
-        limiter = Mutex(RateLimiter(chat.rate))
+        limiter = Mutex(ChatRateLimiter(chat.rate))
     }
 
     func deliver(_ message: Message) async -> Outcome {
@@ -66,7 +66,7 @@ final class ChatSink: Sink {
             }
             return await outcome(chat.outcome(of: reply), reply)
         } catch {
-            return WebhookOutcome.of(error)
+            return ReceiverOutcome.of(error)
         }
     }
 
@@ -113,32 +113,5 @@ final class ChatSink: Sink {
             method: post.method, url: post.url, headers: headers + post.headers, body: post.json.bytes,
             credentials: post.credentials, tls: tls, lane: .deliveries, group: name,
             limits: .delivery(within: timeout), redirects: 0)
-    }
-}
-
-extension ChatReply {
-    init(_ response: Response, at now: Timestamp, secrets: [Secret]) {
-        let headers = response.headers
-        self.init(
-            status: response.status, body: response.body, retryAfter: headers.retryAfter(at: now), secrets: secrets)
-        guard headers["X-RateLimit-Remaining"] == "0", let seconds = headers["X-RateLimit-Reset-After"] else { return }
-        pause = Double(seconds).flatMap(ChatReply.wait(seconds:))
-    }
-
-    /// Returns the wait that a body asks for, at most an hour; nil when it asks for none.
-    static func wait(seconds: Double?) -> Duration? {
-        guard let seconds, seconds > 0 else { return nil }
-        return .milliseconds(Int64((min(seconds, 3600) * 1000).rounded(.up)))
-    }
-}
-
-extension FetchLimits {
-    /// The limits of one delivery attempt. Replies are read up to 64 KiB.
-    static func delivery(within timeout: Duration) -> FetchLimits {
-        var limits = FetchLimits()
-        (limits.received, limits.inflated) = (64 << 10, 64 << 10)
-        (limits.total, limits.firstByte) = (timeout, timeout)
-        limits.connect = min(limits.connect, timeout)
-        return limits
     }
 }

@@ -12,7 +12,7 @@ enum MailKind {
                 required: true),
             OptionSpec(
                 "starttls", .choice(Mail.Upgrade.allCases.map(\.rawValue)),
-                "Whether a connection of smtp:// goes on in TLS; on this machine the default is `optional`.",
+                "Whether a connection of smtp:// goes on in TLS; on this machine and without a login the default is `never`.",
                 default: "required"),
             OptionSpec("user", .text, "For the login, with `password`."),
             OptionSpec("password", .secret, "For the login, with `user`."),

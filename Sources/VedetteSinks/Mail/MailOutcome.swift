@@ -28,7 +28,7 @@ enum MailOutcome {
     /// Maps a failed transfer to an outcome. Whether the server took the mail is unknown, so it is sent again with the same
     /// Message-ID.
     static func of(_ error: FetchError) -> Outcome {
-        error.failure == .unauthorized ? .paused(reason: error.detail) : WebhookOutcome.of(error)
+        error.failure == .unauthorized ? .paused(reason: error.detail) : ReceiverOutcome.of(error)
     }
 
     private static func place(_ reply: MailReply, _ recipients: [String]) -> String {

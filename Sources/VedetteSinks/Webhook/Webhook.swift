@@ -28,8 +28,7 @@ public enum WebhookKind {
             OptionSpec(
                 "format", .choice(Format.allCases.map(\.rawValue)),
                 "How the values in `body` are escaped, and its content type.", default: "json"),
-            .tls,
-            OptionSpec("timeout", .duration, "How long one attempt may take.", default: "20s"),
+            .tls, .timeout,
         ],
         showsTexts: false,
         make: { options throws(OptionProblem) in
@@ -52,11 +51,11 @@ struct WebhookSink: Sink {
         }
         do throws(FetchError) {
             let response = try await services.fetcher.fetch(request)
-            let outcome = WebhookOutcome.of(
+            let outcome = ReceiverOutcome.of(
                 status: response.status, retryAfter: response.headers.retryAfter(at: services.clock.now().wall))
             return await SecretRefresh.outcome(outcome, of: settings.secrets)
         } catch {
-            return WebhookOutcome.of(error)
+            return ReceiverOutcome.of(error)
         }
     }
 

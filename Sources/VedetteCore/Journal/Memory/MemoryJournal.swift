@@ -121,7 +121,7 @@ public final class MemoryJournal: Journal, JournalMaintenance, JournalAccess, Jo
         read { state in
             Array(
                 state.events.filter { $0.id.description.hasPrefix(text) || String($0.seq) == text }
-                    .sorted { $0.id.description < $1.id.description }.prefix(10))
+                    .sorted { $0.id.description < $1.id.description }.prefix(EventRow.maximumMatching))
         }
     }
 

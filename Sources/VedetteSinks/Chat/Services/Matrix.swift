@@ -121,14 +121,3 @@ struct Matrix: Chat {
         }
     }
 }
-
-extension Options {
-    /// Returns the token, if it can go into a header.
-    func token() throws(OptionProblem) -> Secret {
-        let token = secret("token") ?? Secret(text("token") ?? "")
-        guard !token.value.isEmpty, token.value.utf8.allSatisfy({ (33...126).contains($0) }) else {
-            throw OptionProblem("token", detail: "is empty, or holds a space or a character outside ASCII")
-        }
-        return token
-    }
-}

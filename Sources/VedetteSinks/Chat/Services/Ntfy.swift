@@ -95,14 +95,3 @@ struct Ntfy: Chat {
         return reply.outcome(reply.json?["code"]?.int64.map { "code \($0)" })
     }
 }
-
-extension Options {
-    func login() throws(OptionProblem) -> Credentials? {
-        switch (text("user"), secret("password")) {
-        case (let user?, let password?): return Credentials(user: user, password: password)
-        case (nil, nil): return nil
-        case (_?, nil): throw OptionProblem("user", detail: "needs `password` beside it")
-        case (nil, _?): throw OptionProblem("password", detail: "needs `user` beside it")
-        }
-    }
-}

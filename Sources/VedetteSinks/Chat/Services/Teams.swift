@@ -121,7 +121,7 @@ struct Teams: Chat {
         let digits = reply.text.split(separator: "HTTP error ").dropFirst().first?.prefix { $0.isASCII && $0.isNumber }
         let inner = digits.flatMap { Int($0) } ?? 500
         let reason = "the receiver answered 200, but Teams \(inner)"
-        return switch WebhookOutcome.of(status: inner, retryAfter: reply.retryAfter) {
+        return switch ReceiverOutcome.of(status: inner, retryAfter: reply.retryAfter) {
         case .delivered, .retry: .retry(reason: reason, after: reply.retryAfter)
         case .rejected: .rejected(reason: reason)
         case .paused: .paused(reason: reason)

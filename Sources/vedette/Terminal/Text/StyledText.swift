@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteSinks
+import VedetteCore
 
 /// Text that a terminal shows as it is meant: the only escape sequences in it are the palette's.
 struct StyledText: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteSinks
+import VedetteCore
 
 /// Breaks text into lines of a terminal, at spaces where there are some.
 enum WrappedText {

@@ -4,10 +4,7 @@ public import VedetteCore
 
 /// Maps a receiver's answer to an outcome, as Standard Webhooks 1.0 and CloudEvents' HTTP webhooks agree.
 /// No reason quotes the receiver's body, the URL or a header.
-public enum WebhookOutcome {
-    /// The longest Retry-After that is obeyed, so that a receiver cannot park a delivery for ever.
-    public static let longestRetryAfter = Duration.seconds(3600)
-
+public enum ReceiverOutcome {
     /// - Parameter retryAfter: the value of the Retry-After header.
     public static func of(status: Int, retryAfter: Duration?) -> Outcome {
         switch status {
@@ -31,6 +28,7 @@ public enum WebhookOutcome {
     }
 
     private static func retry(_ status: Int, _ retryAfter: Duration?) -> Outcome {
-        .retry(reason: "the receiver answered \(status)", after: retryAfter.map { min($0, longestRetryAfter) })
+        // A receiver cannot park a delivery for ever.
+        .retry(reason: "the receiver answered \(status)", after: retryAfter.map { min($0, RetryPolicy.longest) })
     }
 }

@@ -14,7 +14,7 @@ struct CallRate: Sendable, Hashable {
 ///
 /// The dispatcher's `rate` cannot replace it: a service's limit allows bursts, may depend on an option, and a 429 for one
 /// message delays all messages of the sink.
-struct RateLimiter: Sendable {
+struct ChatRateLimiter: Sendable {
     /// The time at which all reserved slots have passed.
     private var nextFree = BootTime(milliseconds: .min)
     private let rate: CallRate

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import VedetteCore
-
 /// Formats an event as one line for people: `10:42:07  lab-systems  prod-1  Starting → Ready for use (after 4 min 12 s)`.
 /// The line has no line break and no character that a terminal obeys.
 public struct EventLine: Sendable {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteCore
+
+extension DesktopNotification {
+    /// Its raw value is the action's key on the bus.
+    enum Button: String, Sendable, Hashable {
+        case open, snooze, mute
+        case muteEverywhere = "mute-everywhere"
+
+        var label: String {
+            switch self {
+            case .open: "Open"
+            case .snooze: "Snooze 1 h"
+            case .mute: "Mute here"
+            case .muteEverywhere: "Mute everywhere"
+            }
+        }
+    }
+
+    /// The subject of `Snooze 1 h` and of both buttons that mute a rule.
+    struct Subject: Sendable, Hashable {
+        var rule: String
+        /// The sink that shows the notification: `Mute here` silences no other.
+        var sink: String
+        var source: String
+        /// The item's key.
+        var item: String?
+    }
+
+    var buttons: [Button] { (link == nil ? [] : [.open]) + (subject == nil ? [] : [.snooze, .mute, .muteEverywhere]) }
+
+    /// Returns the silence that a press of the button creates; nil for `Open`.
+    func silence(by button: Button, at now: Timestamp) -> Silence? {
+        guard let subject else { return nil }
+        switch button {
+        case .open: return nil
+        case .snooze:
+            return Silence(
+                rule: subject.rule, source: subject.source, item: subject.item,
+                until: now.advanced(by: .seconds(3600)), created: now)
+        case .mute: return Silence(rule: subject.rule, sink: subject.sink, created: now)
+        case .muteEverywhere: return Silence(rule: subject.rule, created: now)
+        }
+    }
+}
