@@ -78,7 +78,7 @@ struct ConfigurationBuilder {
 
     private func sections(_ files: [ConfigurationFile]) -> Sections {
         var sections = Sections()
-        let budget = Budget()
+        let budget = AliasBudget()
         for file in files {
             guard let root = YAMLDocument.root(of: file, budget: budget, findings), !root.isAbsent,
                 let map = MapReader(root, "the file", keys: ConfigurationKeys.top, findings)

@@ -368,7 +368,7 @@ public enum ConfigurationKeys {
     /// The keys of `retain`.
     public static let retain = [
         KeySpec("events", "duration", "How long events are kept.", default: "30d"),
-        KeySpec("size", "size", "How large the journal may grow."),
+        KeySpec("size", "size", "How large the journal may grow.", default: "1GB"),
     ]
 
     /// The keys of `journal`.

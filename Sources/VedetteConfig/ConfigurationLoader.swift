@@ -92,7 +92,7 @@ public struct ConfigurationLoader: Sendable {
         let findings = Findings()
         guard let path = findPath(findings) else { return [] }
         return ConfigurationFile.all(in: path, findings).filter(isWanted).compactMap {
-            YAMLDocument.root(of: $0, budget: Budget(), findings)
+            YAMLDocument.root(of: $0, budget: AliasBudget(), findings)
         }
     }
 

@@ -14,6 +14,19 @@ struct JSONResourceTests {
         return try Fixture.kind("json", options).read(&page)
     }
 
+    @Test("a change behind the limit of a stored text is a change, of HTML too", arguments: [false, true])
+    func longText(isHTML: Bool) throws {
+        let long = String(repeating: "word ", count: 20_000)
+        func digest(_ end: String) throws -> UInt64? {
+            let options: [String: OptionValue] = [
+                "key": .text("id"), "fields": .map([("text", .text("text"))]),
+                "html": .list(isHTML ? [.text("text")] : []),
+            ]
+            return try read(options, #"[{"id": 1, "text": "\#(long)\#(end)"}]"#).items.first?.digest
+        }
+        #expect(try digest("a") != digest("b"))
+    }
+
     @Test("items, composite key and state, nested fields and a relative link")
     func runs() throws {
         let page = try read(

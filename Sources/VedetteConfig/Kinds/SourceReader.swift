@@ -57,11 +57,8 @@ struct SourceReader {
 }
 
 extension SourceReader {
-    /// The least interval.
-    private static let minimumInterval = Duration.milliseconds(100)
-
     private func interval(_ map: MapReader, default: Duration) -> PollInterval {
-        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: SourceReader.minimumInterval) }
+        let every = map["every"].flatMap { scalars.duration($0, "'every'", atLeast: PollInterval.shortest) }
         var interval = PollInterval(every: every ?? `default`, isExplicit: map.has("every"))
         guard let node = map["while"],
             let inner = MapReader(node, "'while'", keys: ConfigurationKeys.interval, findings)
@@ -70,7 +67,7 @@ extension SourceReader {
         }
         interval.whileStates = inner["state"].flatMap { scalars.texts($0, "'state'") } ?? []
         interval.whileEvery = inner["every"].flatMap {
-            scalars.duration($0, "'every'", atLeast: SourceReader.minimumInterval)
+            scalars.duration($0, "'every'", atLeast: PollInterval.shortest)
         }
         return interval
     }

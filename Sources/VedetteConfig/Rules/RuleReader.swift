@@ -35,7 +35,7 @@ struct RuleReader {
         }
         var rule = Rule(
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
-            gates: gates, matchesExisting: when.matchesExisting, identity: identity(of: map, name))
+            gates: gates, matchesExisting: when.matchesExisting, identity: RuleIdentity.of(map, name))
         rule.tests = tests.map(\.test)
         return ReadRule(rule: rule, node: node, place: nameNode.place, testPlaces: tests.map(\.place))
     }
@@ -47,19 +47,6 @@ struct RuleReader {
                 (self.scalars.oneOrMany(node, "'notify'") ?? []).flatMap { self.notices($0, scope) }.map(\.0)
             }, findings: findings
         ).gates(map)
-    }
-
-    /// Returns a digest of name, `when`, `for`, `limit`, `nothing` and `at_least`. A rule keeps its memory over a reload while
-    /// it is the same.
-    private func identity(of map: MapReader, _ name: String) -> UInt64 {
-        var digest = StableHash()
-        digest.add(name)
-        // Rules without a later key keep the identity that they had before it existed.
-        for key in ["when", "for", "limit"] + ["nothing", "at_least"].filter(map.has) {
-            digest.add(key)
-            map.value(key)?.add(to: &digest)
-        }
-        return digest.value
     }
 
     private func notices(_ map: MapReader, stop: Bool, _ scope: NameScope) -> [Rule.NotificationTarget] {

@@ -5,9 +5,9 @@ public import VedetteCore
 /// Settings of the whole program.
 public struct Settings: Sendable {
     /// How long events are kept.
-    public var keepEvents: Duration = .seconds(30 * 86_400)
+    public var keepEvents = Retention.events
     /// Size in bytes above which the journal loses events younger than `keepEvents`.
-    public var keepBytes: Int64 = 1_000_000_000
+    public var keepBytes = Retention.journalBytes
     /// The age at which a pending delivery is given up.
     public var giveUp: Duration = .seconds(72 * 3600)
     /// The database of the journal; nil for SQLite in the state directory.

@@ -6,7 +6,7 @@ import Yams
 /// Parses one file.
 enum YAMLDocument {
     /// Returns the root of a file; nil for an empty file, and for one that is no YAML, which is an error.
-    static func root(of file: ConfigurationFile, budget: Budget, _ findings: Findings) -> YAMLNode? {
+    static func root(of file: ConfigurationFile, budget: AliasBudget, _ findings: Findings) -> YAMLNode? {
         if AliasGuard.isBomb(file.text) {
             findings.error(
                 Place(file: file.path, line: 1, column: 1),

@@ -6,29 +6,12 @@ import Yams
 /// The file that nodes belong to.
 final class YAMLSource {
     let file: ConfigurationFile
-    let budget: Budget
+    let budget: AliasBudget
     /// The lines of the file, to find the place of a character inside a scalar.
     private(set) lazy var lines = file.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         .map { Array($0) }
 
-    init(file: ConfigurationFile, budget: Budget) { (self.file, self.budget) = (file, budget) }
-}
-
-/// Bounds the number of nodes that one load reads. Aliases count as often as they are used, since nested aliases are small
-/// only on disk.
-final class Budget {
-    private var left = 2_000_000
-    private var isReported = false
-
-    func spend(_ count: Int, at place: Place, _ findings: Findings) -> Bool {
-        left -= count
-        if left < 0, !isReported {
-            isReported = true
-            findings.end(
-                place, "the files hold more than 2000000 values once aliases (*name) are replaced; remove some")
-        }
-        return left >= 0
-    }
+    init(file: ConfigurationFile, budget: AliasBudget) { (self.file, self.budget) = (file, budget) }
 }
 
 /// A node of a file.

@@ -2,6 +2,10 @@
 
 /// How long things are kept.
 public struct Retention: Sendable, Hashable {
+    /// How long events are kept unless `retain` says otherwise.
+    public static let events = Duration.seconds(30 * 86_400)
+    /// Size in bytes above which a journal loses younger events, unless `retain` says otherwise.
+    public static let journalBytes: Int64 = 1_000_000_000
     /// How long a source that is configured no longer is kept with its items, counted from its last poll.
     public static let removedSources = Duration.seconds(7 * 86_400)
 

@@ -46,7 +46,7 @@ enum FeedJSON {
             let summary = try reader.read(&page.bytes) { row in items.add(entry(row, url, &items)) }
             guard let version = summary.document[0].text, isVersion(version) else { throw noFeed }
             items.setAuthor((summary.document[3].text ?? summary.document[2].text).map { [$0] } ?? [])
-            let next = summary.document[1].text.flatMap { FeedLinks.resolve($0, against: url) }
+            let next = summary.document[1].text.flatMap { FeedLinkResolver.resolve($0, against: url) }
                 .flatMap { WebURL($0) == nil ? nil : $0 }
             let mended = summary.warnings.map { "lenient: \($0)" }
             return Page(items: items.all, next: next.map { NextPage($0) }, warnings: mended + items.warnings)
@@ -74,9 +74,9 @@ enum FeedJSON {
         let title = FeedText.plain.read(row.bytes(Column.title.rawValue), limit: FeedOptions.titleLimit)
         entry.offer(title: title, .own)
         for column in [Column.url, .externalURL] where entry.link == nil {
-            entry.link = text(column).flatMap { FeedLinks.resolve($0, against: url) }
+            entry.link = text(column).flatMap { FeedLinkResolver.resolve($0, against: url) }
         }
-        entry.enclosure = text(.attachment).flatMap { FeedLinks.resolve($0, against: url) }
+        entry.enclosure = text(.attachment).flatMap { FeedLinkResolver.resolve($0, against: url) }
         for (column, form, source) in bodies where row.kind(column.rawValue) == .string && entry.wants(source) {
             entry.offer(form.read(row.bytes(column.rawValue), limit: items.contentLimit), source)
         }

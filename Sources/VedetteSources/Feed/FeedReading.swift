@@ -6,7 +6,7 @@ import VedetteDocument
 /// Makes entries from the elements of a feed in RSS or Atom. Only the direct children of an entry count: extensions nest elements
 /// of the same names (`activity:object` has an `id` of its own).
 struct FeedReading {
-    private var links: FeedLinks
+    private var links: FeedLinkResolver
     private(set) var items: FeedItems
     private(set) var head = FeedHead()
 
@@ -22,7 +22,7 @@ struct FeedReading {
     private var authorAddress: String?
 
     init(url: String, options: FeedOptions, receivedAt: Timestamp) {
-        links = FeedLinks(url: url)
+        links = FeedLinkResolver(url: url)
         items = FeedItems(options, url: url, receivedAt: receivedAt)
     }
 
@@ -81,7 +81,7 @@ struct FeedReading {
 
     /// Takes the address of the next page, or of the archive before this document (RFC 5005).
     private mutating func pageLink(_ element: borrowing XMLElement) -> XMLAction {
-        switch FeedLinks.relation(element) {
+        switch FeedLinkResolver.relation(element) {
         case .next: head.next = links.target(element) ?? head.next
         case .archive: head.archive = links.target(element) ?? head.archive
         default: break
@@ -158,10 +158,10 @@ struct FeedReading {
             links.hold(element)
             return .text
         }
-        switch FeedLinks.relation(element) {
+        switch FeedLinkResolver.relation(element) {
         case .alternate:
             guard let target = links.target(element) else { return .skip }
-            if entry.page == nil, FeedLinks.isPage(element) { entry.page = target }
+            if entry.page == nil, FeedLinkResolver.isPage(element) { entry.page = target }
             if entry.link == nil { entry.link = target }
         case .enclosure: enclosure(element, FeedName.href.token)
         default: break

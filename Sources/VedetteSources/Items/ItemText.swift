@@ -50,7 +50,7 @@ struct ItemText: Sendable {
     /// Returns a field. Several values of one expression make a list.
     func value(_ row: borrowing some ItemRow & ~Copyable, isHTML: Bool) throws(ReadError) -> Value? {
         if parts.count == 1, case .column(let column) = parts[0] { return try row.value(column, isHTML: isHTML) }
-        return try text(row).map { .text(isHTML ? HTMLText.plain($0) : TextLimit.bounded($0)) }
+        return try text(row).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
     }
 
     private func render(_ row: borrowing some ItemRow & ~Copyable, encodes: Bool) throws(ReadError) -> String? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteDocument
 
 /// Limits the texts that are stored.
 enum TextLimit {
@@ -16,4 +17,7 @@ enum TextLimit {
         while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
         return text[..<end] + mark
     }
+
+    /// The same for HTML, as plain text.
+    static func plain(html: String) -> String { bounded(HTMLText.plain(html, limit: html.utf8.count)) }
 }

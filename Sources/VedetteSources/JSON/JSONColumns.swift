@@ -35,7 +35,7 @@ extension JSONRow: ItemRow {
 
     func value(_ column: Int, isHTML: Bool) -> Value? {
         if kind(column) == .array { return .list(self[column].elements.map(TextLimit.bounded)) }
-        return string(column).map { .text(isHTML ? HTMLText.plain($0) : TextLimit.bounded($0)) }
+        return string(column).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
     }
 }
 

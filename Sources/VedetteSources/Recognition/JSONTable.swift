@@ -26,9 +26,9 @@ struct JSONTable {
         let own = areRecords ? columns.ownID.map { [$0] } : nil
         key = isMap ? ["$name"] : own ?? columns.key(of: path.last ?? "")
         state = columns.state
-        title = columns.first(Names.title + columns.names) { !$0.isEmpty }
-        link = columns.first(Names.link) { $0.contains("://") || $0.hasPrefix("/") }
-        time = columns.first(Names.time) { Timestamp(anyForm: $0) != nil }
+        title = columns.first(JSONNames.title + columns.names) { !$0.isEmpty }
+        link = columns.first(JSONNames.link) { $0.contains("://") || $0.hasPrefix("/") }
+        time = columns.first(JSONNames.time) { Timestamp(anyForm: $0) != nil }
     }
 
     /// The number of parts of an item that were found.
@@ -37,8 +37,8 @@ struct JSONTable {
     /// A time that falls from row to row, which means that the newest rows come first.
     private var falling: String? {
         guard rows.count > 1 else { return nil }
-        return ([time].compactMap { $0 } + Names.time.compactMap(Columns(rows: rows).resolved)).first { path in
-            let times = rows.compactMap { $0.at(Names.steps(path))?.scalar.flatMap(Timestamp.init(anyForm:)) }
+        return ([time].compactMap { $0 } + JSONNames.time.compactMap(Columns(rows: rows).resolved)).first { path in
+            let times = rows.compactMap { $0.at(JSONNames.steps(path))?.scalar.flatMap(Timestamp.init(anyForm:)) }
             guard times.count == rows.count, let first = times.first, let last = times.last else { return false }
             return first > last && zip(times, times.dropFirst()).allSatisfy { $0 >= $1 }
         }
@@ -70,7 +70,7 @@ struct JSONTable {
     }
 
     private func isHTML(_ path: String) -> Bool {
-        rows.contains { $0.at(Names.steps(path))?.string.map { Array($0.utf8).containsEndTag } == true }
+        rows.contains { $0.at(JSONNames.steps(path))?.string.map { Array($0.utf8).containsEndTag } == true }
     }
 
     /// Whether each row has another key.
@@ -80,7 +80,7 @@ struct JSONTable {
     private func fields(besides time: String?) -> [Proposal.Pair] {
         let used = Set((key ?? []) + state + [title, link, time].compactMap { $0 })
         let columns = Columns(rows: rows)
-        let found = Names.fields.filter { !used.contains($0.path) && columns.isLabel($0.path) }
+        let found = JSONNames.fields.filter { !used.contains($0.path) && columns.isLabel($0.path) }
         var seen = Set<String>()
         return found.filter { seen.insert($0.name).inserted }.prefix(3)
             .map { Proposal.Pair(name: $0.name, value: $0.path) }
@@ -93,7 +93,7 @@ struct JSONTable {
             guard let text = rows[0][name]?.string, !name.contains("."), !name.contains("\\") else { return false }
             return !text.isEmpty && text.count <= 80 && name != title && Timestamp(anyForm: text) == nil
         }
-        return names.prefix(5).map { Proposal.Pair(name: Names.fieldName($0), value: $0) }
+        return names.prefix(5).map { Proposal.Pair(name: JSONNames.fieldName($0), value: $0) }
     }
 }
 
@@ -112,13 +112,13 @@ private struct Columns {
     /// Rows that are tested.
     private static let sample = 500
 
-    func value(_ path: String, _ row: JSON) -> String? { row.at(Names.steps(path))?.scalar }
+    func value(_ path: String, _ row: JSON) -> String? { row.at(JSONNames.steps(path))?.scalar }
 
     /// Returns a path as the rows write it, since some servers begin names with a capital letter; nil when no row has it.
     func resolved(_ path: String) -> String? {
         for row in rows.prefix(20) {
             var (value, steps) = (row, [String]())
-            for step in Names.steps(path) {
+            for step in JSONNames.steps(path) {
                 if value.at([step]) != nil {
                     steps.append(step)
                 } else if let name = value.members?.map(\.name).first(where: { $0.lowercased() == step.lowercased() }) {
@@ -128,7 +128,7 @@ private struct Columns {
                 }
                 value = value.at([steps[steps.count - 1]]) ?? .null
             }
-            if steps.count == Names.steps(path).count { return steps.joined(separator: ".") }
+            if steps.count == JSONNames.steps(path).count { return steps.joined(separator: ".") }
         }
         return nil
     }
@@ -149,10 +149,11 @@ private struct Columns {
         func resolved(_ names: [String]) -> [String] { names.compactMap(self.resolved) }
         // The id that a row begins with is its own: the event's in a list that is called `result`.
         let leading = ids.filter { $0 == rows.first?.members?.first?.name }
-        for path in resolved(Names.id) + own + leading + resolved(Names.key) + ids + addresses where isKey([path]) {
+        for path in resolved(JSONNames.id) + own + leading + resolved(JSONNames.key) + ids + addresses
+        where isKey([path]) {
             return [path]
         }
-        for pair in Names.keyPairs.map(resolved) where pair.count == 2 && isKey(pair) { return pair }
+        for pair in JSONNames.keyPairs.map(resolved) where pair.count == 2 && isKey(pair) { return pair }
         let labels = labels
         if labels.count > 1, isKey(labels) { return labels }
         return others.first { isKey([$0]) && isText($0) && !isTime($0) }.map { [$0] }
@@ -160,7 +161,7 @@ private struct Columns {
 
     /// The id that every row has, unique or not.
     var ownID: String? {
-        Names.id.compactMap(resolved).first { path in rows.allSatisfy { value(path, $0)?.isEmpty == false } }
+        JSONNames.id.compactMap(resolved).first { path in rows.allSatisfy { value(path, $0)?.isEmpty == false } }
     }
 
     /// The labels that every row has: together they identify an alert.
@@ -187,7 +188,7 @@ private struct Columns {
     }
 
     /// True for the id of something that a row belongs to: `parent_id`, `userId`.
-    private static func isForeign(_ name: String) -> Bool { stem(of: name).map(Names.foreign.contains) ?? false }
+    private static func isForeign(_ name: String) -> Bool { stem(of: name).map(JSONNames.foreign.contains) ?? false }
 
     /// Returns `host` of `host_id`; nil when the name ends otherwise.
     private static func stem(of name: String) -> String? {
@@ -224,16 +225,16 @@ private struct Columns {
         let named = (rows.first?.members ?? []).map(\.name).filter { name in
             !name.contains(".") && ["status", "state", "phase"].contains { name.lowercased().hasSuffix($0) }
         }
-        let states = (Names.state.compactMap(resolved) + named).filter(isState)
+        let states = (JSONNames.state.compactMap(resolved) + named).filter(isState)
         // A word before a sentence: `running` before `Up 2 hours`. And a health that differs before a status that all rows share.
         let words = states.filter(isWords)
         let health = words.first { $0.lowercased() == "health" && values([$0]).count > 1 }
         let word = words.first.map { values([$0]).count == 1 ? health ?? $0 : $0 }
-        guard let first = word ?? states.first ?? Names.flags.compactMap(resolved).first(where: isFlag) else {
+        guard let first = word ?? states.first ?? JSONNames.flags.compactMap(resolved).first(where: isFlag) else {
             return []
         }
         let second = ["conclusion", "result", "lastBuild.result"].first { path in
-            path != first && rows.contains { $0.at(Names.steps(path)) != nil }
+            path != first && rows.contains { $0.at(JSONNames.steps(path)) != nil }
                 && (rows.allSatisfy { value(path, $0) == nil } || isState(path))
         }
         return second.map { [first, $0] } ?? [first]
@@ -247,7 +248,7 @@ private struct Columns {
 
     private func isFlag(_ path: String) -> Bool {
         rows.allSatisfy { row in
-            guard let value = row.at(Names.steps(path)), case .bool = value else { return false }
+            guard let value = row.at(JSONNames.steps(path)), case .bool = value else { return false }
             return true
         }
     }
@@ -268,73 +269,10 @@ private struct Columns {
 
     /// True for a short text that most rows have and several share.
     func isLabel(_ path: String) -> Bool {
-        let texts = rows.prefix(Columns.sample).compactMap { row -> String? in row.at(Names.steps(path))?.string }
+        let texts = rows.prefix(Columns.sample).compactMap { row -> String? in row.at(JSONNames.steps(path))?.string }
         guard texts.count * 2 >= min(rows.count, Columns.sample), !texts.isEmpty else { return false }
         return texts.allSatisfy { $0.count <= 80 } && (texts.count < 3 || Set(texts).count < texts.count)
     }
-}
-
-/// The names that servers give to members.
-private enum Names {
-    static func steps(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
-
-    /// The name of a field for a member: letters, digits and `_`.
-    static func fieldName(_ member: String) -> String {
-        String(member.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-    }
-
-    static let id = [
-        "id", "uid", "uuid", "guid", "gid", "fingerprint", "key", "metadata.uid", "_id", "identifier", "data.id",
-    ]
-    static let foreign: Set<String> = [
-        "parent", "owner", "user", "group", "project", "author", "account", "tenant", "creator", "template", "session",
-    ]
-    static let key = [
-        "name", "metadata.name", "full_name",
-        "slug",
-        "url", "unescapedUrl", "href", "link",
-    ]
-    static let keyPairs = [
-        ["type", "id"], ["kind", "id"], ["namespace", "name"], ["metadata.namespace", "metadata.name"],
-        ["host", "name"], ["node", "checkid"], ["vhost", "name"],
-    ]
-    static let title = [
-        "display_title", "title", "name", "display_name", "displayName", "metadata.name", "summary", "subject",
-        "full_name", "message", "label", "attributes.friendly_name", "attributes.name", "attributes.title",
-        "data.title",
-        "annotations.summary", "labels.alertname", "labels.instance", "labels.name", "names.0", "tag_name", "index",
-        "text",
-        "description", "content",
-    ]
-    static let state = [
-        "currentstatus", "status", "state", "state_string", "attrs.state", "phase", "health", "status.phase",
-        "status.state", "status.health", "status.value", "attributes.status", "attributes.state", "laststatus",
-        "status.indicator", "health.status", "lifecycle", "stage", "condition", "color", "conclusion", "result",
-    ]
-    /// Truth values that say how a thing is.
-    static let flags = [
-        "connected", "healthy", "sealed", "online", "ready", "running", "alive", "available", "up", "ok", "active",
-        "enabled",
-    ]
-    static let link = [
-        "html_url", "web_url", "webUrl", "permalink", "shortlink", "links.html.href", "_links.html.href",
-        "_links.web.href",
-        "link", "url", "href", "unescapedUrl", "self", "data.permalink",
-    ]
-    static let time = [
-        "updated_at", "updatedAt", "updated", "modified", "last_modified", "modified_at", "finished", "published_at",
-        "published", "date_published", "created_at", "createdAt", "created", "metadata.creationTimestamp", "time",
-        "timestamp",
-        "date", "started_at", "startDate", "lastScrape", "activeAt", "last_changed", "last_updated", "mtime", "clock",
-        "attributes.updated_at", "attributes.last_checked_at",
-    ]
-    static let fields: [(name: String, path: String)] = [
-        ("branch", "head_branch"), ("branch", "branch"), ("branch", "ref"), ("environment", "environment"),
-        ("namespace", "metadata.namespace"), ("project", "project.name"), ("node", "node"), ("owner", "owner.login"),
-        ("owner", "owner"), ("author", "author.name"), ("author", "author.login"), ("author", "user.login"),
-        ("author", "author"), ("actor", "actor.login"), ("assignee", "assignee.login"), ("priority", "priority"),
-        ("severity", "severity"), ("impact", "impact"), ("type", "type"), ("version", "version"),
-    ]
 }
 
 extension [UInt8] {

@@ -143,7 +143,7 @@ private struct TextRow: ItemRow {
     }
 
     func value(_ column: Int, isHTML: Bool) -> Value? {
-        text(column).map { .text(isHTML ? HTMLText.plain($0) : TextLimit.bounded($0)) }
+        text(column).map { .text(isHTML ? TextLimit.plain(html: $0) : TextLimit.bounded($0)) }
     }
 
     func isNested(_ column: Int) -> Bool { false }

@@ -2,6 +2,9 @@
 
 /// How often a source is polled.
 public struct PollInterval: Sendable, Hashable {
+    /// The shortest interval that a configuration may ask for.
+    public static let shortest = Duration.milliseconds(100)
+
     /// The interval between polls.
     public var every: Duration
     /// Whether the user wrote it; then the server's freshness does not change it.

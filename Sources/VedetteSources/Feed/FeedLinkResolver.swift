@@ -4,7 +4,7 @@ import VedetteCore
 import VedetteDocument
 
 /// Makes addresses absolute: against `xml:base` where it is set, else against the document's own.
-struct FeedLinks {
+struct FeedLinkResolver {
     private let url: WebURL?
     /// The base of the element whose text is a link; it is known only where the element starts.
     private var held: WebURL?
@@ -53,7 +53,7 @@ struct FeedLinks {
     }
 
     mutating func resolve(_ reference: String, _ element: borrowing XMLElement) -> String? {
-        FeedLinks.resolve(reference, against: base(of: element))
+        FeedLinkResolver.resolve(reference, against: base(of: element))
     }
 
     mutating func hold(_ element: borrowing XMLElement) { held = base(of: element) }
@@ -64,7 +64,7 @@ struct FeedLinks {
         let text = FeedText.trimmed(bytes)
         if text.isEmpty { return nil }
         let string = String(decoding: text, as: UTF8.self)
-        return FeedLink.isPlain(text) ? string : FeedLinks.resolve(string, against: held) ?? string
+        return FeedLink.isPlain(text) ? string : FeedLinkResolver.resolve(string, against: held) ?? string
     }
 
     static func resolve(_ reference: String, against base: WebURL?) -> String? {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// What was left out of a calendar, for warnings.
+struct ICalendarProblems {
+    /// Lines of components whose time is absent or cannot be read.
+    var unread: [Int] = []
+    /// Rules that are not read.
+    var rules = 0
+    /// Changes that are meant for all later dates.
+    var ranges = 0
+    /// Series with more dates than are read.
+    var cut = 0
+    /// Components that repeat another.
+    var repeats = 0
+}
+
+extension ICalendar {
+    /// The occurrences that are read at most.
+    private static let maximumOccurrences = 20_000
+
+    /// Returns whether the system knows a time zone by this name, such as `Europe/Berlin`.
+    public static func isZone(_ name: String) -> Bool { ICalendarZones.isKnown(name) }
+
+    /// Returns what is not over, in the order of time, and of recurring events the dates that begin before the end of the range and at
+    /// least the next one.
+    ///
+    /// - Parameters:
+    ///   - range: seconds since 1970-01-01T00:00:00Z.
+    ///   - home: the zone of the person; nil for that of the calendar, else of this machine.
+    /// - Returns: the occurrences, and a sentence about each sort of what was left out.
+    public func occurrences(
+        in range: ClosedRange<Int>, home: String?
+    ) throws(DocumentError) -> (found: [ICalendarOccurrence], warnings: [String]) {
+        var order: [String] = []
+        var series: [String: ICalendarSeries] = [:]
+        for component in components {
+            let named = component["UID"]?.text ?? ""
+            let uid = named.isEmpty ? ICalendar.substitute(component) : named
+            if series[uid] == nil { order.append(uid) }
+            series[uid, default: ICalendarSeries(uid)].add(component)
+        }
+        let list = order.compactMap { series[$0] }
+        let result = ICalendarZones.mutex.withLock { _ in
+            Result { () throws(DocumentError) in try expand(list, in: range, home: home ?? zone) }
+        }
+        return try result.get()
+    }
+
+    /// A key for a component without the UID that RFC 5545 asks for.
+    private static func substitute(_ component: ICalendarComponent) -> String {
+        let text = [component["DTSTART"]?.value, component["SUMMARY"]?.text].compactMap { $0 }.joined(separator: " ")
+        return text.isEmpty ? component.name.lowercased() : text
+    }
+
+    private func expand(
+        _ list: [ICalendarSeries], in range: ClosedRange<Int>, home: String?
+    ) throws(DocumentError) -> (found: [ICalendarOccurrence], warnings: [String]) {
+        let zones = ICalendarZones(self.zones, home: home)
+        var (found, problems, budget) = ([ICalendarOccurrence](), ICalendarProblems(), ICalendarBudget())
+        for series in list {
+            found += try series.occurrences(in: range, zones, &budget, &problems)
+            problems.repeats += series.repeats
+            try budget.check()
+            guard found.count <= ICalendar.maximumOccurrences else {
+                throw DocumentError(
+                    .tooLarge, "it has more than \(ICalendar.maximumOccurrences) events that are not over")
+            }
+        }
+        return (found.sorted { ($0.order, $0.uid) < ($1.order, $1.uid) }, warnings(problems, zones.unknown.sorted()))
+    }
+
+    private func warnings(_ problems: ICalendarProblems, _ unknown: [String]) -> [String] {
+        func times(_ count: Int, _ one: String, _ many: String) -> String {
+            count == 1 ? "1 \(one)" : "\(count) \(many)"
+        }
+        var warnings: [String] = []
+        if let (count, first) = badLines {
+            warnings.append("\(times(count, "line is", "lines are")) no property and skipped, first line \(first)")
+        }
+        if let first = problems.unread.min() {
+            let what = times(problems.unread.count, "event has", "events have")
+            warnings.append("\(what) no time that can be read and left out, first that of line \(first)")
+        }
+        if problems.rules > 0 {
+            let what = times(problems.rules, "recurrence rule is", "recurrence rules are")
+            warnings.append("\(what) not read; the first date of such an event counts")
+        }
+        if problems.ranges > 0 { warnings.append("a change of a date and all later ones is read for that date alone") }
+        if problems.cut > 0 {
+            warnings.append("of an event with more than \(ICalendarSeries.maximumDates) dates the first ones are read")
+        }
+        if problems.repeats > 0 {
+            warnings.append("\(times(problems.repeats, "event repeats", "events repeat")) the UID of another one")
+        }
+        if let first = unknown.first {
+            let more = unknown.count > 1 ? " and \(unknown.count - 1) more" : ""
+            warnings.append("the time zone '\(first)'\(more) is unknown; its times are read by the clock of 'timezone'")
+        }
+        return warnings
+    }
+}
