@@ -9,8 +9,6 @@ public struct RetryPolicy: Sendable, Hashable {
     public static let longest = Duration.seconds(3600)
     /// The attempts that a delivery gets, however old it is.
     public static let leastAttempts = 10
-    /// A pause of the watcher, off or asleep, that is shorter counts towards `giveUp`.
-    public static let shortestPause = Duration.seconds(600)
     /// The time after its creation at which a delivery is dead, where the watcher ran.
     public var giveUp: Duration
 

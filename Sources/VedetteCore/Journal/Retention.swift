@@ -6,6 +6,8 @@ public struct Retention: Sendable, Hashable {
     public static let events = Duration.seconds(30 * 86_400)
     /// Size in bytes above which a journal loses younger events, unless `retain` says otherwise.
     public static let journalBytes: Int64 = 1_000_000_000
+    /// Failed attempts of each delivery that are kept, the newest.
+    public static let attempts = 32
     /// How long a source that is configured no longer is kept with its items, counted from its last poll.
     public static let removedSources = Duration.seconds(7 * 86_400)
 

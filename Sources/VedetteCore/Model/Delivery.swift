@@ -88,9 +88,6 @@ public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
 
 /// The outcome of one attempt to deliver, as the journal keeps it.
 public struct Attempt: Sendable, Hashable {
-    /// Failed attempts that the journal keeps per delivery, the newest.
-    public static let kept = 32
-
     /// The row id of the delivery.
     public var delivery: Int64
     /// The delivery's state after the attempt.

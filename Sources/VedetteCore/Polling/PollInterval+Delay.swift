@@ -4,6 +4,8 @@
 extension PollInterval {
     static let jitter = 0.1
     static let longestBackoff = Duration.seconds(3600)
+    /// The shortest delay between two polls of a source while the machine is offline.
+    public static let shortestOffline = Duration.seconds(15)
 
     /// After a good poll: `every`, or `while`'s while an item is in transition; slowed by the server's freshness where
     /// the user wrote no interval; jittered by 10 % either way, so that sources spread.

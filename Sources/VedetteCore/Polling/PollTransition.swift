@@ -55,11 +55,8 @@ public struct PollTransition: Sendable {
         (isDeferrable, obstacle) = (true, detail)
         record.health.pollIgnored(at: now)
         let delay = source.interval.delay(states: [:], freshFor: nil, random: random.fraction())
-        schedule(after: max(delay, PollTransition.shortestOfflineDelay))
+        schedule(after: max(delay, PollInterval.shortestOffline))
     }
-
-    /// Shortest delay between two polls of a source while the machine is offline.
-    public static let shortestOfflineDelay = Duration.seconds(15)
 
     /// The bad state counts; it is believed when enough polls in a row agree.
     public mutating func unconfirmed(retryAfter: Duration?) {

@@ -79,7 +79,7 @@ public actor Dispatcher {
         if let newestStored {
             let pause = Duration.milliseconds(
                 dependencies.clock.now().wall.milliseconds - newestStored.milliseconds)
-            if pause >= RetryPolicy.shortestPause { try await dependencies.journal.excludeFromAge(pause) }
+            if pause >= SuspendedAge.shortest { try await dependencies.journal.excludeFromAge(pause) }
         }
         let lanes = try await dependencies.journal.pendingLanes()
         for lane in lanes { schedule.laneFound(lane) }

@@ -5,6 +5,9 @@ import VedetteCore
 /// The time in which the machine was suspended, as far as it still counts in the age of pending deliveries. Nothing could be
 /// sent in it, so it must let none expire. Of several watchers another one may have run.
 struct SuspendedAge {
+    /// A pause of the watcher, off or asleep, that is shorter counts towards `give_up`.
+    static let shortest = Duration.seconds(600)
+
     private let clock: any Clock
     private let isShared: Bool
     /// `Clock.suspended` up to which the deliveries of the journal are younger by suspends.
@@ -18,7 +21,7 @@ struct SuspendedAge {
     /// Returns the suspends since that mark that do not count; zero when they were too short.
     func length(since mark: Duration) -> Duration {
         let length = clock.suspended - mark
-        return isShared || length < RetryPolicy.shortestPause ? .zero : length
+        return isShared || length < SuspendedAge.shortest ? .zero : length
     }
 
     /// Whether the age of a delivery in the journal is right.

@@ -169,7 +169,7 @@ final class WatchedSource {
         guard let due = record.due ?? record.notBefore else { return now.boot }
         let stored = max(due, record.notBefore ?? due)
         let hasRetryAfter = record.notBefore.map { $0 > now.wall } ?? false
-        let usual = max(source.interval.longestDelay(record.health), PollTransition.shortestOfflineDelay)
+        let usual = max(source.interval.longestDelay(record.health), PollInterval.shortestOffline)
         return now.boot(at: stored, most: hasRetryAfter ? max(usual, PollInterval.longestRetryAfter) : usual)
     }
 

@@ -30,7 +30,7 @@ enum AttemptRows {
             guard attempt.state != .sent, db.changesCount > 0 else { continue }
             if attempt.wasMade {
                 try insert.execute(arguments: [
-                    attempt.delivery, attempt.attempts % Attempt.kept, attempt.attempts, attempt.at.milliseconds,
+                    attempt.delivery, attempt.attempts % Retention.attempts, attempt.attempts, attempt.at.milliseconds,
                     attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
                 ])
             }

@@ -79,7 +79,7 @@ enum AttemptRows {
               state = excluded.state, reason = excluded.reason
             """,
             [
-                attempt.delivery, attempt.attempts % Attempt.kept, attempt.attempts, attempt.at.milliseconds,
+                attempt.delivery, attempt.attempts % Retention.attempts, attempt.attempts, attempt.at.milliseconds,
                 attempt.due.milliseconds, attempt.state.rawValue, attempt.reason,
             ])
     }

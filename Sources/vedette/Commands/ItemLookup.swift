@@ -108,7 +108,7 @@ enum ItemLookup {
         return try await live(
             Source(
                 name: url, kindName: found.proposal.kind, kind: found.kind, server: Server(name: ""), url: url,
-                interval: PollInterval(every: .seconds(60))))
+                interval: PollInterval(every: PollInterval.usual)))
     }
 
     static func items(inFile path: String, kind: String?) async throws -> [Item] {

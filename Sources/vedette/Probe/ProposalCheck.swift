@@ -20,7 +20,7 @@ struct ProposalCheck {
         if let problem = loaded.first(where: { $0.severity == .error }) { return problem.message }
         let source = Source(
             name: text.name, kindName: text.found.proposal.kind, kind: text.found.kind, server: Server(name: ""),
-            url: pages[0].url, interval: PollInterval(every: .seconds(60)), empty: .valid,
+            url: pages[0].url, interval: PollInterval(every: PollInterval.usual), empty: .valid,
             stream: text.found.proposal.stream)
         // A kind that observes the response has no page to read.
         guard !(text.found.kind is any ObservingKind) else { return nil }

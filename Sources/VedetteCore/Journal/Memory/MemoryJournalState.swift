@@ -91,7 +91,7 @@ struct MemoryJournalState: Sendable {
             var made = attempt
             made.successor = nil
             attempts[attempt.delivery, default: []].append(made)
-            attempts[attempt.delivery] = attempts[attempt.delivery]?.suffix(Attempt.kept)
+            attempts[attempt.delivery] = attempts[attempt.delivery]?.suffix(Retention.attempts)
         }
         return try attempt.successor.map { next throws(JournalError) in try add(next, at: next.created) }
     }

@@ -2,6 +2,8 @@
 
 /// How often a source is polled.
 public struct PollInterval: Sendable, Hashable {
+    /// The interval of a kind that names none.
+    public static let usual = Duration.seconds(60)
     /// The shortest interval that a configuration may ask for.
     public static let shortest = Duration.milliseconds(100)
 

@@ -2,6 +2,9 @@
 
 /// The limits on one transfer (I8).
 public struct FetchLimits: Sendable, Hashable {
+    /// Redirects that are followed, unless a request says otherwise.
+    public static let redirects = 5
+
     /// Bytes of the body as received.
     public var received = 16 << 20
     /// Bytes of the decoded body.

@@ -73,7 +73,8 @@ public struct Request: Sendable {
         method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil,
         credentials: Credentials? = nil, tls: TLSPolicy = .init(), session: String? = nil, lane: Lane = .polls,
         group: String? = nil, limits: FetchLimits = .init(), validators: Validators = .init(),
-        knownDigest: UInt64? = nil, redirects: Int = 5, proxy: Proxy = .environment, cookies: CookiePolicy = .memory,
+        knownDigest: UInt64? = nil, redirects: Int = FetchLimits.redirects, proxy: Proxy = .environment,
+        cookies: CookiePolicy = .memory,
         originLimits: OriginLimits = .init(), reach: Reach = .likeTheFirst, inspectsConnection: Bool = false
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)

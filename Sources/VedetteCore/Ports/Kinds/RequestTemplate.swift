@@ -33,7 +33,8 @@ public struct RequestTemplate: Sendable {
 
     /// Creates a request.
     public init(
-        method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil, redirects: Int = 5,
+        method: String = "GET", url: String, headers: [Header] = [], body: [UInt8]? = nil,
+        redirects: Int = FetchLimits.redirects,
         inspectsConnection: Bool = false
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)

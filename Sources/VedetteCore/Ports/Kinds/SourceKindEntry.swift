@@ -29,7 +29,7 @@ public struct SourceKindEntry: Sendable {
 
     /// Creates a row.
     public init(
-        name: String, summary: String, options: [OptionSpec], every: Duration = .seconds(60),
+        name: String, summary: String, options: [OptionSpec], every: Duration = PollInterval.usual,
         meanings: [String: StateMeaning] = [:], streams: Streams = .none,
         make: @escaping @Sendable (Options) throws(OptionProblem) -> any SourceKind
     ) {

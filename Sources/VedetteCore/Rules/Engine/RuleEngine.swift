@@ -3,8 +3,6 @@
 /// Evaluates rules, and keeps what they remember between an event and a message: (memory, event or time) → (memory,
 /// deliveries). It reads no clock and writes nothing; what a step changed is committed with the poll that caused it (I1).
 public struct RuleEngine: Sendable {
-    /// Titles and ids that a digest keeps; further events are only counted.
-    static let maximumLines = 20
     /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many pending matches
     /// cannot take the room in which `limit` counts.
     static let maximumMemories = 10_000

@@ -109,7 +109,7 @@ public struct PollEvaluation: Sendable {
     private mutating func fail(_ rule: Rule, _ event: Event, _ detail: String) -> RuleSet.Evaluation.Result {
         var failure = failures[rule.name] ?? Failure(rule: rule, detail: detail)
         failure.count += 1
-        if failure.events.count < RuleEngine.maximumLines { failure.events.append(event) }
+        if failure.events.count < MessageLimits.lines { failure.events.append(event) }
         failures[rule.name] = failure
         return .failed(detail)
     }

@@ -7,12 +7,12 @@ extension Event {
     func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {
         var message = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
-        let lines = events.prefix(RuleEngine.maximumNamed).map { $0.line(of: rule) }
+        let lines = events.prefix(MessageLimits.named).map { $0.line(of: rule) }
         message.summary = Summary(
-            events: events.prefix(RuleEngine.maximumLines).map(\.id.description), count: events.count, lines: lines)
-        message.summary?.links = events.prefix(RuleEngine.maximumNamed).map { $0.item?.url ?? "" }
+            events: events.prefix(MessageLimits.lines).map(\.id.description), count: events.count, lines: lines)
+        message.summary?.links = events.prefix(MessageLimits.named).map { $0.item?.url ?? "" }
         message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines)
-        message.summary?.parts = events.prefix(RuleEngine.maximumParts).map(\.part)
+        message.summary?.parts = events.prefix(MessageLimits.parts).map(\.part)
         return message
     }
 

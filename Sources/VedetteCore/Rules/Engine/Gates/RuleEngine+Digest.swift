@@ -11,7 +11,7 @@ extension RuleEngine {
         let key = RuleMemory.Key(rule: rule.name, slot: .digest, name: group)
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         if memory.due == nil { (memory.due, memory.isCivil) = (due, isCivil) }
-        if memory.lines.count < RuleEngine.maximumLines {
+        if memory.lines.count < MessageLimits.lines {
             // Links that are all empty are not stored.
             memory.links += Array(repeating: "", count: max(0, memory.lines.count - memory.links.count))
             memory.lines.append(rule.title(of: event))

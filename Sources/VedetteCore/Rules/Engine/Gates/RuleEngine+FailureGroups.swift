@@ -70,7 +70,7 @@ extension RuleEngine {
             source != event.source && servers[source] == server && rule.when.sources?.contains(source) != false
         }
         guard !others.isEmpty else { return nil }
-        let named = others.sorted().prefix(RuleEngine.maximumNamed).map { source in
+        let named = others.sorted().prefix(MessageLimits.named).map { source in
             source + (causes[source].map { " (\($0))" } ?? "")
         }
         let more = others.count - named.count

@@ -2,10 +2,6 @@
 
 /// What `depends`, silences and `limit` withhold, and announcing what is still so when they end.
 extension RuleEngine {
-    /// Subjects that a message names in its lines.
-    static let maximumNamed = 10
-    /// Subjects that the data of a message holds.
-    static let maximumParts = 1000
     /// How long a limit keeps the count of messages about what is over, for its next message.
     static let countSpan = Duration.seconds(7 * 86_400)
 
