@@ -9,13 +9,19 @@ struct Appliance: Sendable {
 
     static let codes = "{RM01901: Queued, RM01902: Failed, RM01903: Stopping}"
 
-    init(every: String = "200ms", fails: Int = 3, pin: String? = nil, extra: String = "") async throws {
+    /// - Parameter options: further ones of the source.
+    init(
+        every: String = "200ms", fails: Int = 3, pin: String? = nil, options: String? = nil, extra: String = ""
+    ) async throws {
         lab = try await Lab("appliance,receiver")
         home = try Home(lab)
-        try configure(every: every, fails: fails, pin: pin, extra: extra)
+        try configure(every: every, fails: fails, pin: pin, options: options, extra: extra)
     }
 
-    func configure(every: String = "200ms", fails: Int = 3, pin: String? = nil, extra: String = "") throws {
+    func configure(
+        every: String = "200ms", fails: Int = 3, pin: String? = nil, options: String? = nil, extra: String = ""
+    ) throws {
+        let options = "every: \(every), fails: \(fails), codes: \(Appliance.codes)" + (options.map { ", \($0)" } ?? "")
         try home.write(
             """
             servers:
@@ -25,7 +31,7 @@ struct Appliance: Sendable {
                 password: {env: LAB_PASSWORD}
                 tls: {pin: "\(pin ?? lab["pin"])"}
             sources:
-              systems: {kind: cloudburst, server: lab, every: \(every), fails: \(fails), codes: \(Appliance.codes)}
+              systems: {kind: cloudburst, server: lab, \(options)}
             sinks:
               out: {kind: stdout, format: json}
               hook: {kind: webhook, url: "\(lab["receiver"])/hook"}

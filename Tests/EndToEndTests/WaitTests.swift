@@ -105,4 +105,23 @@ struct WaitTests {
         }
         #expect(result.code == 0, "\(result.err)")
     }
+
+    @Test("wait --gone ends with 0 when a list turns empty that may be empty", arguments: Eyes.allCases)
+    func goneWithAll(_ eyes: Eyes) async throws {
+        let world = try await Appliance(options: "empty: valid")
+        let result = try await wait(world, eyes, "systems", "59", "--gone", "--timeout", "20s") {
+            try await world.lab.post("control", "/lab/clear", [:])
+        }
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.err.contains("59: gone"), "\(result.err)")
+    }
+
+    @Test("without a watcher, wait ends with 69 when its first poll fails, and says why")
+    func firstPollFails() async throws {
+        let world = try await Appliance()
+        try await world.fault("500")
+        let result = try await wait(world, .alone, "systems", "59", "--to", "Ready for use", "--timeout", "20s")
+        #expect(result.code == 69)
+        #expect(result.err.contains("systems: http: "), "\(result.err)")
+    }
 }

@@ -122,13 +122,14 @@ struct WaitCommand: AsyncParsableCommand {
             }
         }
 
-        func show(_ pending: [String], _ problem: Event.Problem? = nil) {
+        /// Shows what the items are now, and why the source is not read. Without a terminal a new reason is a line.
+        func show(_ pending: [String], _ problem: Event.Problem?, of source: String) {
+            let before = progress.problem
             progress.pending = pending
-            self.problem(problem.map { "\($0.failure): \($0.detail)" })
-        }
-
-        func problem(_ problem: String?) {
-            progress.problem = problem
+            progress.problem = problem.map { "\($0.failure): \($0.detail)" }
+            if let now = progress.problem, now != before, isatty(STDERR_FILENO) == 0 {
+                Output.diagnose("\(source): \(now)")
+            }
             show()
         }
 
@@ -148,18 +149,38 @@ struct WaitCommand: AsyncParsableCommand {
 
     private func wait(for source: Source, _ progress: Progress) async throws -> WaitGoal.Verdict {
         let journal = try places.journal
-        return await journal.watcher() != nil
-            ? try await follow(source, journal, progress) : try await poll(progress)
+        let verdict = try await follow(source, journal, progress) { await journal.watcher() != nil }
+        if let verdict { return verdict }
+        return try await watchAlone(progress)
     }
 
-    /// Checks the snapshot of the watcher after each change of the journal: the state, not the events, so nothing can be
-    /// missed. The first snapshot may still be to come.
+    /// Watches the source with its secrets, but without rules or sinks, as a running watcher would.
+    private func watchAlone(_ progress: Progress) async throws -> WaitGoal.Verdict {
+        var configuration = try KindRegistry.configuration(places)
+        let source = try KindRegistry.source(source, in: configuration)
+        (configuration.sources, configuration.rules, configuration.sinks) = ([source], [], [])
+        let journal = MemoryJournal()
+        let app = try await App(configuration, journal: journal, access: journal, log: StderrLog(level: .error))
+        let watching = Task { await app.watcher.run() }
+        let result: Result<WaitGoal.Verdict?, any Error>
+        do { result = .success(try await follow(source, journal, progress)) } catch { result = .failure(error) }
+        await app.watcher.stop()
+        await app.close(after: watching)
+        guard let verdict = try result.get() else { throw CancellationError() }
+        return verdict
+    }
+
+    /// Checks the snapshot after each change of the journal: the state, not the events, so nothing can be missed. The
+    /// first snapshot may still be to come.
+    /// - Parameter hasWatcher: returns whether a watcher still writes the journal; nil for the watcher of this command,
+    ///   which ends the wait when its first poll fails.
+    /// - Returns: nil when no watcher writes the journal.
     private func follow(
-        _ source: Source, _ journal: any JournalAccess, _ progress: Progress
-    ) async throws -> WaitGoal.Verdict {
+        _ source: Source, _ journal: any JournalAccess, _ progress: Progress, hasWatcher: (() async -> Bool)? = nil
+    ) async throws -> WaitGoal.Verdict? {
         var goal = goal
         var changes = try journal.changes().makeAsyncIterator()
-        while await journal.watcher() != nil {
+        while await hasWatcher?() != false {
             // A source may have 100,000 items, and change every second.
             let keys = goal.decidingKeys
             if let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal, withKeys: keys) {
@@ -168,45 +189,16 @@ struct WaitCommand: AsyncParsableCommand {
                     return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
                 }
                 guard case .pending(let lines) = verdict else { return verdict }
-                await progress.show(lines, snapshot.record.health.problem)
+                await progress.show(lines, snapshot.record.health.problem, of: source.name)
+            } else if hasWatcher == nil, let problem = try await firstProblem(of: source, in: journal) {
+                throw Exit(.unavailable, "\(source.name): \(problem.failure): \(problem.detail)")
             }
             guard await changes.next() != nil else { throw CancellationError() }
         }
-        return try await poll(progress)
+        return nil
     }
 
-    /// Polls the source itself, with its secrets.
-    private func poll(_ progress: Progress) async throws -> WaitGoal.Verdict {
-        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places))
-        let clock = SystemClock()
-        var goal = goal
-        var before: [Item]?
-        while true {
-            var states: [String: Int] = [:]
-            if let items = try await items(of: source, isFirst: before == nil, progress) {
-                // As the watcher does: an item absent from two good polls is gone, and an empty list is suspect.
-                let isSuspect = items.isEmpty && before?.isEmpty == false
-                let present = Set(items.map(\.key))
-                let absent = (before ?? []).filter { !present.contains($0.key) }
-                let verdict = try await goal.evaluate(items, absent: absent, of: source.name) { _ in false }
-                guard case .pending(let lines) = verdict else { return verdict }
-                await progress.show(lines)
-                if !isSuspect { before = items }
-                for state in items.compactMap(\.state) { states[state, default: 0] += 1 }
-            }
-            let delay = source.interval.delay(states: states, freshFor: nil, random: SystemRandomGenerator().fraction())
-            try await clock.sleep(until: clock.now().boot.advanced(by: delay))
-        }
-    }
-
-    /// Polls the source; nil when a poll after the first failed: an error is not a state, so the wait continues.
-    private func items(of source: Source, isFirst: Bool, _ progress: Progress) async throws -> [Item]? {
-        do {
-            return try await ItemLookup.live(source)
-        } catch let error as Exit where !isFirst {
-            await progress.clear()
-            Output.diagnose("\(error)")
-            return nil
-        }
+    private func firstProblem(of source: Source, in journal: any JournalAccess) async throws -> Event.Problem? {
+        try await journal.reader().sourceRecord(of: source.name)?.health.problem
     }
 }
