@@ -29,7 +29,7 @@ struct APIRoutesTests {
                 var numbers = WatcherNumbers(version: "1.2")
                 numbers.isStalled = isStalled
                 return numbers
-            }, registry: MetricRegistry())
+            }, registry: MetricRegistry(), meaning: { $1 == "json" && $0 == "Started" ? .busy : StateMeaning(of: $0) })
     }
 
     private func ask(_ target: String, _ headers: [HeaderField] = []) async throws -> PageResponse {
@@ -289,6 +289,12 @@ struct APIRoutesTests {
                 </svg>
 
                 """)
+    }
+
+    @Test("the kind of a source decides what the colour of a badge means")
+    func badgeOfKind() async throws {
+        try store([Item(key: "59", title: "web", state: "Started")])
+        #expect(try await ask("/badge/lab/59.svg").text == Badge(label: "web", state: "Started", meaning: .busy).svg)
     }
 
     @Test(

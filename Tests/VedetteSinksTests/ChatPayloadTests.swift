@@ -116,10 +116,11 @@ struct ChatPayloadTests {
             ("Ready for use", ChatColor.good), ("completed/failure", .bad), ("completed/success", .good),
             ("completed/cancelled", .warning), ("DOWN", .bad), ("up", .good), ("Stopped", .neutral),
             ("update", .neutral),
-            ("inactive", .neutral), ("", .neutral), ("Error: not ready", .bad), ("timed out", .warning),
+            ("inactive", .neutral), ("", .neutral), ("Error: not ready", .bad), ("timed out", .bad),
+            ("in_progress", .warning),
         ])
     func colors(_ state: String, _ color: ChatColor) {
-        #expect(ChatColor(ofState: state) == color)
+        #expect(ChatColor(StateMeaning(of: state)) == color)
         #expect(color.hex.utf8.count == 7 && color.hex.hasPrefix("#"))
     }
 }

@@ -62,58 +62,6 @@ public struct Delivery: Sendable, Hashable {
     }
 }
 
-/// The state of a delivery. The last three are final: it is not attempted again.
-public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
-    /// Waits for its first attempt.
-    case pending
-    /// Waits for `due` after a failed attempt.
-    case retry
-    /// Waits until a person resumes its sink.
-    case paused
-    /// The receiver has it.
-    case sent
-    /// It was given up, or the receiver refused it.
-    case dead
-    /// A gate of its rule ended it.
-    case suppressed
-
-    /// Whether it has yet to be delivered.
-    public var isPending: Bool {
-        switch self {
-        case .pending, .retry, .paused: true
-        case .sent, .dead, .suppressed: false
-        }
-    }
-}
-
-/// The outcome of one attempt to deliver, as the journal keeps it.
-public struct Attempt: Sendable, Hashable {
-    /// The row id of the delivery.
-    public var delivery: Int64
-    /// The delivery's state after the attempt.
-    public var state: DeliveryState
-    /// Attempts including this one.
-    public var attempts: Int
-    /// When the next attempt is due, for `retry`.
-    public var due: Timestamp
-    /// When the attempt ended.
-    public var at: Timestamp
-    /// Why it failed.
-    public var reason: String?
-    /// Whether a request was made; false for an end by a bound of the queue.
-    public var wasMade = true
-    /// For a delivery that died: the message to a fallback, committed with it.
-    public var successor: Delivery?
-
-    /// Creates an attempt.
-    public init(
-        delivery: Int64, state: DeliveryState, attempts: Int, due: Timestamp, at: Timestamp, reason: String?
-    ) {
-        (self.delivery, self.state, self.attempts) = (delivery, state, attempts)
-        (self.due, self.at, self.reason) = (due, at, reason)
-    }
-}
-
 extension Delivery {
     /// The reason of a delivery that `outbox drop` ended.
     public static let droppedReason = "dropped by hand"

@@ -14,22 +14,25 @@ public struct APIRoutes: Sendable {
     let status: @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts
     let numbers: @Sendable () async -> WatcherNumbers
     let registry: MetricRegistry
+    let meaning: @Sendable (_ state: String, _ kind: String) -> StateMeaning?
 
     /// - Parameters:
     ///   - hub: tells of changes of the journal; shared by all streams.
     ///   - configuration: returns the one in force.
     ///   - status: reads what `status` shows of it.
     ///   - numbers: reads what metrics show besides the numbers of `registry`.
+    ///   - meaning: returns what a state of a source of a kind means; nil when nobody can tell.
     public init(
         journal: any JournalAccess, hub: ChangeHub, clock: any Clock, version: String,
         configuration: @escaping @Sendable () async -> ConfigurationFacts,
         status: @escaping @Sendable (ConfigurationFacts) async throws(JournalError) -> StatusFacts,
-        numbers: @escaping @Sendable () async -> WatcherNumbers, registry: MetricRegistry
+        numbers: @escaping @Sendable () async -> WatcherNumbers, registry: MetricRegistry,
+        meaning: @escaping @Sendable (_ state: String, _ kind: String) -> StateMeaning?
     ) {
         (self.journal, self.hub, self.clock, self.version) = (journal, hub, clock, version)
         shared = EventWindow(journal)
         (self.configuration, self.status) = (configuration, status)
-        (self.numbers, self.registry) = (numbers, registry)
+        (self.numbers, self.registry, self.meaning) = (numbers, registry, meaning)
     }
 
     /// The routes for the router.

@@ -4,15 +4,6 @@ import VedetteCore
 
 /// What became of a message.
 enum DeliveryView {
-    static func tone(_ state: DeliveryState) -> PageText.Tone? {
-        switch state {
-        case .sent: .good
-        case .pending, .suppressed: nil
-        case .retry: .busy
-        case .paused, .dead: .bad
-        }
-    }
-
     /// What became of it, with its attempts.
     static func entry(_ status: DeliveryStatus, _ attempts: [Attempt], _ render: Render) -> HTML {
         let attempts = attempts.map { attempt -> HTML in
@@ -25,6 +16,6 @@ enum DeliveryView {
     /// `sent to team at 08:59:23 by the rule ready`
     static func sentence(_ status: DeliveryStatus, _ render: Render) -> HTML {
         let (state, rest) = render.text.outcome(status, render.now)
-        return "<span class=\"\(tone(status.state)?.rawValue ?? "word")\">\(state)</span>\(rest)"
+        return "<span class=\"\(status.state.meaning?.tone.rawValue ?? "word")\">\(state)</span>\(rest)"
     }
 }

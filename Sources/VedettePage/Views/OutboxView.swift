@@ -26,7 +26,7 @@ struct OutboxView: Sendable {
             }
             let due: HTML? =
                 status.state.isPending && delivery.due > render.now ? ", due \(render.age(delivery.due))" : nil
-            let tone = DeliveryView.tone(status.state)?.rawValue ?? "word"
+            let tone = status.state.meaning?.tone.rawValue ?? "word"
             // The event of a digest is not in the journal, and has no number.
             let event = message.event.seq > 0 ? String(message.event.seq) : message.event.id.description
             return """

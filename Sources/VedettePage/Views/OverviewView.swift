@@ -38,7 +38,7 @@ struct OverviewView: Sendable {
 
     private var summary: HTML {
         let counts = facts.healthCounts.map { count -> HTML in
-            "<li><b class=\"\(OverviewView.tone(count.health).rawValue)\">\(count.count)</b> \(count.health.rawValue)</li>"
+            "<li><b class=\"\((count.health.meaning?.tone ?? .strong).rawValue)\">\(count.count)</b> \(count.health.rawValue)</li>"
         }
         let verdict: HTML
         if facts.watcher == nil {
@@ -98,15 +98,6 @@ struct OverviewView: Sendable {
         return render.button(.retry, "Retry all of it", [("sink", problem.subject)])
     }
 
-    private static func tone(_ health: SourceStatus.Health) -> PageText.Tone {
-        switch health {
-        case .failing, .suspect: .bad
-        case .retrying: .busy
-        case .ok: .good
-        case .new: .strong
-        }
-    }
-
     private var sources: HTML {
         let order: [SourceStatus.Health] = [.failing, .suspect, .retrying, .new, .ok]
         // Without copies of the whole facts of each.
@@ -140,7 +131,7 @@ struct OverviewView: Sendable {
             ? source.record?.snapshot.map { "<span class=\"faint\">\(counted($0.count, "item"))</span>" } : nil
         let more: HTML = states.count > 4 ? "<span class=\"faint\">and \(states.count - 4) more</span>" : ""
         let next: HTML? = times.isPushed ? "<span class=\"faint\">stream</span>" : times.next.map(render.due)
-        let tone = OverviewView.tone(source.health)
+        let tone = source.health.meaning?.tone ?? .strong
         return """
             <tr id="s-\(source.name)"><td>\(render.source(source.name)) <span class="faint wide">\(source.kindName)</span></td>\
             <td><span class="\(tone.rawValue)">\(source.health.rawValue)</span></td><td>\(words)\(count)\(more)</td>\

@@ -8,27 +8,17 @@ enum ChatColor: Sendable, Hashable, CaseIterable {
 
     /// Chooses the colour for a source's event by its kind, and for an item's by the words of its state.
     init(of event: Event) {
-        switch event.summary?.cause ?? event.kind {
-        case .recovered, .online, .equal: self = .good
-        case .failing, .offline, .unequal, .paused, .disabled: self = .bad
-        case .stale, .suspect: self = .warning
-        case .disappeared: self = .neutral
-        default: self = event.item?.state.map(Self.init(ofState:)) ?? .neutral
-        }
+        let kind = event.summary?.cause ?? event.kind
+        self.init(kind.meaning ?? (kind == .disappeared ? nil : event.item?.state.flatMap(StateMeaning.init(of:))))
     }
 
-    private static let words: [(color: ChatColor, stems: [String])] = [
-        (.bad, ["fail", "error", "down", "broken", "crash", "dead", "critical", "denied", "abort", "unhealthy"]),
-        (.warning, ["warn", "degraded", "stale", "cancel", "timeout", "timed", "unknown", "expir"]),
-        (.good, ["success", "ready", "started", "running", "healthy", "passed", "resolved", "complete", "active"]),
-    ]
-
-    /// Classifies a state by the stems of English words at the start of a word, the worst first: `completed/failure` is bad.
-    init(ofState state: String) {
-        let words = state.prefix(200).lowercased().split { !$0.isLetter }
-        self =
-            Self.words.first { row in row.stems.contains { stem in words.contains { $0.hasPrefix(stem) } } }?.color
-            ?? (words.contains { ["up", "ok"].contains($0) } ? .good : .neutral)
+    init(_ meaning: StateMeaning?) {
+        switch meaning {
+        case .good: self = .good
+        case .busy: self = .warning
+        case .bad: self = .bad
+        case nil: self = .neutral
+        }
     }
 
     var rgb: Int {

@@ -12,6 +12,11 @@ enum KindRegistry {
     static let sourceKinds = SourceKinds.all
     static let sinkKinds = SinkKinds.all + [DesktopKind.entry]
 
+    /// Returns what a state of a source of this kind means; nil when nobody can tell.
+    static func meaning(ofState state: String, kind: String) -> StateMeaning? {
+        sourceKinds.first { $0.name == kind }.map { $0.meaning(of: state) } ?? StateMeaning(of: state)
+    }
+
     static func loader(_ places: Paths, readsSecrets: Bool = true) -> ConfigurationLoader {
         ConfigurationLoader(
             directory: places.config, sourceKinds: sourceKinds, sinkKinds: sinkKinds, readsSecrets: readsSecrets)

@@ -22,7 +22,7 @@ struct OutboxScreen: Sendable {
             table.add(
                 [
                     StyledText(String(delivery.id)),
-                    palette.paint(status.state.rawValue, OutboxScreen.role(of: status.state)),
+                    palette.paint(status.state.rawValue, Palette.role(of: status.state.meaning) ?? .faint),
                     StyledText(delivery.message.sink), StyledText(delivery.message.rule), StyledText(age),
                     StyledText(String(delivery.attempts)),
                 ] + (width == nil ? [StyledText(reason ?? "-", limit: TextTable.limit)] : [])
@@ -40,13 +40,5 @@ struct OutboxScreen: Sendable {
         guard let reason = status.delivery.reason.map(localized) else { return nil }
         guard status.state == .retry, status.delivery.due > now else { return reason }
         return "\(reason); next try \(status.delivery.due.relative(to: now))"
-    }
-
-    private static func role(of state: DeliveryState) -> Palette.Role {
-        switch state {
-        case .dead: .bad
-        case .retry, .paused: .doubtful
-        case .pending, .sent, .suppressed: .faint
-        }
     }
 }

@@ -56,7 +56,7 @@ struct StatusScreen: Sendable {
             lines += wrapped(palette.paint(text, .bad), hanging: 0)
         }
         let healths = facts.healthCounts.map { health, count in
-            palette.paint("\(count) \(health.rawValue)", Palette.role(of: health))
+            palette.paint("\(count) \(health.rawValue)", Palette.role(of: health.meaning) ?? .faint)
         }
         var counts = StyledText(counted(facts.sources.count, "source"))
         if !healths.isEmpty { counts = counts + StyledText(": ") + joined(healths, ", ") }
@@ -197,7 +197,8 @@ struct StatusScreen: Sendable {
         for (source, remark) in zip(facts.sources, remarks) {
             let times = PollTimes(source.record, isWatching: facts.watcher != nil, now: now)
             var row = [
-                StyledText(source.name), palette.paint(source.health.rawValue, Palette.role(of: source.health)),
+                StyledText(source.name),
+                palette.paint(source.health.rawValue, Palette.role(of: source.health.meaning) ?? .faint),
                 StyledText(source.record?.snapshot.map { "\($0.count)" } ?? "-"),
                 StyledText(times.last?.relative(to: now) ?? "-"), StyledText(text(ofNext: times)),
                 StyledText(source.states.isEmpty ? "-" : source.states, limit: TextTable.limit),
@@ -222,7 +223,11 @@ struct StatusScreen: Sendable {
         var rows: [(String, StyledText)] = []
         let since = source.troubledSince.map { " since \(time($0)) (\(age($0)))" } ?? ""
         rows.append(
-            ("health", palette.paint(source.health.rawValue, Palette.role(of: source.health)) + StyledText(since)))
+            (
+                "health",
+                palette.paint(source.health.rawValue, Palette.role(of: source.health.meaning) ?? .faint)
+                    + StyledText(since)
+            ))
         if let problem = record?.health.problem {
             rows.append(("cause", StyledText(localized("\(problem.detail) [\(problem.failure)]"))))
         }

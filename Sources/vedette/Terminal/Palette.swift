@@ -26,12 +26,13 @@ struct Palette: Sendable {
             : StyledText(safe)
     }
 
-    static func role(of health: SourceStatus.Health) -> Role {
-        switch health {
-        case .ok: .good
-        case .failing: .bad
-        case .suspect, .retrying: .doubtful
-        case .new: .faint
+    /// Returns the role of what is good, busy or bad; nil when nobody can tell.
+    static func role(of meaning: StateMeaning?) -> Role? {
+        switch meaning {
+        case .good: .good
+        case .busy: .doubtful
+        case .bad: .bad
+        case nil: nil
         }
     }
 
@@ -45,26 +46,16 @@ struct Palette: Sendable {
         case .removed: .bad
         case .added: .good
         case .state(let state): role(ofState: state, kind: kind) ?? .strong
-        case .happening(let kind):
-            switch kind {
-            case .appeared, .recovered, .online, .equal: .good
-            case .disappeared, .failing, .offline, .unequal, .paused, .disabled: .bad
-            case .stale, .suspect: .doubtful
-            default: .strong
-            }
+        case .happening(.appeared): .good
+        case .happening(.disappeared): .bad
+        case .happening(let kind): role(of: kind.meaning) ?? .strong
         }
     }
 
     /// Returns the role of an item's state; nil when nobody can tell what it means.
     /// - Parameter kind: the kind of its source.
     static func role(ofState state: String, kind: String) -> Role? {
-        let entry = KindRegistry.sourceKinds.first { $0.name == kind }
-        switch entry.map({ $0.meaning(of: state) }) ?? StateMeaning(of: state) {
-        case .good: return .good
-        case .busy: return .doubtful
-        case .bad: return .bad
-        case nil: return nil
-        }
+        role(of: KindRegistry.meaning(ofState: state, kind: kind))
     }
 
     /// Returns pieces of an event's line in their colours.

@@ -36,7 +36,8 @@ struct BadgeRoutes: Sendable {
             }
         }
         let state = item.map { $0.state ?? "there" } ?? "unknown"
-        let badge = Badge(label: item?.title ?? key, state: state, meaning: item?.state.flatMap(StateMeaning.init(of:)))
+        let meaning = item?.state.flatMap { api.meaning($0, source?.kindName ?? "") }
+        let badge = Badge(label: item?.title ?? key, state: state, meaning: meaning)
         return .text(
             badge.svg, status: item == nil ? 404 : 200, contentType: Badge.contentType,
             // Other sites may show it, which is what it is for.

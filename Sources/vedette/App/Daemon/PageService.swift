@@ -85,7 +85,8 @@ actor PageService {
         let api = APIRoutes(
             journal: journal, hub: hub, clock: clock, version: ProgramVersion.number,
             configuration: sources.configuration, status: sources.status,
-            numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics)
+            numbers: { [numbers] in await numbers(await self.configuration) }, registry: metrics,
+            meaning: sources.text.meaning)
         let page = StatusPage(sources, hub: hub, access: { await self.access }, routes: api.routes)
         let server = try await PageServer.start(address) { await page.respond(to: $0) }
         return Running(server: server, hub: hub, address: address)
@@ -106,10 +107,7 @@ actor PageService {
         happening: { event in
             EventLine.happening(of: event).map { PageText.Piece($0.text, tone(of: $0, kind: event.sourceKind)) }
         },
-        meaning: { state, kind in
-            let entry = KindRegistry.sourceKinds.first { $0.name == kind }
-            return entry.map { $0.meaning(of: state) } ?? StateMeaning(of: state)
-        }, outcome: { DeliverySentence($0, now: $1).parts })
+        meaning: { KindRegistry.meaning(ofState: $0, kind: $1) }, outcome: { DeliverySentence($0, now: $1).parts })
 
     private static func tone(of piece: EventLine.Piece, kind: String) -> PageText.Tone? {
         switch Palette.role(of: piece, kind: kind) {
