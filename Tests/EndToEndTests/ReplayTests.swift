@@ -193,4 +193,18 @@ struct ReplayTests {
             #expect(list.code == 64 && list.err.contains("\(path): \(cause)"), "\(list.err)")
         }
     }
+
+    @Test("replay and list refuse a file that is too large, before they read all of it")
+    func large() async throws {
+        let home = try Home()
+        let file = home.directory.appending(path: "large.json")
+        try Data().write(to: file)
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: 1 << 40)
+        try handle.close()
+        for command in [["replay", "--kind", "json"], ["list"]] {
+            let result = try await Program.run(command + [file.path] + home.places)
+            #expect(result.code == 65 && result.err.contains("large.json is larger than 64 MiB"), "\(result.err)")
+        }
+    }
 }

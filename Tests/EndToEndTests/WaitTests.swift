@@ -122,6 +122,6 @@ struct WaitTests {
         try await world.fault("500")
         let result = try await wait(world, .alone, "systems", "59", "--to", "Ready for use", "--timeout", "20s")
         #expect(result.code == 69)
-        #expect(result.err.contains("systems: http: "), "\(result.err)")
+        #expect(result.err.contains("systems: server-error: "), "\(result.err)")
     }
 }

@@ -221,12 +221,19 @@ struct DoctorTests {
 
     @Test("too few open files for so many sources, and a NOTIFY_SOCKET that is none")
     func system() {
-        func check(_ files: UInt64?, _ sources: Int, _ socket: (String, Bool)? = nil) -> [Finding] {
-            SystemCheck(openFiles: files, notifySocket: socket.map { (path: $0.0, exists: $0.1) }, sources: sources)
-                .findings
+        func check(
+            _ files: UInt64?, _ sources: Int, _ socket: (String, Bool)? = nil, page: Int = 0
+        ) -> [Finding] {
+            SystemCheck(
+                openFiles: files, notifySocket: socket.map { (path: $0.0, exists: $0.1) }, sources: sources,
+                pageConnections: page
+            ).findings
         }
         #expect(check(1024, 10_000).severities == [.ok] && check(nil, 10).severities == [.ok])
         #expect(check(256, 10).severities == [.ok] && check(256, 10_000).severities == [.warning])
+        // Every lane, polls that are not answered, and streams.
+        #expect(check(415, 10_000).severities == [.warning] && check(416, 10_000).severities == [.ok])
+        #expect(check(512, 10, page: 512).severities == [.warning])
         #expect(check(nil, 1, ("/x", false)).severities == [.ok, .failure])
         #expect(check(nil, 1, ("/x", true)).severities == [.ok])
     }

@@ -198,7 +198,8 @@ struct StateMeaningTests {
             ("Ready for use", .good), ("up", .good), ("completed/success", .good), ("Started", .good), ("OK", .good),
             ("in_progress", .busy), ("Starting", .busy), ("degraded_performance", .busy), ("queued", .busy),
             ("FAILED", .bad), ("completed/failure", .bad), ("down", .bad), ("major_outage", .bad), ("timed_out", .bad),
-            ("Stopped", nil), ("not ready", nil), ("", nil), ("RM01901", nil), ("running", .good), ("cancelled", .busy),
+            ("Stopped", nil), ("not ready", nil), ("Error: not ready", .bad), ("", nil), ("RM01901", nil),
+            ("running", .good), ("cancelled", .busy),
         ] as [(String, StateMeaning?)])
     func words(_ state: String, _ meaning: StateMeaning?) { #expect(StateMeaning(of: state) == meaning) }
 }

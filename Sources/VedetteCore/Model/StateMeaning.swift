@@ -10,10 +10,10 @@ public enum StateMeaning: Sendable, Hashable {
     case bad
 
     /// Recognises the words of common states, in English: `Ready for use`, `in_progress`, `FAILED`. Of several the worst
-    /// counts. Returns nil for any other state: a stopped system may be as it should.
+    /// counts, and none behind a negation. Returns nil for any other state: a stopped system may be as it should.
     public init?(of state: String) {
-        let words = state.lowercased().split { !$0.isLetter }.map(String.init)
-        guard !words.contains(where: { StateMeaning.negations.contains($0) }) else { return nil }
+        let words = state.prefix(StateMeaning.longest).lowercased().split { !$0.isLetter }.map(String.init)
+            .prefix { !StateMeaning.negations.contains($0) }
         if words.contains(where: { StateMeaning.badWords.contains($0) }) {
             self = .bad
         } else if words.contains(where: { StateMeaning.busyWords.contains($0) }) {
@@ -24,6 +24,9 @@ public enum StateMeaning: Sendable, Hashable {
             return nil
         }
     }
+
+    /// Characters of a state that are read; a state may be as long as a text.
+    private static let longest = 200
 
     private static let negations: Set<String> = ["no", "not", "non", "without"]
 

@@ -10,8 +10,6 @@ struct PollSlots {
     /// Polls of hosts that time out, beside those.
     static let maximumSlow = 64
 
-    /// Streams that are open at once.
-    static let maximumStreams = 64
     /// Streams of one origin that are open at once.
     static let maximumStreamsOfOrigin = 8
 
@@ -28,8 +26,8 @@ struct PollSlots {
 
     /// Why no stream of an origin may be opened, so that its source is polled; nil when one may.
     func obstacleToStream(of origin: String) -> String? {
-        if running[.streams, default: 0] >= PollSlots.maximumStreams {
-            return "\(PollSlots.maximumStreams) streams are open already"
+        if running[.streams, default: 0] >= Lane.streams.slots {
+            return "\(Lane.streams.slots) streams are open already"
         }
         if streams[origin, default: 0] >= PollSlots.maximumStreamsOfOrigin {
             return "\(PollSlots.maximumStreamsOfOrigin) streams of its server are open already"

@@ -7,10 +7,6 @@ import VedetteCore
 ///
 /// Times are milliseconds of a clock that never jumps.
 struct RequestQueue {
-    static let maximumPerGroup = 4
-    /// Polls without an answer that have given their lane's slot back.
-    static let maximumSlow = 192
-
     typealias ID = UInt64
 
     /// What requests that wait in one queue share: all their limits.
@@ -171,7 +167,7 @@ struct RequestQueue {
                 postpone(index, until: until)
                 continue
             }
-            if let group = key.group, countByGroup[group, default: 0] >= RequestQueue.maximumPerGroup {
+            if let group = key.group, countByGroup[group, default: 0] >= Lane.maximumPerGroup {
                 blockedByGroup[group, default: []].append(index)
                 continue
             }
@@ -215,7 +211,7 @@ struct RequestQueue {
     /// Marks a running poll as slow to answer: it gives back its slot in the lane, but not the one of its origin.
     mutating func markSlow(_ id: ID) {
         guard let (index, state) = requests[id], state == .running, queues[index]?.key.lane == .polls,
-            slowCount < RequestQueue.maximumSlow
+            slowCount < Lane.maximumUnanswered
         else { return }
         requests[id] = (index, .slow)
         slowCount += 1
@@ -254,40 +250,5 @@ extension Lane {
         case .deliveries: 2
         case .streams: 3
         }
-    }
-
-    /// How many requests of the lane run at once.
-    fileprivate var slots: Int {
-        switch self {
-        case .polls: 64
-        case .slowHosts: 16
-        case .deliveries: 32
-        case .streams: 64
-        }
-    }
-}
-
-/// A queue over an array. The taken elements at its front are removed now and then, not one by one.
-struct FIFO<Element> {
-    private var elements: [Element] = []
-    private var head = 0
-
-    var isEmpty: Bool { head == elements.count }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func popFirst() -> Element? {
-        guard head < elements.count else { return nil }
-        defer {
-            head += 1
-            if head == elements.count {
-                elements.removeAll(keepingCapacity: true)
-                head = 0
-            } else if head > 64, head * 2 > elements.count {
-                elements.removeFirst(head)
-                head = 0
-            }
-        }
-        return elements[head]
     }
 }

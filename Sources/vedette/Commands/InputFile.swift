@@ -9,7 +9,7 @@ enum InputFile {
     static let maximumSize = 64 << 20
 
     /// Opens a file once more that could not be read, and returns why it cannot.
-    static func unreadable(_ path: String) -> Exit {
+    private static func unreadable(_ path: String) -> Exit {
         // Without O_NONBLOCK a pipe that nobody writes to would hang here.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
@@ -31,6 +31,7 @@ enum InputFile {
         Exit(.usage, "failed to read \(path): \(cause)")
     }
 
+    /// Returns the bytes of a file or a pipe.
     static func bytes(_ path: String) throws -> [UInt8] {
         guard let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path) else {
             throw unreadable(path)
@@ -43,8 +44,8 @@ enum InputFile {
                     throw Exit(.data, "\(path) is larger than \(maximumSize >> 20) MiB")
                 }
             }
-        } catch let error as CocoaError {
-            throw Exit(.inputOutput, "\(path): failed to read: \(error.localizedDescription)")
+        } catch is CocoaError {
+            throw unreadable(path)
         }
         return bytes
     }

@@ -113,10 +113,7 @@ enum ItemLookup {
 
     static func items(inFile path: String, kind: String?) async throws -> [Item] {
         if let kind { try check(kind: kind) }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw InputFile.unreadable(path)
-        }
-        let page = PageBody(bytes: Array(data), url: URL(filePath: path).absoluteString)
+        let page = PageBody(bytes: try InputFile.bytes(path), url: URL(filePath: path).absoluteString)
         do throws(ReadError) {
             return try await WorkingProposal.from(page, nil, kind: kind).items
         } catch {

@@ -125,10 +125,8 @@ struct ReplayCommand: AsyncParsableCommand {
         // A file whose own name has a plus sign is one page.
         let paths = FileManager.default.fileExists(atPath: file) ? [file[...]] : file.split(separator: "+")
         return try paths.map { path in
-            guard let data = FileManager.default.contents(atPath: String(path)) else {
-                throw InputFile.unreadable(String(path))
-            }
-            return PageBody(bytes: Array(data), url: url ?? URL(filePath: String(path)).absoluteString)
+            PageBody(
+                bytes: try InputFile.bytes(String(path)), url: url ?? URL(filePath: String(path)).absoluteString)
         }
     }
 

@@ -2,7 +2,9 @@
 
 import ArgumentParser
 import Glibc
+import VedetteConfig
 import VedetteCore
+import VedetteEngine
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

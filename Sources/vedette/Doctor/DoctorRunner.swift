@@ -5,6 +5,7 @@ import VedetteConfig
 import VedetteCore
 import VedetteDesktop
 import VedetteHTTP
+import VedettePage
 import VedettePostgres
 import VedetteSystem
 
@@ -43,7 +44,8 @@ struct DoctorRunner: Sendable {
                 ).findings)
         }
         guard let configuration else { return }
-        try report(SystemCheck(sources: configuration.sources.count, environment).findings)
+        let page = configuration.listen == nil ? 0 : PageLimits().connections
+        try report(SystemCheck(sources: configuration.sources.count, pageConnections: page, environment).findings)
         try report(await local)
         if let name = desktops.first {
             let subject = desktops.count == 1 ? "sink \(name)" : "desktop"

@@ -1,17 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A share of the requests in flight (a bulkhead): slow requests of one lane do not delay another (I7).
-public enum Lane: Sendable, Hashable, CaseIterable {
-    /// Polls of hosts that answer.
-    case polls
-    /// Polls of hosts whose last attempt timed out.
-    case slowHosts
-    /// Requests of sinks.
-    case deliveries
-    /// Kept connections over which a server pushes records. They take no slot of their origin, which others need.
-    case streams
-}
-
 /// One HTTP request, with the limits and policies that apply to it.
 public struct Request: Sendable {
     /// The method, in capital letters.

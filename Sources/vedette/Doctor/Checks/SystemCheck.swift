@@ -10,13 +10,19 @@ struct SystemCheck {
     /// `$NOTIFY_SOCKET`, and whether a socket is there.
     let notifySocket: (path: String, exists: Bool)?
     let sources: Int
+    /// Connections of the page; 0 when it is not offered.
+    let pageConnections: Int
 
-    /// Idle connections that are kept; requests in flight (I7), and the journal, logs and children.
-    private static let idle = 256
-    private static let others = 64 + 16 + 32 + 48
+    /// The journal, the log and children.
+    private static let others = 48
+
+    /// Files that are needed with every lane full (I7): a source has one connection, under way or idle.
+    private var needed: UInt64 {
+        let polling = Lane.maximumUnanswered + [Lane.polls, .slowHosts, .streams].map(\.slots).reduce(0, +)
+        return UInt64(min(sources, polling) + Lane.deliveries.slots + SystemCheck.others + pageConnections)
+    }
 
     @Findings var findings: [Finding] {
-        let needed = UInt64(min(sources, SystemCheck.idle) + SystemCheck.others)
         if let openFiles, openFiles < needed {
             .warning(
                 "open files", "only \(openFiles) are allowed; \(counted(sources, "source")) may need \(needed)",
@@ -35,7 +41,7 @@ struct SystemCheck {
 }
 
 extension SystemCheck {
-    init(sources: Int, _ environment: [String: String]) {
+    init(sources: Int, pageConnections: Int, _ environment: [String: String]) {
         var limit = rlimit()
         let isKnown = getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0
         openFiles = isKnown && limit.rlim_cur != rlim_t.max ? UInt64(limit.rlim_cur) : nil
@@ -44,6 +50,6 @@ extension SystemCheck {
             var status = stat()
             return (path, stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK)
         }
-        self.sources = sources
+        (self.sources, self.pageConnections) = (sources, pageConnections)
     }
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A queue over an array. The taken elements at its front are removed now and then, not one by one.
+struct FIFO<Element> {
+    private var elements: [Element] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == elements.count }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        defer {
+            head += 1
+            if head == elements.count {
+                elements.removeAll(keepingCapacity: true)
+                head = 0
+            } else if head > 64, head * 2 > elements.count {
+                elements.removeFirst(head)
+                head = 0
+            }
+        }
+        return elements[head]
+    }
+}
