@@ -11,7 +11,7 @@ extension DesktopNotification {
         var label: String {
             switch self {
             case .open: "Open"
-            case .snooze: "Snooze 1 h"
+            case .snooze: "Snooze \(DurationText.long(seconds: Silence.usualLength.inSeconds))"
             case .mute: "Mute here"
             case .muteEverywhere: "Mute everywhere"
             }
@@ -38,7 +38,7 @@ extension DesktopNotification {
         case .snooze:
             return Silence(
                 rule: subject.rule, source: subject.source, item: subject.item,
-                until: now.advanced(by: .seconds(3600)), created: now)
+                until: now.advanced(by: Silence.usualLength), created: now)
         case .mute: return Silence(rule: subject.rule, sink: subject.sink, created: now)
         case .muteEverywhere: return Silence(rule: subject.rule, created: now)
         }

@@ -183,3 +183,8 @@ extension PageResponse {
         .text(html.text, status: status, contentType: "text/html; charset=utf-8")
     }
 }
+
+extension PageRequest {
+    /// The number of the page of a list that is asked for, from 1.
+    var page: Int { max(1, min(1_000_000, query["page"].flatMap { Int($0) } ?? 1)) }
+}

@@ -48,6 +48,12 @@ public struct PollLateness: Sendable, Hashable {
         /// When it was made.
         public var at: Timestamp
 
+        /// Polls that start later than this are a sign of too much work, in seconds.
+        private static let longest = 1.0
+
+        /// Whether the polls start too late.
+        public var isLate: Bool { p99 > Self.longest }
+
         public init(p99: Double, polls: Int, at: Timestamp) { (self.p99, self.polls, self.at) = (p99, polls, at) }
     }
 }

@@ -3,6 +3,9 @@
 /// A silence that a person set: `snooze` until a time or a state, `mute` until it is removed. It suppresses a message when
 /// everything that it names matches.
 public struct Silence: Sendable, Hashable {
+    /// How long `vedette snooze` silences when no end is named, and the button of a notification.
+    public static let usualLength = Duration.seconds(3600)
+
     /// The row id in the journal; 0 until it is committed.
     public var id: Int64
     /// A rule's name; nil for every rule.

@@ -51,7 +51,9 @@ public struct APIRoutes: Sendable {
     // MARK: Parameters
 
     static let longestPage: Int64 = 1000
-    static let limit = APIParameter("limit", .number(1...longestPage), "Lines at most, 100 unless given.")
+    /// Lines of a page where nothing is asked for.
+    static let usualPage: Int64 = 100
+    static let limit = APIParameter("limit", .number(1...longestPage), "Lines at most, \(usualPage) unless given.")
     static let source = APIParameter("source", "Only of this source.")
     static let rule = APIParameter("rule", "Only what this rule sent.")
 

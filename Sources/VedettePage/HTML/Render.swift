@@ -76,18 +76,6 @@ struct Render: Sendable {
         "<details class=\"confirm\"><summary>\(label)</summary>\(button(action, question, fields))</details>"
     }
 
-    /// Returns the buttons that silence something for a while.
-    func silencing(_ fields: [(name: String, value: String?)]) -> HTML {
-        button(.snooze, "Snooze 1 h", fields + [("for", "1h")])
-            + button(.snooze, "Snooze 8 h", fields + [("for", "8h")])
-            + button(.mute, "Mute", fields)
-    }
-
-    /// The same behind one button, for the rows of a table.
-    func silencingMenu(_ fields: [(name: String, value: String?)]) -> HTML {
-        "<details class=\"confirm\"><summary>Silence…</summary><div class=\"buttons\">\(silencing(fields))</div></details>"
-    }
-
     private func hidden(_ fields: [(name: String, value: String?)]) -> [HTML] {
         fields.compactMap { field in
             field.value.map { "<input type=\"hidden\" name=\"\(field.name)\" value=\"\($0)\">" }

@@ -13,6 +13,7 @@ struct EventView: Sendable {
 
     /// Rules that did not match beyond these are only counted.
     static let mostUnmatched = 200
+    static let mostDeliveries = 200
 
     let render: Render
     let event: Event
@@ -67,5 +68,42 @@ struct EventView: Sendable {
         let waiting = verdict.waiting.map { "<li>\(render.text.localized($0, render.now))</li>" as HTML }
         let sent = verdict.deliveries.map { DeliveryView.entry($0.status, $0.attempts, render) }
         return "<li><b>\(verdict.rule)</b> \(words)<ul class=\"plain\">\(waiting)\(sent)</ul></li>"
+    }
+}
+
+/// Reads what the view shows.
+extension StatusPage {
+    func event(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let reader = try await sources.journal.reader()
+        let id = request.parameters["event"] ?? ""
+        let found = try await reader.events(matching: id)
+        guard found.count == 1, let event = found.first else {
+            return found.isEmpty ? try await message(id, reader, render, configuration) : nil
+        }
+        let deliveries = try await reader.deliveries(
+            DeliveryFilter(event: event.seq), after: 0, limit: EventView.mostDeliveries)
+        let memories = try await reader.ruleMemories().filter {
+            $0.event?.id == event.id || $0.events.contains(event.id.description)
+        }
+        var verdicts: [EventView.Verdict] = []
+        for evaluation in RuleSet(configuration.rules).evaluateAll(event) {
+            let rule = evaluation.rule
+            var made: [(status: DeliveryStatus, attempts: [Attempt])] = []
+            for status in deliveries where status.delivery.message.rule == rule.name {
+                made.append((status, try await reader.attempts(of: status.delivery.id)))
+            }
+            let waiting = memories.filter { $0.key.rule == rule.name }.compactMap {
+                $0.waitingText(of: rule, at: render.now)
+            }
+            verdicts.append(
+                EventView.Verdict(rule: rule.name, result: evaluation.result, waiting: waiting, deliveries: made))
+        }
+        let known = Set(configuration.rules.map(\.name))
+        let view = EventView(
+            render: render, event: event, verdicts: verdicts,
+            orphans: deliveries.filter { !known.contains($0.delivery.message.rule) })
+        return ("Event \(event.seq)", view.content)
     }
 }

@@ -41,3 +41,20 @@ struct EventsView: Sendable {
             ["<th>Time</th>", "<th>Source</th>", "<th>What happened</th>"], rows, empty: "No event yet.")
     }
 }
+
+/// Reads what the view shows.
+extension StatusPage {
+    func events(_ request: PageRequest, _ render: Render) async throws(JournalError) -> Found {
+        let reader = try await sources.journal.reader()
+        let (source, page) = (request.query["source"], min(request.page, EventsView.maximumPage))
+        let filter = EventFilter(source: source)
+        let size = EventsView.perPage
+        let start = try await reader.seq(before: page * size, filter)
+        let end = page == 1 ? .max : try await reader.seq(before: (page - 1) * size, filter)
+        let events = try await reader.events(after: start, filter, limit: size)
+        let view = EventsView(
+            render: render, events: events.filter { $0.seq <= end }.reversed(), source: source, page: page,
+            hasNext: start > 0)
+        return (source.map { "Events of \($0)" } ?? "Events", view.content)
+    }
+}

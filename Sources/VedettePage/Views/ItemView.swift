@@ -4,6 +4,13 @@ import VedetteCore
 
 /// One item: its state, the bar of its states, every field, and its history with what was sent.
 struct ItemView: Sendable {
+    /// Events of the history.
+    static let mostEvents = 100
+    /// Deliveries of an event of the history.
+    static let mostDeliveries = 20
+    /// The time that the timeline shows at most.
+    static let span = Duration.seconds(30 * 86_400)
+
     struct Past: Sendable {
         var event: Event
         var deliveries: [DeliveryStatus]
@@ -89,5 +96,35 @@ struct ItemView: Sendable {
         TimelinePicture.svg(
             timeline, label: label, tone: { render.text.meaning($0, kind)?.tone },
             time: { render.text.clock($0, render.now) })
+    }
+}
+
+/// Reads what the view shows.
+extension StatusPage {
+    func item(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let (name, key) = (request.parameters["source"] ?? "", request.query["key"] ?? "")
+        guard let source = configuration.sources.first(where: { $0.name == name }) else { return nil }
+        let reader = try await sources.journal.reader()
+        let events = try await reader.history(source: name, key: key, limit: ItemView.mostEvents)
+        let stored = try await reader.items(of: name, withKeys: [key])[key]
+        guard let item = stored?.item ?? events.last?.item else { return nil }
+        var history: [ItemView.Past] = []
+        for event in events {
+            let deliveries = try await reader.deliveries(
+                DeliveryFilter(event: event.seq), after: 0, limit: ItemView.mostDeliveries)
+            history.append(ItemView.Past(event: event, deliveries: deliveries))
+        }
+        let isThere = stored != nil && stored?.absentSince == nil
+        let current: (state: String, since: Timestamp)? =
+            isThere ? item.state.flatMap { state in stored.map { (state, $0.stateSince) } } : nil
+        let start = max(
+            events.first?.time ?? stored?.stateSince ?? render.now, render.now.advanced(by: .zero - ItemView.span))
+        let view = ItemView(
+            render: render, source: name, kind: source.kindName, item: item, since: stored?.stateSince,
+            absentSince: isThere ? nil : stored?.absentSince ?? events.last?.time, history: history,
+            timeline: StateTimeline(events, current: current, from: start, to: render.now))
+        return (item.title ?? item.key, view.content)
     }
 }

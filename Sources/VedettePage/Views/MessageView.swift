@@ -52,3 +52,28 @@ struct MessageView: Sendable {
         return "<h2>\(counted(count, "event"))</h2><ul class=\"plain\">\(rows)</ul>\(more)"
     }
 }
+
+/// Reads what the view shows.
+extension StatusPage {
+    /// Finds a message whose own event is not stored, by the id of that event.
+    func message(
+        _ id: String, _ reader: any JournalReader, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let made = try await reader.deliveries(ofMessage: id)
+        guard let message = made.first?.delivery.message,
+            made.allSatisfy({ $0.delivery.message.event.id == message.event.id })
+        else { return nil }
+        var subjects: [MessageView.Subject] = []
+        for subject in message.event.summary?.subjects.prefix(MessageView.mostSubjects) ?? [] {
+            let event = try await reader.events(matching: subject.event).first
+            subjects.append(MessageView.Subject(event: event, text: subject.text))
+        }
+        var deliveries: [(status: DeliveryStatus, attempts: [Attempt])] = []
+        for status in made { deliveries.append((status, try await reader.attempts(of: status.delivery.id))) }
+        let view = MessageView(
+            render: render, message: message,
+            isConfigured: configuration.rules.contains { $0.name == message.rule }, subjects: subjects,
+            deliveries: deliveries)
+        return (message.title, view.content)
+    }
+}

@@ -53,3 +53,18 @@ struct OutboxView: Sendable {
                     ], rows, empty: "Every message was sent.") + (pages ?? ""))
     }
 }
+
+/// Reads what the view shows.
+extension StatusPage {
+    func outbox(_ request: PageRequest, _ render: Render) async throws(JournalError) -> Found {
+        let reader = try await sources.journal.reader()
+        let sink = request.query["sink"]
+        let after = request.query["after"].flatMap { Int64($0) } ?? 0
+        let size = OutboxView.perPage
+        let found = try await reader.deliveries(DeliveryFilter(.unsent, sink: sink), after: after, limit: size + 1)
+        let shown = Array(found.prefix(size))
+        let view = OutboxView(
+            render: render, deliveries: shown, sink: sink, next: found.count > size ? shown.last?.delivery.id : nil)
+        return (sink.map { "Outbox of \($0)" } ?? "Outbox", view.content)
+    }
+}

@@ -11,6 +11,8 @@ struct OverviewView: Sendable {
     }
 
     static let sourcesPerPage = 100
+    /// Events of the list of the newest.
+    static let mostEvents = 20
 
     let render: Render
     let facts: StatusFacts
@@ -185,5 +187,21 @@ struct OverviewView: Sendable {
                 "<li><a href=\"/rules\">\(timer.key.rule)</a> \(text)\(timer.due.map { ", \(render.due($0))" as HTML })</li>"
         }
         return "<h2>Waiting</h2><ul class=\"plain\">\(Array(rows))</ul>"
+    }
+}
+
+/// Reads what the view shows.
+extension StatusPage {
+    func overview(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let facts = try await self.facts.facts(of: configuration)
+        let events =
+            facts.hasJournal
+            ? try await sources.journal.reader().lastEvents(OverviewView.mostEvents, EventFilter()) : []
+        let polls = OverviewView.Polls(inFlight: sources.polls.inFlight(), streams: sources.polls.streams())
+        let view = OverviewView(
+            render: render, facts: facts, polls: polls, events: events.reversed(), page: request.page)
+        return ("Overview", view.content)
     }
 }

@@ -5,31 +5,16 @@ enum PageAction: String, CaseIterable, Sendable {
     case snooze, mute, unsilence, accept, retry, drop, poll
 }
 
-/// The outcome of a button, as the next page shows it.
-enum PageNotice: String, CaseIterable, Sendable {
-    case silenced, unsilenced, accepted, retried, dropped, polled
-    /// The silence or message is gone already.
-    case gone
-    /// The request was not complete.
-    case refused
-    /// The journal could not be written.
-    case failed
-
-    /// - Parameter isWatched: whether a watcher runs.
-    func sentence(isWatched: Bool) -> String {
-        let rest = isWatched ? "" : " No watcher runs; it takes effect when one does."
-        return switch self {
-        case .silenced: "Silenced. The list of silences ends it." + rest
-        case .unsilenced: "The silence is ended." + rest
-        case .accepted: "Accepted: what the source answers now counts." + rest
-        case .retried: "The message is attempted again." + rest
-        case .dropped: "The message is dropped. The outbox keeps it as dead." + rest
-        case .polled: "The source is polled now." + rest
-        case .gone: "Nothing was changed: it was over already."
-        case .refused: "Nothing was changed: the request was incomplete."
-        case .failed: "Nothing was changed: the journal could not be written."
-        }
+extension Render {
+    /// Returns the buttons that silence something for a while.
+    func silencing(_ fields: [(name: String, value: String?)]) -> HTML {
+        button(.snooze, "Snooze 1 h", fields + [("for", "1h")])
+            + button(.snooze, "Snooze 8 h", fields + [("for", "8h")])
+            + button(.mute, "Mute", fields)
     }
 
-    var isBad: Bool { self == .refused || self == .failed }
+    /// The same behind one button, for the rows of a table.
+    func silencingMenu(_ fields: [(name: String, value: String?)]) -> HTML {
+        "<details class=\"confirm\"><summary>Silence…</summary><div class=\"buttons\">\(silencing(fields))</div></details>"
+    }
 }

@@ -61,3 +61,28 @@ struct RulesView: Sendable {
                     + render.pages(page, hasNext: hasNext) { PagePath("rules", query: [("page", String($0))]) })
     }
 }
+
+/// Reads what the view shows.
+extension StatusPage {
+    func rules(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let facts = try await self.facts.facts(of: configuration)
+        let (first, size) = ((request.page - 1) * RulesView.perPage, RulesView.perPage)
+        let waiting = Dictionary(grouping: facts.timers, by: \.key.rule)
+        var rows: [RulesView.Row] = []
+        let reader = facts.hasJournal ? try await sources.journal.reader() : nil
+        for rule in facts.rules.dropFirst(first).prefix(size) {
+            let last = try await reader?.lastEvents(1, EventFilter(rule: rule.name)).last
+            rows.append(
+                RulesView.Row(
+                    rule: rule, last: last, count: try await reader?.ruleCount(of: rule.name),
+                    waiting: waiting[rule.name] ?? [],
+                    silences: facts.silences.filter { $0.rule == rule.name },
+                    warning: facts.unmatched.first { $0.rule == rule.name }?.text))
+        }
+        let view = RulesView(
+            render: render, rows: rows, page: request.page, hasNext: facts.rules.count > first + size)
+        return ("Rules", view.content)
+    }
+}

@@ -32,3 +32,11 @@ struct SilencesView: Sendable {
                     empty: "No silence is set. The buttons of sources, items and rules set one."))
     }
 }
+
+/// Reads what the view shows.
+extension StatusPage {
+    func silences(_ render: Render) async throws(JournalError) -> Found {
+        let silences = try await sources.journal.reader().silences().filter { !$0.isOver(at: render.now) }
+        return ("Silences", SilencesView(render: render, silences: silences).content)
+    }
+}

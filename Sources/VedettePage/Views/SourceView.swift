@@ -9,6 +9,8 @@ struct SourceView: Sendable {
     static let mostSorted = 2000
     /// The time that a timeline shows.
     static let span = Duration.seconds(86_400)
+    /// Events of an item that its timeline is drawn from.
+    static let mostStates = 50
 
     struct Row: Sendable {
         var item: Item
@@ -98,5 +100,71 @@ struct SourceView: Sendable {
         ItemView.picture(
             timeline, label: "States of \(item.title ?? item.key) since \(render.text.clock(start, render.now))",
             status.kindName, render)
+    }
+}
+
+/// Reads what the view shows.
+extension StatusPage {
+    func source(
+        _ request: PageRequest, _ render: Render, _ configuration: ConfigurationFacts
+    ) async throws(JournalError) -> Found {
+        let name = request.parameters["source"] ?? ""
+        guard let source = configuration.sources.first(where: { $0.name == name }) else { return nil }
+        let reader = try await sources.journal.reader()
+        let status = SourceStatus(source, try await reader.sourceRecord(of: name))
+        let (first, size) = ((request.page - 1) * SourceView.perPage, SourceView.perPage)
+        let count = status.record?.snapshot?.count ?? 0
+        let stored =
+            count > SourceView.mostSorted
+            ? try await reader.items(of: name, from: first, limit: size)
+            : Array(
+                sorted(try await reader.items(of: name).values, kind: source.kindName).dropFirst(first).prefix(size))
+        var read: [(item: Item, since: Timestamp, history: [Event])] = []
+        for stored in stored {
+            guard let item = stored.item else { continue }
+            read.append(
+                (
+                    item, stored.stateSince,
+                    try await reader.history(source: name, key: item.key, limit: SourceView.mostStates)
+                ))
+        }
+        func rows(from start: Timestamp) -> [SourceView.Row] {
+            read.map { row in
+                let current = row.item.state.map { ($0, row.since) }
+                let timeline = StateTimeline(row.history, current: current, from: start, to: render.now)
+                return SourceView.Row(item: row.item, since: row.since, timeline: timeline)
+            }
+        }
+        // The bars of a source that is new would be empty for the most part.
+        var (start, shown) = (render.now.advanced(by: .zero - SourceView.span), [SourceView.Row]())
+        shown = rows(from: start)
+        if let earliest = shown.compactMap(\.timeline.segments.first?.start).min(), earliest > start {
+            (start, shown) = (earliest, rows(from: earliest))
+        }
+        let view = SourceView(
+            render: render, status: status, durations: await sources.polls.durations(name),
+            isWatched: await sources.journal.watcher() != nil, rows: shown,
+            start: start, page: request.page, hasNext: count > first + size)
+        return (name, view.content)
+    }
+
+    /// Returns the items that are present: bad states first, then those on their way, then the newest.
+    private func sorted(_ items: some Sequence<StoredItem>, kind: String) -> [StoredItem] {
+        let ranked = items.filter { $0.absentSince == nil }.map { stored -> (rank: Int, stored: StoredItem) in
+            let meaning = stored.item?.state.flatMap { sources.text.meaning($0, kind) }
+            let rank =
+                switch meaning {
+                case .bad: 0
+                case .busy: 1
+                case nil: 2
+                case .good: 3
+                }
+            return (rank, stored)
+        }
+        return ranked.sorted { a, b in
+            if a.rank != b.rank { return a.rank < b.rank }
+            if a.stored.stateSince != b.stored.stateSince { return a.stored.stateSince > b.stored.stateSince }
+            return a.stored.key < b.stored.key
+        }.map(\.stored)
     }
 }

@@ -46,7 +46,7 @@ struct Paths: ParsableArguments {
     /// nothing is read.
     private var configuredServer: (server: PostgresServer?, errors: [Diagnostic]) {
         guard state == nil else { return (nil, []) }
-        let (server, diagnostics) = KindRegistry.loader(self).journalServer()
+        let (server, diagnostics) = UserConfiguration.loader(self).journalServer()
         return (server, diagnostics.filter { $0.severity == .error })
     }
 

@@ -18,7 +18,7 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var places: Paths
 
     func run() throws {
-        let configuration = try KindRegistry.checkedConfiguration(places)
+        let configuration = try UserConfiguration.loadChecked(places)
         let counts = [
             (configuration.sources.count, "source"), (configuration.sinks.count, "sink"),
             (configuration.rules.count, "rule"),

@@ -72,7 +72,7 @@ struct EventSelection: ParsableArguments {
     /// Refuses a source or rule that is neither configured nor named by an event of the journal, since nothing would ever be
     /// printed. Without a configuration here, every name is accepted.
     private func checkNames(_ places: Paths) async throws {
-        let names = KindRegistry.loader(places).names()
+        let names = UserConfiguration.loader(places).names()
         guard !names.sources.isEmpty else { return }
         let reader = try? await places.journal.reader()
         let sources = names.sources.union(names.sinks).union([Event.watcher])

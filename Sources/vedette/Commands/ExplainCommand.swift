@@ -27,7 +27,7 @@ struct ExplainCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
+        let configuration = try UserConfiguration.load(places, readsSecrets: false)
         let reader = try await places.journal.reader()
         let rules = RuleSet(configuration.rules)
         guard let event = try await found(reader) else {

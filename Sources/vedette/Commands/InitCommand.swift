@@ -41,7 +41,7 @@ struct InitCommand: AsyncParsableCommand {
     /// Returns the file to write, which does not exist yet: the one that --config names, or the first one of a directory.
     /// Makes its directory.
     private func target() throws -> String {
-        guard let named = KindRegistry.loader(places).directoryToWrite else {
+        guard let named = UserConfiguration.loader(places).directoryToWrite else {
             throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
         }
         let names = try? FileManager.default.contentsOfDirectory(atPath: named)

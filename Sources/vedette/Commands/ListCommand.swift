@@ -62,13 +62,13 @@ struct ListCommand: AsyncParsableCommand {
         let isFile = FileManager.default.fileExists(atPath: subject)
         // A file can be listed without a configuration, and beside a broken one.
         guard isFile else {
-            if KindRegistry.loader(places).isMissing {
+            if UserConfiguration.loader(places).isMissing {
                 throw Exit(
                     .usage, "there is no file '\(subject)', and no configuration with a source of that name")
             }
-            return try KindRegistry.source(subject, in: try KindRegistry.configuration(places, readsSecrets: fresh))
+            return try UserConfiguration.source(subject, in: try UserConfiguration.load(places, readsSecrets: fresh))
         }
-        return KindRegistry.loader(places, readsSecrets: fresh).load().configuration?.sources.first {
+        return UserConfiguration.loader(places, readsSecrets: fresh).load().configuration?.sources.first {
             $0.name == subject
         }
     }

@@ -27,7 +27,7 @@ struct LoginCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let loader = KindRegistry.loader(places)
+        let loader = UserConfiguration.loader(places)
         guard let secret = loader.secret(ofServer: server) else {
             let servers = loader.names().servers
             let guess = suggestion(for: server, among: servers).map { "; did you mean '\($0)'?" } ?? ""

@@ -22,7 +22,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let list = try OPML(try InputFile.bytes(file), name: file)
-        let loader = KindRegistry.loader(places)
+        let loader = UserConfiguration.loader(places)
         let known = loader.load().configuration.map { Set($0.sources.map(\.url)) } ?? []
         let feeds = FeedImport(list, known: known, names: loader.names())
         for line in feeds.lines { try Output.print(line) }
@@ -44,7 +44,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let feeds = try KindRegistry.configuration(places, readsSecrets: false).sources.filter { $0.kindName == "feed" }
+        let feeds = try UserConfiguration.load(places, readsSecrets: false).sources.filter { $0.kindName == "feed" }
         let open = feeds.filter {
             $0.server.credentials == nil && $0.server.headers.isEmpty && !$0.url.hasPrefix("file:")
         }

@@ -92,7 +92,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 }
             }
             if left == number {
-                try choice.checkNames(KindRegistry.loader(places).names())
+                try choice.checkNames(UserConfiguration.loader(places).names())
                 Output.diagnose("no message is \(choice.isEmpty ? "" : "selected that is ")pending or dead")
             }
         }

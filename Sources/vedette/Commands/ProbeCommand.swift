@@ -64,7 +64,7 @@ struct ProbeCommand: AsyncParsableCommand {
             throw Exit(.usage, "'\(write)' is no name of a file; use letters, digits, '-' and '_'")
         }
         var text = try await proposal()
-        text.name = ProposedName.free(name, besides: KindRegistry.loader(places).names().sources)
+        text.name = ProposedName.free(name, besides: UserConfiguration.loader(places).names().sources)
         try NewFile.makeDirectory(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         try NewFile.write(text.lines.joined(separator: "\n") + "\n", to: path)
         Output.diagnose("written: \(path), with the source \(text.name)")
@@ -77,7 +77,7 @@ struct ProbeCommand: AsyncParsableCommand {
             ($0 | 0x20 >= 97 && $0 | 0x20 <= 122) || (48...57).contains($0) || "-_".utf8.contains($0)
         }
         guard isName, !name.isEmpty else { return nil }
-        let loader = KindRegistry.loader(places)
+        let loader = UserConfiguration.loader(places)
         guard let directory = loader.watched.directories.first ?? loader.directoryToWrite else {
             throw Exit(.cannotCreate, "neither $XDG_CONFIG_HOME nor $HOME is set; name a directory with --config")
         }
@@ -107,7 +107,7 @@ struct ProbeCommand: AsyncParsableCommand {
     }
 
     private func find(_ name: String) throws -> Server {
-        let servers = try KindRegistry.configuration(places).servers
+        let servers = try UserConfiguration.load(places).servers
         if let found = servers.first(where: { $0.name == name }) { return found }
         let guess = suggestion(for: name, among: servers.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
         throw Exit(.usage, "no server is called '\(name)'\(guess)")
@@ -128,7 +128,7 @@ struct ProbeCommand: AsyncParsableCommand {
         }
         let later = await self.later(target, fetcher)
         let check = ProposalCheck(
-            loader: KindRegistry.loader(places, readsSecrets: false),
+            loader: UserConfiguration.loader(places, readsSecrets: false),
             pages: [first.page] + [later?.page].compactMap { $0 })
         do throws(ReadError) {
             let seen = target.isOnTheWeb ? first.response : nil
@@ -146,7 +146,7 @@ struct ProbeCommand: AsyncParsableCommand {
         _ target: ProbeTarget, _ ask: ProbeRequest
     ) async throws -> ProposalText {
         let check = ProposalCheck(
-            loader: KindRegistry.loader(places, readsSecrets: false), pages: [first.page], records: stream.records)
+            loader: UserConfiguration.loader(places, readsSecrets: false), pages: [first.page], records: stream.records)
         do throws(ReadError) {
             let found = try await WorkingProposal.from(
                 stream.records, stream.settings, of: first.page, ask: ask.options, kind: kind
@@ -198,7 +198,7 @@ struct ProbeCommand: AsyncParsableCommand {
 
     private func proposal(_ found: WorkingProposal, _ answer: ProbeTarget.Answer, _ target: ProbeTarget) -> ProposalText
     {
-        let taken = KindRegistry.loader(places).names()
+        let taken = UserConfiguration.loader(places).names()
         var names = taken.sources
         var name = ProposedName.of(target.url, kind: found.proposal.kind, besides: names)
         // A rule of that name may be there although the source is not.

@@ -100,8 +100,8 @@ struct ReplayCommand: AsyncParsableCommand {
                 url: "https://replay.example.org", interval: PollInterval(every: entry.every))
             return (source, RuleSet([]), arguments)
         }
-        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
-        let source = try KindRegistry.source(arguments[0], in: configuration)
+        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        let source = try UserConfiguration.source(arguments[0], in: configuration)
         if arguments.count < 2 { throw Exit(.usage, "name at least one file after the source") }
         return (source, RuleSet(configuration.rules), Array(arguments.dropFirst()))
     }

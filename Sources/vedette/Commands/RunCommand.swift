@@ -45,7 +45,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let loader = KindRegistry.loader(places)
+        let loader = UserConfiguration.loader(places)
         if loader.isMissing, let directory = loader.directoryToWrite {
             Output.diagnose("vedette: there is no configuration in \(directory) yet; type one of")
             Output.diagnose("  vedette init              for a first one that you edit")
@@ -54,7 +54,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let log = StderrLog(level: verbose ? .debug : .info, style: log)
         defer { log.finish() }
-        let configuration = try KindRegistry.configuration(places, log: log)
+        let configuration = try UserConfiguration.load(places, log: log)
         let place = try places.journalPlace(configuration.settings.postgres)
         // A library that is missing, or that an upgrade of the machine replaces later, must not end a watcher in its work.
         delay_load_all()

@@ -23,7 +23,7 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        let configuration = try KindRegistry.configuration(places)
+        let configuration = try UserConfiguration.load(places)
         guard let definition = configuration.sinks.first(where: { $0.name == sink }) else {
             let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
             throw Exit(.usage, "no sink is called '\(sink)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))

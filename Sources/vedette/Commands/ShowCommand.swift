@@ -35,7 +35,7 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var colour: ColourOptions
 
     func run() async throws {
-        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places, readsSecrets: false))
+        let source = try UserConfiguration.source(source, in: try UserConfiguration.load(places, readsSecrets: false))
         guard let snapshot = try await ItemLookup.snapshot(of: source.name, in: places.journal) else {
             throw Exit(.unavailable, "\(source.name) has no snapshot yet; start `vedette run` first")
         }
@@ -69,7 +69,7 @@ struct ShowCommand: AsyncParsableCommand {
     private func details(of item: Item, in source: Source) async throws -> Fields {
         guard !stored, !source.kind.links(of: item, base: source.url, all: true).isEmpty else { return [:] }
         guard
-            let source = KindRegistry.loader(places).load().configuration?.sources.first(where: {
+            let source = UserConfiguration.loader(places).load().configuration?.sources.first(where: {
                 $0.name == source.name
             })
         else {

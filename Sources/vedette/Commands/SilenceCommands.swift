@@ -31,7 +31,7 @@ struct SilenceSubject: ParsableArguments {
             let guess = suggestion(for: sink, among: configuration.sinks.map(\.name))
             throw Exit(.usage, "no sink is called '\(sink)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
         }
-        if let source { _ = try KindRegistry.source(source, in: configuration) }
+        if let source { _ = try UserConfiguration.source(source, in: configuration) }
         if let rule, !configuration.rules.contains(where: { $0.name == rule }) {
             let guess = suggestion(for: rule, among: configuration.rules.map(\.name))
             throw Exit(.usage, "no rule is called '\(rule)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
@@ -105,7 +105,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
+        let configuration = try UserConfiguration.load(places, readsSecrets: false)
         var silence = try await subject.silence(configuration, places.journal, at: now)
         silence.drops = drop
         switch (duration, until) {
@@ -120,7 +120,7 @@ struct SnoozeCommand: AsyncParsableCommand {
                 try await check(state: until, in: subject.sources(of: configuration))
                 silence.untilState = until
             }
-        case (nil, nil): silence.until = now.advanced(by: .seconds(3600))
+        case (nil, nil): silence.until = now.advanced(by: Silence.usualLength)
         case (_?, _?): throw Exit(.usage, "--for and --until exclude each other")
         }
         try await silence.keep(in: places.journal)
@@ -184,7 +184,7 @@ struct MuteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemClock().now().wall
-        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
+        let configuration = try UserConfiguration.load(places, readsSecrets: false)
         try await subject.silence(configuration, places.journal, at: now).keep(in: places.journal)
     }
 }

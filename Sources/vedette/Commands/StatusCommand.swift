@@ -43,12 +43,12 @@ struct StatusCommand: AsyncParsableCommand {
         // Beside the configuration: with a thousand sources each takes its time. An error comes again below.
         let known = places.journalIfKnown
         let records = Task { try? await known?.reader().sourceRecords() }
-        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
-        for name in sources { _ = try KindRegistry.source(name, in: configuration) }
+        let configuration = try UserConfiguration.load(places, readsSecrets: false)
+        for name in sources { _ = try UserConfiguration.source(name, in: configuration) }
         let journal = try known ?? places.journal
         var facts = try await StatusFacts.read(journal, configuration.facts, records: records.value)
         try show(facts)
-        if check, !isWell(facts) { throw ExitCode(1) }
+        if check, !isWell(facts) { throw ExitCode(Exit.unwanted) }
         guard watch else { return }
         for await isTime in ticks(try journal.changes()) {
             // The ages of a table grow though nothing changes.

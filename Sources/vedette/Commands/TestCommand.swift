@@ -27,8 +27,8 @@ struct TestCommand: AsyncParsableCommand {
     @OptionGroup var places: Paths
 
     func run() async throws {
-        guard let since else { return try playTests(try KindRegistry.checkedConfiguration(places)) }
-        let configuration = try KindRegistry.configuration(places, readsSecrets: false)
+        guard let since else { return try playTests(try UserConfiguration.loadChecked(places)) }
+        let configuration = try UserConfiguration.load(places, readsSecrets: false)
         guard let age = Duration(configured: since) else {
             throw Exit(.usage, "'\(since)' is no duration; write it as 7d or 12h")
         }

@@ -63,7 +63,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let source = try KindRegistry.source(source, in: try KindRegistry.configuration(places, readsSecrets: false))
+        let source = try UserConfiguration.source(source, in: try UserConfiguration.load(places, readsSecrets: false))
         if gone, source.kind.mode == .window {
             throw Exit(
                 .usage, "\(source.name) is a window: an entry that leaves it is not gone, so --gone would never end")
@@ -79,10 +79,10 @@ struct WaitCommand: AsyncParsableCommand {
         case .decided(.reached(let lines)): for line in lines { Output.diagnose(line) }
         case .decided(.failed(let reason)):
             Output.diagnose(reason)
-            throw ExitCode(1)
+            throw ExitCode(Exit.unwanted)
         case .decided(.pending), .timedOut:
             for line in await progress.progress.timedOut { Output.diagnose(line) }
-            throw ExitCode(124)
+            throw ExitCode(Exit.timedOut)
         }
     }
 
@@ -158,8 +158,8 @@ struct WaitCommand: AsyncParsableCommand {
 
     /// Watches the source with its secrets, but without rules or sinks, as a running watcher would.
     private func watchAlone(_ progress: Progress) async throws -> WaitGoal.Verdict {
-        var configuration = try KindRegistry.configuration(places)
-        let source = try KindRegistry.source(source, in: configuration)
+        var configuration = try UserConfiguration.load(places)
+        let source = try UserConfiguration.source(source, in: configuration)
         (configuration.sources, configuration.rules, configuration.sinks) = ([source], [], [])
         let journal = MemoryJournal()
         let app = try await App(configuration, journal: journal, access: journal, log: StderrLog(level: .error))

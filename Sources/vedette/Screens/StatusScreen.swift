@@ -66,17 +66,14 @@ struct StatusScreen: Sendable {
         return lines
     }
 
-    /// Polls that start later than this are a sign of too much work, in seconds.
-    private static let lateAfter = 1.0
-
     private func text(of lateness: PollLateness.Report) -> StyledText {
         let polls = counted(lateness.polls, "poll")
         let text = "99 % of the last \(polls) started within \(duration(of: lateness)) of the due time"
-        return palette.paint(text, lateness.p99 > StatusScreen.lateAfter ? .doubtful : .faint)
+        return palette.paint(text, lateness.isLate ? .doubtful : .faint)
     }
 
     private func duration(of lateness: PollLateness.Report) -> String {
-        lateness.p99 < StatusScreen.lateAfter
+        lateness.p99 < 1
             ? "\(Int(lateness.p99 * 1000)) ms" : DurationText.long(seconds: lateness.p99)
     }
 
@@ -116,7 +113,7 @@ struct StatusScreen: Sendable {
         for watcher in facts.watchers {
             let host = watcher.process.host.map { " on \($0)" } ?? ""
             let lateness = facts.lateness[watcher.name].map { report in
-                report.p99 > StatusScreen.lateAfter
+                report.isLate
                     ? palette.paint(duration(of: report), .doubtful) : StyledText(duration(of: report))
             }
             table.add(

@@ -26,7 +26,7 @@ enum Completions {
 
     private static func names(_ words: [String]) -> NamesInUse {
         endWithinASecond()
-        return KindRegistry.loader(places(words)).names()
+        return UserConfiguration.loader(places(words)).names()
     }
 
     private static func keys(_ words: [String], _ prefix: String) async -> [String] {

@@ -21,6 +21,14 @@ struct Exit: Error, CustomStringConvertible {
         case configuration = 78
     }
 
+    /// Of a command that worked, with a result that is not the wanted one: `wait`, `status --check`.
+    static let unwanted: Int32 = 1
+    /// Of a command whose time is over, as timeout(1) has it.
+    static let timedOut: Int32 = 124
+
+    /// The code of a process that a signal ended, as shells have it.
+    static func ended(by signal: Int32) -> Int32 { 128 + signal }
+
     var code: Code
     var description: String
 

@@ -29,7 +29,7 @@ struct DeliveryRoutes: Sendable {
         let filter = DeliveryFilter(
             state.map { .only($0) } ?? .unsent, sink: request["sink"], rule: request["rule"],
             event: request["event"].flatMap { Int64($0) })
-        let limit = Int(request.number("limit", default: 100))
+        let limit = Int(request.number("limit", default: APIRoutes.usualPage))
         let found = try await APIRoutes.read { () async throws(JournalError) in
             try await api.journal.reader().deliveries(
                 filter, after: request.number("after", default: 0), limit: limit + 1)

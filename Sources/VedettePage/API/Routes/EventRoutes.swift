@@ -50,7 +50,7 @@ struct EventRoutes: Sendable {
     }
 
     private func events(_ request: APIOperation.Request) async throws(APIError) -> PageResponse {
-        let (filter, limit) = (filter(request), Int(request.number("limit", default: 100)))
+        let (filter, limit) = (filter(request), Int(request.number("limit", default: APIRoutes.usualPage)))
         let after = request["after"].flatMap { Int64($0) }
         let found = try await APIRoutes.read { () async throws(JournalError) in
             let reader = try await api.journal.reader()

@@ -37,7 +37,7 @@ struct SourceRoutes: Sendable {
         let keys = stored.values.filter { row in
             row.absentSince == nil && after.map { $0.utf8.lexicographicallyPrecedes(row.key.utf8) } != false
         }.map(\.key).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        let limit = Int(request.number("limit", default: 100))
+        let limit = Int(request.number("limit", default: APIRoutes.usualPage))
         var (items, hasMore) = ([Item](), false)
         // A row is decoded when it is on the page, or when its state decides.
         for key in keys {

@@ -8,6 +8,11 @@ import VedetteSystem
 
 /// `run` in the foreground: watches until SIGTERM or SIGINT, and reloads on SIGHUP or a changed file.
 struct Daemon {
+    /// From the first change of a file to the reload: an editor writes a file in several steps.
+    private static let settling = Duration.milliseconds(200)
+    /// How often systemd's watchdog hears of it, and the size of the journal is checked.
+    private static let minute = Duration.seconds(60)
+
     private enum Trigger: Sendable {
         case signal(Int32)
         case filesChanged
@@ -129,7 +134,7 @@ struct Daemon {
         }
         notifier.stopping()
         app.log.log(.notice, "stopping")
-        let deliveriesEnd = stop.begin(damage.map { Exit($0).code.rawValue } ?? 128 + SIGTERM)
+        let deliveriesEnd = stop.begin(damage.map { Exit($0).code.rawValue } ?? Exit.ended(by: SIGTERM))
         defer { stop.cancel() }
         for task in [requests, check, sharing].compactMap({ $0 }) { task.cancel() }
         heartbeats?.cancel()
@@ -199,10 +204,10 @@ struct Daemon {
                 var isStopping = false
                 for await number in stream {
                     // A second request ends the program at once; attempts under way stay pending.
-                    if isStopping, number != SIGHUP { Exit.endProcess(128 + number) }
+                    if isStopping, number != SIGHUP { Exit.endProcess(Exit.ended(by: number)) }
                     if number != SIGHUP {
                         isStopping = true
-                        stop.begin(128 + number)
+                        stop.begin(Exit.ended(by: number))
                     }
                     continuation.yield(.signal(number))
                 }
@@ -210,8 +215,7 @@ struct Daemon {
             Task {
                 guard let watch else { return }
                 for await _ in watch.changes {
-                    // An editor writes a file in several steps.
-                    guard (try? await clock.sleep(until: clock.now().boot.advanced(by: .milliseconds(200)))) != nil
+                    guard (try? await clock.sleep(until: clock.now().boot.advanced(by: Daemon.settling))) != nil
                     else { return }
                     continuation.yield(.filesChanged)
                 }
@@ -221,8 +225,8 @@ struct Daemon {
                 guard let losses = app.losses else { return }
                 for await loss in losses { continuation.yield(.journalLost(loss)) }
             },
-            ticker(.seconds(3600)) { continuation.yield(.hourPassed) },
-            ticker(.seconds(60)) { continuation.yield(.minutePassed) },
+            ticker(JournalPruner.interval) { continuation.yield(.hourPassed) },
+            ticker(Daemon.minute) { continuation.yield(.minutePassed) },
         ]
     }
 

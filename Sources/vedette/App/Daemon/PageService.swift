@@ -81,7 +81,7 @@ actor PageService {
         let sources = StatusPage.Sources(
             journal: journal, configuration: { await self.configuration },
             status: { [journal] facts async throws(JournalError) in try await StatusFacts.read(journal, facts) },
-            polls: polls, text: PageService.text, clock: clock)
+            polls: polls, text: .program, clock: clock)
         let api = APIRoutes(
             journal: journal, hub: hub, clock: clock, version: ProgramVersion.number,
             configuration: sources.configuration, status: sources.status,
@@ -100,22 +100,5 @@ actor PageService {
 
     private static func inFlight(_ metrics: MetricRegistry, _ lanes: String...) -> Int {
         lanes.reduce(0) { $0 + Int(metrics.gauge(.pollsInFlight, $1) ?? 0) }
-    }
-
-    private static let text = PageText(
-        clock: { LocalTime.text($0, now: $1) }, localized: { LocalTime.localized($0, now: $1) },
-        happening: { event in
-            EventLine.happening(of: event).map { PageText.Piece($0.text, tone(of: $0, kind: event.sourceKind)) }
-        },
-        meaning: { KindRegistry.meaning(ofState: $0, kind: $1) }, outcome: { DeliverySentence($0, now: $1).parts })
-
-    private static func tone(of piece: EventLine.Piece, kind: String) -> PageText.Tone? {
-        switch Palette.role(of: piece, kind: kind) {
-        case .good: piece.role == .added ? .added : .good
-        case .doubtful: .busy
-        case .bad: piece.role == .removed ? .removed : .bad
-        case .strong: .strong
-        default: nil
-        }
     }
 }

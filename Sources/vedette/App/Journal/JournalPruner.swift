@@ -7,6 +7,11 @@ import VedetteSystem
 
 /// Deletes what the journal keeps no longer: old events, sources that are not configured any more, and sessions.
 struct JournalPruner: Sendable {
+    /// How often it deletes.
+    static let interval = Duration.seconds(3600)
+    /// Events that are younger stay, however large the journal is.
+    private static let youngest = Duration.seconds(3600)
+
     let journal: any Journal & JournalMaintenance & CookieStore
     let clock: SystemClock
     let trust: ClockTrust
@@ -25,8 +30,8 @@ struct JournalPruner: Sendable {
         let most = configuration.settings.keepBytes
         do throws(JournalError) {
             try await prune(olderThan: age, configuration)
-            while !Task.isCancelled, age > .seconds(3600), try await journal.size() > most {
-                age = max(age / 2, .seconds(3600))
+            while !Task.isCancelled, age > JournalPruner.youngest, try await journal.size() > most {
+                age = max(age / 2, JournalPruner.youngest)
                 try await prune(olderThan: age, configuration)
             }
         } catch {

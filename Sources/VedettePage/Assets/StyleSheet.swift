@@ -1,23 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VedetteCore
-
-/// The style sheet, the script and the icon. They are part of the program, so that nothing is fetched from elsewhere.
-enum Assets {
-    /// Part of their addresses: a browser keeps them until the program changes them.
-    static let version: String = {
-        var digest = StableHash()
-        digest.add(style)
-        digest.add(script)
-        return String(digest.value, radix: 36)
-    }()
-
-    static func response(_ text: String, _ contentType: String) -> PageResponse {
-        .text(
-            text, contentType: contentType,
-            headers: [HeaderField("Cache-Control", "public, max-age=31536000, immutable")])
-    }
-
+extension Assets {
     /// Each pair of text and background has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
     static let style = """
         :root{--bg:#fbfbfa;--panel:#fff;--text:#1b1f23;--faint:#59626c;--line:#dcdfe2;--link:#0b5cad;--good:#176f32;--busy:#855400;\
@@ -104,82 +87,6 @@ enum Assets {
         @media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr)}}
         @media (max-width:34rem){html{font-size:14px}header,main{padding-left:.8rem;padding-right:.8rem}.wide{display:none}\
         th,td{padding-right:.6rem}.fields th{width:7rem}#live{margin-left:0}}
-
-        """
-
-    /// Without it every page can be read and used. It replaces the parts of the page that changed, when the server says so.
-    static let script = """
-        (() => {
-          'use strict';
-          const live = document.getElementById('live');
-          const show = (text, on) => { if (live.textContent !== text) live.textContent = text; live.classList.toggle('on', on); };
-          const units = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
-          const length = (seconds) => {
-            const i = units.findIndex(([size]) => seconds >= size);
-            if (i < 0) return '0 s';
-            const high = Math.floor(seconds / units[i][0]);
-            if (i === 3) return high + ' s';
-            const low = Math.floor(seconds % units[i][0] / units[i + 1][0]);
-            return high + ' ' + units[i][1] + (low ? ' ' + low + ' ' + units[i + 1][1] : '');
-          };
-          // The server's clock counts: that of the browser may be wrong.
-          let offset = 0;
-          const setClock = (page) => { offset = Number(page.body.dataset.now) - Date.now(); };
-          const ages = () => {
-            for (const time of document.querySelectorAll('time[data-age]')) {
-              const seconds = Math.round((Date.now() + offset - Date.parse(time.dateTime)) / 1000);
-              const isDue = seconds > 0 && 'due' in time.dataset;
-              const text = seconds === 0 || isDue ? 'now' : seconds > 0 ? length(seconds) + ' ago' : 'in ' + length(-seconds);
-              if (time.textContent !== text) time.textContent = text;
-            }
-          };
-          let busy = false, again = false;
-          const refresh = async () => {
-            if (busy) { again = true; return; }
-            busy = true;
-            try {
-              const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
-              if (response.ok) replace(new DOMParser().parseFromString(await response.text(), 'text/html'));
-            } catch { /* The stream reports that the server is away. */ }
-            busy = false;
-            if (again) { again = false; refresh(); }
-          };
-          const replace = (page) => {
-            setClock(page);
-            for (const fresh of page.querySelectorAll('[data-live]')) {
-              const old = document.getElementById(fresh.id);
-              // What a person is about to press stays where it is.
-              if (!old || old.contains(document.activeElement) || old.querySelector('details.confirm[open]')) continue;
-              const known = new Set([...old.querySelectorAll('tr[id]')].map((row) => row.id));
-              for (const row of fresh.querySelectorAll('tr[id^=e]')) if (!known.has(row.id)) row.classList.add('fresh');
-              old.replaceChildren(...document.importNode(fresh, true).childNodes);
-            }
-            ages();
-          };
-          let stream = null;
-          const open = () => {
-            stream = new EventSource('/live');
-            stream.onopen = () => show('live', true);
-            stream.onerror = () => show('connecting', false);
-            stream.addEventListener('changed', refresh);
-          };
-          // A browser has few connections for a server: hidden pages use none.
-          document.addEventListener('visibilitychange', () => {
-            if (document.hidden) { stream.close(); show('paused', false); } else { open(); refresh(); }
-          });
-          const address = new URL(location.href);
-          if (address.searchParams.has('notice')) { address.searchParams.delete('notice'); history.replaceState(null, '', address); }
-          setClock(document);
-          ages();
-          setInterval(ages, 1000);
-          open();
-        })();
-
-        """
-
-    static let icon = """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b5cad"/>\
-        <path d="M7 9l9 15 9-15" fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/></svg>
 
         """
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VedetteConfig
+import VedetteCore
+
+/// Reads the configuration for a command, with the kinds of this program.
+enum UserConfiguration {
+    static func loader(_ places: Paths, readsSecrets: Bool = true) -> ConfigurationLoader {
+        ConfigurationLoader(
+            directory: places.config, sourceKinds: KindRegistry.sourceKinds, sinkKinds: KindRegistry.sinkKinds,
+            readsSecrets: readsSecrets)
+    }
+
+    /// Loads the configuration, or prints all of its errors and throws `Exit`: 78, or 75 when each of them may pass by
+    /// itself.
+    /// - Parameters:
+    ///   - log: gets the warnings of a configuration without errors; nil drops them.
+    ///   - readsSecrets: whether the command polls or sends. Others work in a shell without the credentials of the service.
+    static func load(
+        _ places: Paths, log: (any Log)? = nil, readsSecrets: Bool = true
+    ) throws -> Configuration {
+        let loaded = loader(places, readsSecrets: readsSecrets).load()
+        guard let configuration = loaded.configuration else {
+            let printed = loaded.diagnostics.filter { log != nil || $0.severity == .error }
+            for diagnostic in printed { Output.diagnose(diagnostic.description) }
+            let errors = loaded.diagnostics.filter { $0.severity == .error }
+            let code: Exit.Code = errors.allSatisfy(\.mayPass) ? .temporary : .configuration
+            throw Exit(code, "the configuration has \(counted(errors.count, "error"))")
+        }
+        for diagnostic in loaded.diagnostics { log?.log(.warning, diagnostic.text) }
+        return configuration
+    }
+
+    /// Loads the configuration as `check` does: a failing test of a rule is an error, too.
+    static func loadChecked(_ places: Paths) throws -> Configuration {
+        var loaded = loader(places).load()
+        var failed = 0
+        for i in loaded.diagnostics.indices where loaded.diagnostics[i].isFailedTest {
+            loaded.diagnostics[i].severity = .error
+            failed += 1
+        }
+        for diagnostic in loaded.diagnostics { Output.diagnose(diagnostic.description) }
+        if let configuration = loaded.configuration, failed == 0 { return configuration }
+        let errors = loaded.diagnostics.filter { $0.severity == .error }
+        if failed == errors.count { throw Exit(.configuration, "\(counted(failed, "test")) of rules failed") }
+        throw Exit(
+            errors.allSatisfy(\.mayPass) ? .temporary : .configuration,
+            "the configuration has \(counted(errors.count, "error"))")
+    }
+
+    static func source(_ name: String, in configuration: Configuration) throws -> Source {
+        if let source = configuration.sources.first(where: { $0.name == name }) { return source }
+        let guess =
+            suggestion(for: name, among: configuration.sources.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+        throw Exit(.usage, "there is no source '\(name)'\(guess)")
+    }
+}
