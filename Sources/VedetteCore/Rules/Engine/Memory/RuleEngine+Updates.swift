@@ -66,68 +66,6 @@ extension RuleEngine {
         put(memory)
     }
 
-    /// Ends a match that is no longer true. A message that was waiting is suppressed.
-    /// - Parameter ending: the event that ended it; nil when no event shows it.
-    mutating func resolve(
-        _ memory: RuleMemory, _ rule: Rule, _ reason: String, by ending: Event? = nil, at now: RuleTime,
-        _ identifier: () -> Identifier
-    ) {
-        guard let event = memory.event else { return }
-        switch memory.key.slot {
-        case .pending:
-            forget(memory.key)
-            suppress(rule, event, reason, at: now, identifier)
-        case .deferred:
-            // If it becomes true again before the quiet time ends, its message has the count.
-            var memory = memory
-            (memory.count, memory.event) = (memory.count + 1, nil)
-            put(memory)
-            suppress(rule, event, reason, at: now, identifier)
-        case .active:
-            forget(memory.key)
-            if rule.gates.resolved, memory.isAnnounced {
-                sendResolved(memory, rule, event, by: ending, at: now, identifier)
-            }
-        case .limited, .silenced, .blocked:
-            // Its message is suppressed already. If it becomes true again, the message has the count.
-            var memory = memory
-            memory.event = nil
-            put(memory)
-        case .limit, .digest, .grouped, .outage, .tally, .absence, .counted, .announced, .once, .failed: return
-        }
-    }
-
-    /// `resolved`: announces the end of a match that a message announced, to every sink that got one.
-    private mutating func sendResolved(
-        _ memory: RuleMemory, _ rule: Rule, _ event: Event, by ending: Event?, at now: RuleTime,
-        _ identifier: () -> Identifier
-    ) {
-        let resolved = event.resolved(by: ending, id: identifier(), at: now.wall, after: memory.seconds(at: now))
-        releaseEnd(rule, resolved, step: memory.step, count: 0, at: now, identifier)
-    }
-
-    /// Passes the end of a match to `depends`, silences and `quiet`; no other gate holds it.
-    /// - Parameters:
-    ///   - sink: the only sink that did not get it; nil for all.
-    ///   - step: escalation steps of the match that were done.
-    ///   - count: earlier messages that were withheld.
-    mutating func releaseEnd(
-        _ rule: Rule, _ resolved: Event, sink: String? = nil, step: Int, count: Int, at now: RuleTime,
-        _ identifier: () -> Identifier
-    ) {
-        if let obstacle = obstacle(rule, resolved, at: now) {
-            return withhold(rule, resolved, by: obstacle, step: step, count: count, at: now, identifier)
-        }
-        if let (quiet, name, end) = quietTime(of: rule, at: now) {
-            return applyQuiet(rule, resolved, quiet, name, until: end, step: step, count: count, at: now, identifier)
-        }
-        guard sink != nil || !joinsGroup(rule, resolved, at: now, identifier) else { return }
-        let escalated = rule.gates.escalate.prefix(step).flatMap(\.notify)
-        let all = rule.notify + escalated.filter { target in !rule.notify.contains { $0.sink == target.sink } }
-        let targets = sink.map(rule.targets) ?? all
-        deliver(rule, resolved, to: targets, suppressedBy: nil, withheld: count, at: now, identifier)
-    }
-
     /// Does what a row that is due waits for.
     mutating func expire(_ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {
         switch memory.key.slot {
@@ -199,21 +137,5 @@ extension Rule {
         case .absence: gates.nothing
         case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .announced, .once, .failed: .zero
         }
-    }
-}
-
-extension Event {
-    /// Returns the event that announces the end of the match that this event made.
-    /// - Parameters:
-    ///   - ending: the event that ended it; nil when no event shows it.
-    ///   - seconds: how long the match was true.
-    func resolved(by ending: Event?, id: Identifier, at now: Timestamp, after seconds: Double) -> Event {
-        var copy = ending ?? self
-        (copy.id, copy.seq, copy.kind, copy.time) = (id, 0, .resolved, now)
-        if ending == nil { copy.changes = [] }
-        copy.error = copy.error ?? error
-        copy.summary = Summary(events: [self.id.description], stood: seconds)
-        copy.summary?.title = MessageTitle.ofEnd(self, by: ending)
-        return copy
     }
 }

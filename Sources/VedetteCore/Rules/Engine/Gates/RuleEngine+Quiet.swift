@@ -1,7 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is sent when a quiet time is over.
+/// `quiet`: what happens to a match in a quiet time, and what is sent when that is over.
 extension RuleEngine {
+    /// Returns the quiet time that `now` is in, with what it is called and its end.
+    func quietTime(of rule: Rule, at now: RuleTime) -> (Quiet, String, Timestamp)? {
+        guard let quiet = rule.gates.quiet else { return nil }
+        // Windows that meet are one quiet time. It is cut after a week: windows that cover everything never end.
+        var end: (String, Timestamp)?
+        let week = now.wall.advanced(by: .seconds(7 * 86_400))
+        while end.map({ $0.1 < week }) ?? true {
+            guard let span = quiet.span(at: end?.1 ?? now.wall, civil) else { break }
+            end = (end?.0 ?? span.name, span.end)
+        }
+        return end.map { (quiet, $0.0, $0.1) }
+    }
+
+    mutating func applyQuiet(
+        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, step: Int = 0, count: Int,
+        at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        let reason = "quiet \(name) until \(end.rfc3339)"
+        switch quiet.action {
+        case .drop: suppress(rule, event, reason, at: now, identifier)
+        case .defer:
+            let key = RuleMemory.Key(rule: rule.name, slot: .deferred, name: Subject(event).text)
+            var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+            memory.count += count
+            if let earlier = memory.event {
+                memory.count += 1
+                suppress(rule, earlier, "\(reason); a later one follows", at: now, identifier)
+            }
+            (memory.event, memory.step, memory.due, memory.isCivil) = (event, step, end, true)
+            if !put(memory) { suppressForRoom(rule, event, .deferred, at: now, identifier) }
+        case .digest:
+            addToDigest(
+                rule, event, group: "quiet", due: end, isCivil: true, replaced: count, at: now, identifier)
+        }
+    }
+
     /// The quiet time is over: the matches that it deferred pass the gates again, since a silence or another quiet time may
     /// have begun. Several that would be sent now are announced in one message.
     mutating func releaseDeferred(_ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {

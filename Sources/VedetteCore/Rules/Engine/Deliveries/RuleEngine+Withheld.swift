@@ -43,31 +43,7 @@ extension RuleEngine {
         return rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
     }
 
-    // MARK: Telling
-
-    /// Opens the groups of silences.
-    mutating func openSilences(at now: RuleTime, _ identifier: () -> Identifier) {
-        let silenced = groups.keys.filter { $0.slot == .silenced }
-        for group in silenced.sorted(by: { ($0.rule, $0.name) < ($1.rule, $1.name) }) {
-            if let rule = rules.rule(named: group.rule) { open(group, rule, at: now, identifier) }
-        }
-    }
-
-    /// Lets the messages go that `depends` withheld, when no other source of `depends` is unavailable any more. Those about
-    /// items wait for a good poll of their own source: its items may have looked gone only because of the outage.
-    mutating func openDependencies(of rule: Rule, at now: RuleTime) {
-        for key in RuleEngine.ordered(groups[RowGroup(rule: rule.name, slot: .blocked)] ?? []) {
-            guard var memory = memories[key], memory.due == nil,
-                unavailableSource(of: rule, for: memory.subject?.source) == nil
-            else { continue }
-            if memory.dependsOnItem, let source = memory.subject?.source, followed?.contains(source) == false {
-                continue
-            }
-            (memory.due, memory.isCivil) = (now.steady, false)
-            put(memory)
-            if memory.dependsOnItem, let source = memory.subject?.source { unconfirmed.insert(source) }
-        }
-    }
+    // MARK: Announcing
 
     /// Tells what a silence or `depends` withheld, as far as nothing withholds it any more.
     mutating func open(_ group: RowGroup, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier) {

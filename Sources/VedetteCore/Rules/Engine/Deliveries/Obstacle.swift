@@ -27,23 +27,4 @@ extension RuleEngine {
             reason: "silenced: \(silence.description)", slot: .silenced,
             end: silenceEnd(of: rule, event, sink: sink, at: now), drops: silence.drops)
     }
-
-    /// Returns a source of `depends` that is failing or down. Messages about a source do not depend on that source itself.
-    func unavailableSource(of rule: Rule, for source: String?) -> String? {
-        rule.gates.depends.first { $0 != source && (failing.contains($0) || down.contains($0)) }
-    }
-
-    /// Returns a silence that covers the message for that sink, or for every sink.
-    func silence(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Silence? {
-        silences.first { $0.sink == sink && $0.covers(rule: rule.name, event, at: now.wall) }
-    }
-
-    /// Returns when the last of the silences ends that cover the message; nil when one has no time.
-    func silenceEnd(of rule: Rule, _ event: Event, sink: String?, at now: RuleTime) -> Timestamp? {
-        let covering = silences.filter {
-            ($0.sink == nil || $0.sink == sink) && $0.covers(rule: rule.name, event, at: now.wall)
-        }
-        let ends = covering.map(\.until)
-        return ends.contains(nil) ? nil : ends.compactMap { $0 }.max()
-    }
 }
