@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSimdjson
 
-/// Limits on a JSON document.
-public struct JSONLimits: Hashable, Sendable {
-    /// Arrays and objects inside each other (at most 1000).
-    public var depth = 128
-    public var rows = 1_000_000
-    /// Bytes of one string or name, as written.
-    public var stringBytes = 16 << 20
-
-    public init() {}
-}
-
 /// Reads the rows of a JSON document and a few values beside them, in one walk that validates everything (RFC 8259).
 ///
 /// The plan of paths is compiled once, so keep a reader where it is used often. It belongs to one thread or actor at a time. The same path may be given more than once; of members with the

@@ -43,7 +43,7 @@ struct CalendarEntry {
         let changed = (component["LAST-MODIFIED"] ?? component["CREATED"]).flatMap { FeedDate.parse($0.value) }
         item = Item(
             key: TextLimit.bounded(ItemKey.joined([occurrence.uid] + [occurrence.date].compactMap { $0 })),
-            title: component["SUMMARY"].map { HTMLText.collapse($0.text, limit: 1000) }.flatMap {
+            title: component["SUMMARY"].map { HTMLText.collapse($0.text, limit: TextLimit.title) }.flatMap {
                 $0.isEmpty ? nil : $0
             },
             state: CalendarEntry.state(component, isToDo: occurrence.isToDo),
@@ -72,11 +72,12 @@ struct CalendarEntry {
     private static func person(_ property: ICalendarProperty) -> String {
         let address = property.value.trimmed()
         let isMail = address.lowercased().hasPrefix("mailto:")
-        return HTMLText.collapse(property.parameters["CN"] ?? String(address.dropFirst(isMail ? 7 : 0)), limit: 1000)
+        return HTMLText.collapse(
+            property.parameters["CN"] ?? String(address.dropFirst(isMail ? 7 : 0)), limit: TextLimit.title)
     }
 
     private static func list(_ texts: [String]) -> Value? {
-        let texts = texts.prefix(1000).map { HTMLText.collapse($0, limit: 1000) }
+        let texts = texts.prefix(1000).map { HTMLText.collapse($0, limit: TextLimit.title) }
         return texts.isEmpty ? nil : .list(texts)
     }
 }

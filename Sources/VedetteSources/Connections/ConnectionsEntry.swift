@@ -25,7 +25,7 @@ struct ConnectionsEntry {
     mutating func set(_ name: String, _ value: String) {
         switch name {
         case "id": id = value.trimmed()
-        case "title": title = plain(value, limit: 1000)
+        case "title": title = plain(value, limit: TextLimit.title)
         case "content": content = plain(value, limit: ConnectionsEntry.contentLimit)
         case "summary": summary = plain(value, limit: ConnectionsEntry.contentLimit)
         case "updated": updated = Timestamp(rfc3339: value.trimmed())

@@ -67,8 +67,8 @@ enum ConnectionsStream {
             throw ReadError(.shape, "story number \(row.index + 1) of the stream has no id")
         }
         let title =
-            text(.plainTitle, row).map { HTMLText.collapse($0, limit: 1000) }
-            ?? text(.title, row).map { HTMLText.plain($0, limit: 1000) }
+            text(.plainTitle, row).map { HTMLText.collapse($0, limit: TextLimit.title) }
+            ?? text(.title, row).map { HTMLText.plain($0, limit: TextLimit.title) }
         var item = Item(key: id, title: title)
         item.url = (text(.page, row) ?? text(.item, row)).map { url?.resolving($0)?.text ?? $0 }
         let updated = text(.updated, row).flatMap { Timestamp(rfc3339: $0) }

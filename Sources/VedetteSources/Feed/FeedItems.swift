@@ -5,6 +5,9 @@ import VedetteDocument
 
 /// Makes items from entries: chooses the key, keeps each key once, and sorts fields into compared and stored.
 struct FeedItems {
+    /// Bytes of a title that is the beginning of the content, for an entry without one.
+    private static let derivedTitleLimit = 100
+
     private let options: FeedOptions
     /// When the document was received; dates beyond it are in the future. Zero when unknown.
     private let receivedAt: Timestamp
@@ -104,7 +107,7 @@ struct FeedItems {
 
     /// Returns the beginning of the content as a title, for statuses, which have none.
     private static func title(_ content: String) -> String? {
-        content.isEmpty ? nil : HTMLText.collapse(content, limit: FeedOptions.derivedTitleLimit)
+        content.isEmpty ? nil : HTMLText.collapse(content, limit: FeedItems.derivedTitleLimit)
     }
 
     var warnings: [String] {

@@ -71,7 +71,7 @@ enum FeedJSON {
         func text(_ column: Column) -> String? { row.string(column.rawValue).flatMap { $0.isEmpty ? nil : $0 } }
         var entry = FeedEntry()
         entry.id = text(.id)
-        let title = FeedText.plain.read(row.bytes(Column.title.rawValue), limit: FeedOptions.titleLimit)
+        let title = FeedText.plain.read(row.bytes(Column.title.rawValue), limit: TextLimit.title)
         entry.offer(title: title, .own)
         for column in [Column.url, .externalURL] where entry.link == nil {
             entry.link = text(column).flatMap { FeedLinkResolver.resolve($0, against: url) }

@@ -9,8 +9,4 @@ struct FeedOptions: Sendable {
 
     static let standardLimit = 2000
     static let comparable = ["content", "link", "enclosure", "author", "categories", "published", "updated"]
-    /// Bytes of a title.
-    static let titleLimit = 1000
-    /// Bytes of a title that is the beginning of the content.
-    static let derivedTitleLimit = 100
 }

@@ -197,7 +197,7 @@ struct FeedReading {
         switch name {
         case .id, .guid: takeID(name, element)
         case .title:
-            entry.offer(title: form.read(element.bytes, limit: FeedOptions.titleLimit, keepsUnknownTags: true), .own)
+            entry.offer(title: form.read(element.bytes, limit: TextLimit.title, keepsUnknownTags: true), .own)
         case .dublinTitle: entry.offer(title: FeedReading.title(element), .dublinCore)
         case .itunesTitle: entry.offer(title: FeedReading.title(element), .itunes)
         case .mediaTitle: entry.offer(title: FeedReading.title(element), .media)
@@ -246,7 +246,7 @@ struct FeedReading {
 
     /// Reads a title that is never HTML.
     private static func title(_ element: borrowing XMLEnd) -> String {
-        HTMLText.collapse(element.bytes, limit: FeedOptions.titleLimit)
+        HTMLText.collapse(element.bytes, limit: TextLimit.title)
     }
 
     private mutating func finishEntry() {

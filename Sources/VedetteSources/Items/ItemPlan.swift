@@ -153,7 +153,7 @@ extension ItemPlan {
         for source in title {
             guard let text = try source.text(row) else { continue }
             return titleIsHTML
-                ? HTMLText.plain(text, limit: 1000, keepsUnknownTags: true) : TextLimit.bounded(text)
+                ? HTMLText.plain(text, limit: TextLimit.title, keepsUnknownTags: true) : TextLimit.bounded(text)
         }
         return try key.singleValue(row).map(TextLimit.bounded)
     }

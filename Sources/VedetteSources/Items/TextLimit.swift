@@ -7,6 +7,8 @@ import VedetteDocument
 enum TextLimit {
     /// Bytes of a text that is stored whole.
     static let maximumBytes = 64 << 10
+    /// Bytes of a title.
+    static let title = 1000
 
     /// Shortens a longer text to its beginning and the digest of the whole, so that a change behind the cut is a change.
     static func bounded(_ text: String) -> String {

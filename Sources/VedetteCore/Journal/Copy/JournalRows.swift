@@ -18,15 +18,6 @@ public protocol JournalRows: Sendable {
     func close() async
 }
 
-/// A journal that is being written by a copy. No watcher and no command uses it before it is finished.
-public protocol JournalTarget: JournalRows {
-    /// Adds rows in one transaction.
-    func insert(_ rows: [JournalRow], into table: JournalTable) async throws(JournalError)
-
-    /// Sets the last numbers that were given, and makes it a journal like any other.
-    func finish(_ numbers: JournalNumbers) async throws(JournalError)
-}
-
 extension JournalRows {
     /// Visits all rows of a table in pages of a bounded size.
     func visit(
@@ -47,18 +38,5 @@ extension JournalRows {
         var digest = TableDigest()
         try await visit(table) { rows in for row in rows { digest.add(row) } }
         return digest
-    }
-}
-
-/// The number of rows of the next page: as many as fit into a few megabytes if they are like those before.
-struct JournalPage: Hashable {
-    static let budget = 4 << 20
-    static let most = 1000
-
-    private(set) var limit = 64
-
-    mutating func adapt(to rows: [JournalRow]) {
-        let bytes = rows.reduce(1) { $1.reduce($0) { $0 + $1.bytes.count + 8 } }
-        limit = max(1, min(JournalPage.most, limit * JournalPage.budget / bytes))
     }
 }

@@ -74,38 +74,5 @@ public struct JournalTable: Sendable, Hashable {
     public static let all = [source, item, event, delivery, attempt, request, cookie, memory, silence]
 }
 
-/// A value of a column.
-public enum JournalValue: Sendable, Hashable {
-    case null
-    case integer(Int64)
-    /// UTF-8.
-    case text([UInt8])
-
-    /// The bytes of a text; empty for anything else.
-    public var bytes: [UInt8] {
-        if case .text(let bytes) = self { bytes } else { [] }
-    }
-}
-
 /// The values of a row, in the order of `JournalTable.columns`.
 public typealias JournalRow = [JournalValue]
-
-/// The last numbers that a journal gave: the rows that had them may be gone.
-public struct JournalNumbers: Sendable, Hashable {
-    public var seq: Int64 = 0
-    public var delivery: Int64 = 0
-    public var request: Int64 = 0
-    public var silence: Int64 = 0
-
-    /// Those of a journal that gave none.
-    public init() {}
-
-    /// A digest of them, each as a row.
-    var digest: TableDigest {
-        var digest = TableDigest()
-        for (index, number) in [seq, delivery, request, silence].enumerated() {
-            digest.add([.integer(Int64(index)), .integer(number)])
-        }
-        return digest
-    }
-}

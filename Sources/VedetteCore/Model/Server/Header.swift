@@ -54,3 +54,16 @@ public struct Header: Sendable {
         }
     }
 }
+
+extension Header {
+    /// Asks every cache on the way to revalidate what it has (RFC 9111 §5.2.1.1).
+    static let revalidate = Header("Cache-Control", "max-age=0")
+
+    /// Whether the header is sent only to the origin it was configured for (I9): a secret, and each header of a server except
+    /// User-Agent, Accept and `Accept-…`.
+    public var isForOneOrigin: Bool {
+        if isSecret { return true }
+        let name = name.lowercased()
+        return isOwn && name != "user-agent" && name != "accept" && !name.hasPrefix("accept-")
+    }
+}

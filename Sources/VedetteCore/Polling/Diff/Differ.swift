@@ -2,18 +2,6 @@
 
 /// Compares what is seen with what was seen last: (old, new) → events and the rows to write.
 public struct Differ: Sendable {
-    /// A list that turned empty is believed after so many polls that agree…
-    static let agreeingPolls = 3
-    /// …over at least this long.
-    static let agreeingTime = Duration.seconds(300)
-    /// Keys that left a window are remembered this long, and never fewer than `rememberedWindows` windows of them.
-    static let remembered = Duration.seconds(30 * 86_400)
-    static let rememberedWindows = 5
-    /// However busy a window is, no more keys than these are remembered (I8).
-    static let maximumRemembered = 10_000
-    /// A window that is read by increments goes on showing so many items.
-    static let maximumShown = 200
-
     var source: Source
     var now: Timestamp
     /// What its measures are compared with.
@@ -142,24 +130,6 @@ public struct Differ: Sendable {
         return difference
     }
 
-    /// Nil once enough polls have agreed for long enough.
-    private func suspectEmptiness(_ old: SnapshotHead) -> Difference? {
-        let past = old.emptiness
-        let seen = SnapshotHead.Emptiness(polls: (past?.polls ?? 0) + 1, since: past?.since ?? now)
-        if seen.polls >= Differ.agreeingPolls, seen.since.advanced(by: Differ.agreeingTime) <= now { return nil }
-        var difference = Difference(head: old)
-        difference.isSuspect = true
-        difference.head.emptiness = seen
-        if past == nil {
-            let problem = Event.Problem(
-                failure: "empty",
-                detail: "the list had \(old.count) items and is empty now; the last snapshot is kept until three polls "
-                    + "over five minutes agree, or until: vedette accept \(source.name)")
-            difference.events = [DraftEvent(.suspect, error: problem)]
-        }
-        return difference
-    }
-
     func compare(
         _ item: Item, with before: StoredItem, fresh: Set<String>, into difference: inout Difference
     ) {
@@ -206,73 +176,6 @@ public struct Differ: Sendable {
         return changes
     }
 
-    /// What absence means in an observation.
-    private struct Absence {
-        var mode: ReadingMode
-        /// The list is empty and enough polls agreed, so one more is not waited for.
-        var isBelieved: Bool
-        /// The last observation was a list too: what was absent from that one waits for its second good poll.
-        var wasWhole: Bool
-        /// Of a window: what was not asked for and is shown as before.
-        var shown: Set<String>
-    }
-
-    /// The newest of the items that an increment leaves out, as many as there is room for.
-    private func shown(before since: Timestamp, _ stored: [String: StoredItem], room: Int) -> Set<String> {
-        let present = stored.values.filter { $0.absentSince == nil }.compactMap(\.item)
-        let older = present.filter { ($0.time ?? since) <= since }
-        let newestFirst = older.sorted { ($0.time ?? since, $0.key) > ($1.time ?? since, $1.key) }
-        return Set(newestFirst.prefix(max(0, room)).map(\.key))
-    }
-
-    /// Sorts the stored rows that were not observed into deletions, pending absences and remembered keys.
-    private func classify(
-        _ absence: Absence, stored: [String: StoredItem], present: Set<String>, into difference: inout Difference
-    ) {
-        var remembered: [StoredItem] = []
-        let shown = absence.shown.subtracting(present)
-        difference.head.count += shown.count
-        let absent = stored.values.filter { !present.contains($0.key) && !shown.contains($0.key) }
-        for before in absent.sorted(by: { $0.key < $1.key }) {
-            switch absence.mode {
-            // A window's document that is whole from now on: what had left the window before is no news.
-            case .list where before.absentSince != nil && !absence.wasWhole: difference.deletions.append(before.key)
-            case .list where before.absentSince != nil || absence.isBelieved || isOver(before):
-                disappear(before, &difference)
-            case .list:
-                difference.head.pendingAbsences += 1
-                difference.writes.append(before.absent(since: now))
-            case .window where before.absentSince == nil: difference.writes.append(before.absent(since: now))
-            case .window: remembered.append(before)
-            }
-        }
-        forget(remembered, window: max(present.count, 20), in: &difference)
-    }
-
-    func disappear(_ stored: StoredItem, _ difference: inout Difference) {
-        difference.deletions.append(stored.key)
-        if let item = stored.item, !source.kind.isOver(item, at: now) {
-            difference.events.append(DraftEvent(.disappeared, item: item))
-        }
-    }
-
-    private func isOver(_ stored: StoredItem) -> Bool {
-        stored.item.map { source.kind.isOver($0, at: now) } ?? false
-    }
-
-    /// Drops what left the window long ago, the longest gone first, beyond what five windows hold; and what is too much.
-    func forget(_ remembered: [StoredItem], window: Int, in difference: inout Difference) {
-        let most = window * Differ.rememberedWindows
-        guard remembered.count > most else { return }
-        let byAge = remembered.sorted { ($0.absentSince ?? now) < ($1.absentSince ?? now) }
-        let surplus = remembered.count - max(most, Differ.maximumRemembered)
-        for (i, stored) in byAge.prefix(remembered.count - most).enumerated() {
-            let isLongAgo = stored.absentSince.map { $0.advanced(by: Differ.remembered) < now } ?? true
-            guard i < surplus || isLongAgo else { break }
-            difference.deletions.append(stored.key)
-        }
-    }
-
     private func count(_ items: [Item], after old: SnapshotHead.Unannounced?) -> SnapshotHead.Unannounced? {
         guard let last = items.last else { return old }
         return .init(count: (old?.count ?? 0) + items.count, last: last.title ?? last.key, at: now)
@@ -296,13 +199,5 @@ extension Item {
         var like = other
         like.measures = measures
         return like == self
-    }
-}
-
-extension StoredItem {
-    func absent(since now: Timestamp) -> StoredItem {
-        var copy = self
-        copy.absentSince = now
-        return copy
     }
 }

@@ -11,26 +11,3 @@ public protocol CallbackFetcher: Fetcher {
     /// Cancels a request that was sent; one that has ended is left alone.
     func cancel(_ id: SentRequestID) async
 }
-
-/// Identifies a request that `CallbackFetcher.send` sent.
-public struct SentRequestID: Sendable, Hashable {
-    /// A number that the fetcher gives to one request only.
-    public let number: UInt64
-
-    /// Creates an identifier.
-    public init(_ number: UInt64) { self.number = number }
-}
-
-/// How the first request of a fetch ended.
-public enum FirstAnswer: Sendable {
-    /// The response `isUnchanged`: it answers the conditions of the request, and has no body.
-    case unchanged(Response)
-    /// Anything else: a body, a redirect, an error.
-    case other(any PendingResponse)
-}
-
-/// A fetch whose first request has ended.
-public protocol PendingResponse: Sendable {
-    /// Finishes the fetch, as `Fetcher.fetch` does, and returns the final response. It may be called once.
-    func response() async throws(FetchError) -> Response
-}

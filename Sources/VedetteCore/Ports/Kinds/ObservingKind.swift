@@ -10,22 +10,3 @@ public protocol ObservingKind: SourceKind {
     /// Fields that come from the body. While an item is down they keep their last values, since an error page has none.
     var bodyFields: Set<String> { get }
 }
-
-/// What an `ObservingKind` reads.
-public enum Observed: Sendable {
-    /// A response of any status.
-    case response(Response)
-    /// No response.
-    case failed(FetchError)
-}
-
-/// Where and when something was observed.
-public struct ObservationContext: Sendable {
-    /// The source's absolute URL.
-    public var url: String
-    /// The time of the observation.
-    public var now: Timestamp
-
-    /// Creates a context.
-    public init(url: String, now: Timestamp) { (self.url, self.now) = (url, now) }
-}

@@ -40,26 +40,6 @@ public protocol SourceKind: Sendable {
     func entered(_ items: [Item], known: Dictionary<String, StoredItem>.Keys, since last: Timestamp) -> Set<String>
 }
 
-/// The states that the items of a source can have, for the validation of rules.
-public struct StateNames: Sendable {
-    /// The states with a name.
-    public var known: [String]
-    /// Accepts further states that cannot be listed; nil when there are none.
-    public var isOther: (@Sendable (String) -> Bool)?
-
-    /// Creates the states of a kind; none for a kind whose items have no state.
-    public init(_ known: [String] = [], isOther: (@Sendable (String) -> Bool)? = nil) {
-        (self.known, self.isOther) = (known, isOther)
-    }
-
-    /// Whether the items have no state at all.
-    public var isNone: Bool { known.isEmpty && isOther == nil }
-    /// Whether there are no states but the known ones.
-    public var isClosed: Bool { isOther == nil }
-    /// Returns whether an item can have that state.
-    public func contains(_ state: String) -> Bool { known.contains(state) || isOther?(state) == true }
-}
-
 extension SourceKind {
     /// No notes.
     public var noteNames: Set<String> { [] }
@@ -79,12 +59,4 @@ extension SourceKind {
     public func entered(_ items: [Item], known: Dictionary<String, StoredItem>.Keys, since last: Timestamp) -> Set<
         String
     > { [] }
-}
-
-/// What the absence of an item means.
-public enum ReadingMode: String, Sendable, Hashable {
-    /// The items are complete; an absent one is gone.
-    case list
-    /// The items are the newest part; absence means nothing.
-    case window
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that is not JSON.
-public struct JSONSyntaxError: Error, Sendable, Hashable {
-    /// Where it stops being JSON, in bytes.
-    public var offset: Int
-}
-
 extension JSON {
     /// Reads one strict JSON text of at most 64 levels.
     public init(parsing bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message of one rule to one sink about one cause. Its id is the receiver's idempotency key and never changes (I4).
+public struct Message: Sendable, Hashable {
+    /// `msg_` and a UUIDv7: no dot, as Standard Webhooks asks.
+    public var id: String
+    /// The rule's name.
+    public var rule: String
+    /// The sink's name.
+    public var sink: String
+    /// The event that it is about.
+    public var event: Event
+    /// The title.
+    public var title: String
+    /// The text; may be empty.
+    public var text: String
+    /// How urgent it is.
+    public var priority: Priority
+    /// Labels that a sink may show.
+    public var tags: [String] = []
+    /// Earlier messages that were withheld and that this one counts.
+    public var suppressed = 0
+    /// The field that the rule is about; nil when it is about no field.
+    public var field: String?
+
+    /// Creates a message.
+    public init(
+        id: String, rule: String, sink: String, event: Event, title: String, text: String, priority: Priority = .normal
+    ) {
+        (self.id, self.rule, self.sink, self.event) = (id, rule, sink, event)
+        (self.title, self.text, self.priority) = (title, text, priority)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One watcher's part of a journal that several watchers write at once.
+///
+/// A watcher is registered for 15 s, which its journal renews. One that is late loses its leases to the others, and none
+/// of its commits is accepted any more.
+public protocol JournalShares: Sendable {
+    /// The number of this watcher's registration.
+    var writer: Int64 { get }
+
+    /// The name of this watcher; see `RegisteredWatcher.name`.
+    var name: String { get }
+
+    /// Reads the registered watchers, this one included.
+    func watchers() async throws(JournalError) -> [RegisteredWatcher]
+
+    /// Records that this watcher has another configuration now, which is then the newest.
+    func configure(_ digest: String) async throws(JournalError)
+
+    /// Takes leases that nobody holds.
+    /// - Returns: those of them that this watcher holds now.
+    func take(_ leases: Set<Lease>) async throws(JournalError) -> Set<Lease>
+
+    /// Gives leases back. Nothing of them may be under way.
+    func release(_ leases: Set<Lease>) async throws(JournalError)
+
+    /// Reads what other watchers changed after a version, or everything that rules remember.
+    /// - Parameter version: nil for everything.
+    func ruleChanges(after version: Int64?) async throws(JournalError) -> RuleChanges
+
+    /// Yields when another watcher came, went, gave leases back or committed something, and every five seconds, since such
+    /// a hint may be lost. The stream ends when its consumer is cancelled.
+    func shareWakes() throws(JournalError) -> AsyncStream<Void>
+}

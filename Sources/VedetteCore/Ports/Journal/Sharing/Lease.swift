@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a watcher must hold before it polls a source, delivers to a sink, or evaluates the deadlines of a rule.
+///
+/// A sink is held as a whole and not by its lanes: its rate, its circuit breaker and the pause after a refusal are one
+/// state, which two watchers cannot have.
+public enum Lease: Sendable, Hashable {
+    case source(String)
+    case sink(String)
+    case rule(String)
+
+    /// The lease as the journal writes it.
+    public var text: String {
+        switch self {
+        case .source(let name): "source/" + name
+        case .sink(let name): "sink/" + name
+        case .rule(let name): "rule/" + name
+        }
+    }
+}

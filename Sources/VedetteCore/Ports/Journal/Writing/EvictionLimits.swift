@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the journal evicts from the queues of sinks: pending deliveries beyond their bounds, and those that have expired.
+public struct EvictionLimits: Sendable {
+    /// Why a pending delivery is evicted.
+    public enum Excess: Sendable, Hashable {
+        /// It was not delivered within `DeliveryPolicy.giveUp`.
+        case age
+        /// `QueueBound.count`.
+        case count
+        /// `QueueBound.bytes`.
+        case bytes
+    }
+
+    /// Deliveries that one transaction evicts at most, in addition to as many as it adds. A bound that was lowered is
+    /// reached in several steps, each short enough for other writers.
+    public static let step = 2000
+
+    /// The bounds by sink; the queue of any other sink has none.
+    public var bounds: [String: QueueBound]
+    /// Deliveries created before this time have expired, by sink: for sinks that accept no messages.
+    public var oldest: [String: Timestamp] = [:]
+    /// Returns the outcome of a pending delivery that is evicted: dead, with its reason and its successor.
+    public var end: @Sendable (Delivery, Excess) -> Attempt
+
+    public init(bounds: [String: QueueBound], end: @escaping @Sendable (Delivery, Excess) -> Attempt) {
+        (self.bounds, self.end) = (bounds, end)
+    }
+
+    /// No limits.
+    public static let none = EvictionLimits(bounds: [:]) { delivery, _ in
+        Attempt(
+            delivery: delivery.id, state: .dead, attempts: delivery.attempts, due: delivery.due, at: delivery.due,
+            reason: nil)
+    }
+}

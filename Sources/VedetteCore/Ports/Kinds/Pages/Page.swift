@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one page contains.
+public struct Page: Sendable {
+    /// The items, in document order.
+    public var items: [Item]
+    /// The next page; nil when this is the last.
+    public var next: NextPage?
+    /// Faults of the document that were repaired, for `status`.
+    public var warnings: [String]
+    /// How long the document is fresh by its own account (RSS `ttl`); it slows only the default `every`.
+    public var freshFor: Duration?
+    /// Whether the document of a window says that it is complete (RFC 5005 `fh:complete`); then an absent item is gone.
+    public var isComplete: Bool
+    /// The time after which the request asked for changes; older items are absent without being gone. Nil for no such
+    /// request.
+    public var since: Timestamp?
+    /// What a record of a stream means; nil where the name of its event alone tells.
+    public var record: RecordNote?
+
+    /// Creates a page.
+    public init(
+        items: [Item], next: NextPage? = nil, warnings: [String] = [], freshFor: Duration? = nil,
+        isComplete: Bool = false, since: Timestamp? = nil
+    ) {
+        (self.items, self.next, self.warnings, self.freshFor) = (items, next, warnings, freshFor)
+        (self.isComplete, self.since) = (isComplete, since)
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A complete page of a response.
+public struct PageBody: Sendable {
+    /// The body, decoded.
+    public var bytes: [UInt8]
+    /// The headers of the response.
+    public var headers: ResponseHeaders
+    /// The address of the page, for relative links.
+    public var url: String
+    /// 1 for the first page of a poll.
+    public var number: Int
+    /// When it was received, for documents that depend on the time of day (RSS `skipHours`).
+    public var receivedAt: Timestamp
+    /// Of a record of a stream: the name of its server-sent event. Nil for a page.
+    public var event: String?
+
+    /// Creates a page.
+    public init(
+        bytes: [UInt8], headers: ResponseHeaders = .init(), url: String, number: Int = 1,
+        receivedAt: Timestamp = Timestamp(milliseconds: 0)
+    ) {
+        (self.bytes, self.headers, self.url, self.number) = (bytes, headers, url, number)
+        self.receivedAt = receivedAt
+    }
+}

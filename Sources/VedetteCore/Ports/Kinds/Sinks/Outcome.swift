@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The outcome of one attempt to deliver.
+public enum Outcome: Sendable, Hashable {
+    /// The receiver has the message.
+    case delivered
+    /// The attempt should be repeated, not sooner than `after` (the receiver's Retry-After).
+    case retry(reason: String, after: Duration?)
+    /// The receiver will never accept this message.
+    case rejected(reason: String)
+    /// The receiver refuses us (401, 403). The sink is paused until a person acts; the delivery stays pending.
+    case paused(reason: String)
+    /// The receiver is gone for good (410). Treated as `paused`, with an event of its own.
+    case disabled(reason: String)
+}

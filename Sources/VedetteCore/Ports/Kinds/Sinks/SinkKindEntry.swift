@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A row of the table of sink kinds.
+public struct SinkKindEntry: Sendable {
+    /// Makes the sink of a name.
+    public typealias Factory = @Sendable (_ name: String, SinkServices) -> any Sink
+
+    /// The value of `kind`.
+    public var name: String
+    /// One sentence for the documentation.
+    public var summary: String
+    /// The options of the kind.
+    public var options: [OptionSpec]
+    /// Whether it shows a message's title and text. Other kinds pass the event on, and a rule may not give texts for them.
+    public var showsTexts: Bool
+    /// Whether its messages stay on the machine of the watcher, so that it matters which of several watchers delivers them.
+    public var isLocal: Bool
+    /// Validates the options. The factory that it returns makes the sink when the watcher starts.
+    public var make: @Sendable (Options) throws(OptionProblem) -> Factory
+
+    /// Creates a row.
+    public init(
+        name: String, summary: String, options: [OptionSpec], showsTexts: Bool = true,
+        isLocal: Bool = false,
+        make: @escaping @Sendable (Options) throws(OptionProblem) -> Factory
+    ) {
+        (self.name, self.summary, self.options) = (name, summary, options)
+        (self.showsTexts, self.isLocal, self.make) = (showsTexts, isLocal, make)
+    }
+}
