@@ -34,7 +34,7 @@ final class JournalWriter: Sendable {
         state = Mutex(State())
         (losses, loss) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task { [weak self] in
-            while (try? await Task.sleep(for: RegisteredWatcher.renewal)) != nil, let self { await self.renew() }
+            while (try? await Task.sleep(for: Lease.renewal)) != nil, let self { await self.renew() }
         }
         state.withLock { $0.renewing = task }
     }
@@ -99,7 +99,7 @@ final class JournalWriter: Sendable {
 
     private func renew() async {
         let (last, version) = state.withLock { ($0.renewedAt, $0.version) }
-        let isSteady = last.map { $0 + RegisteredWatcher.renewal * 2 > .now } ?? false
+        let isSteady = last.map { $0 + Lease.renewal * 2 > .now } ?? false
         do throws(JournalError) {
             try await renewer.run { [registration] in
                 try registration.renew($0, version: version, ending: isSteady)

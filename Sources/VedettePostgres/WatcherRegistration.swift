@@ -30,7 +30,7 @@ struct WatcherRegistration: Sendable, Hashable {
     static let lost = JournalError(
         .locked(pid: nil),
         "other watchers have taken over from this one, since it did not renew its registration for "
-            + "\(RegisteredWatcher.term.components.seconds) s: look for a pause of this machine, or of its way to the database"
+            + "\(Lease.term.components.seconds) s: look for a pause of this machine, or of its way to the database"
     )
 
     /// Registers this process, and deletes the expired registrations in its way.
@@ -65,7 +65,7 @@ struct WatcherRegistration: Sendable, Hashable {
                 """,
                 [
                     identity.name, me.host, Int(me.pid), identity.configuration, identity.isShared,
-                    Int(RegisteredWatcher.term.wholeMilliseconds),
+                    Int(Lease.term.wholeMilliseconds),
                 ]
             ).first?.int64(0)
             guard let number else {
@@ -85,7 +85,7 @@ struct WatcherRegistration: Sendable, Hashable {
         let renew = """
             update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3 where number = $1
             """
-        let rows = try connection.run(renew, [number, Int(RegisteredWatcher.term.wholeMilliseconds), version])
+        let rows = try connection.run(renew, [number, Int(Lease.term.wholeMilliseconds), version])
         if rows.changed == 0 { throw WatcherRegistration.lost }
         guard isShared else { return }
         // Each watcher has these changes.
@@ -109,7 +109,7 @@ struct WatcherRegistration: Sendable, Hashable {
             "select pg_notify($1, current_schema() || $2)", [JournalChange.channel, JournalChange.watchers.payload()])
     }
 
-    private static let delay = "after a crash its right ends within \(RegisteredWatcher.term.components.seconds) s"
+    private static let delay = "after a crash its right ends within \(Lease.term.components.seconds) s"
 
     /// Reads the registered watchers that are not late, in the order of their registration.
     static func all(_ connection: Connection) throws -> [RegisteredWatcher] {

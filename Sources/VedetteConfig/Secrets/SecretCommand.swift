@@ -6,6 +6,9 @@ import VedetteSystem
 
 /// A program whose first line is a secret.
 enum SecretCommand {
+    /// For all programs, from the start of the first.
+    static let timeLimit = Duration.seconds(10)
+
     /// Runs a program and returns the first line that it prints.
     static func firstLine(of arguments: [String], within limit: Duration) throws(SecretOrigin.Problem) -> String {
         try firstLine(of: ChildProcess(child(arguments, within: limit)), arguments, within: limit)

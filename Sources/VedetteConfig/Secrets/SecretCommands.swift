@@ -9,8 +9,6 @@ import VedetteSystem
 final class SecretCommands: Sendable {
     typealias Answer = Result<String, SecretOrigin.Problem>
 
-    /// From the start of the first program.
-    static let limit = Duration.seconds(10)
     /// Programs that run at once.
     static let width = 16
 
@@ -24,7 +22,7 @@ final class SecretCommands: Sendable {
     private let limit: Duration
     private let state = Mutex(State())
 
-    init(limit: Duration = limit) { self.limit = limit }
+    init(limit: Duration = SecretCommand.timeLimit) { self.limit = limit }
 
     /// Kills every program; those that have not started do not start.
     func cancel() {

@@ -40,10 +40,10 @@ enum SecretOrigin: Sendable, Hashable {
             }
             guard let lookup = store.lookup(name) else { throw SecretOrigin.missing(name, store) }
             do throws(Problem) {
-                return (try SecretCommand.firstLine(of: lookup, within: SecretCommands.limit), nil)
+                return (try SecretCommand.firstLine(of: lookup, within: SecretCommand.timeLimit), nil)
             } catch { throw SecretOrigin.missing(name, store) }
         case .command(let arguments):
-            return (try SecretCommand.firstLine(of: arguments, within: SecretCommands.limit), nil)
+            return (try SecretCommand.firstLine(of: arguments, within: SecretCommand.timeLimit), nil)
         }
     }
 

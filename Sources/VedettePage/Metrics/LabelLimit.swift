@@ -3,6 +3,8 @@
 /// Bounds the values of each label: each costs a time series in Prometheus, and memory here. Values beyond the limit share
 /// one. A value keeps its place as long as the process runs, so that counters never go down.
 struct LabelLimit: Sendable {
+    /// Values of one label.
+    static let usual = 500
     /// The label value of everything beyond the limit. No source and no sink has this name.
     static let other = "(other)"
 

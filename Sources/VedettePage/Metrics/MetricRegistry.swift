@@ -7,8 +7,6 @@ public import VedetteCore
 /// The backend of swift-metrics: it keeps a number for each metric and its labels. A metric that is not in its table is
 /// not kept.
 public final class MetricRegistry: MetricsFactory {
-    /// Values of one label; see `LabelLimit`.
-    public static let labelLimit = 500
 
     private struct State {
         var limit: LabelLimit
@@ -22,10 +20,10 @@ public final class MetricRegistry: MetricsFactory {
     private let order: [Metric]
     private let state: Mutex<State>
 
-    public init(_ metrics: [Metric] = Metric.ofWatcher, labelLimit: Int = MetricRegistry.labelLimit) {
+    public init(_ metrics: [Metric] = Metric.ofWatcher, labelLimit: Int? = nil) {
         order = metrics
         self.metrics = Dictionary(metrics.map { ($0.name, $0) }) { first, _ in first }
-        state = Mutex(State(limit: LabelLimit(labelLimit)))
+        state = Mutex(State(limit: LabelLimit(labelLimit ?? LabelLimit.usual)))
     }
 
     /// The numbers of now, in the order of the table.

@@ -3,7 +3,7 @@
 import VedetteCore
 
 /// The rows of `lease`: which watcher polls a source, delivers to a sink, and evaluates the deadlines of a rule. A lease has
-/// no time of its own: all leases of a watcher end with its registration, `RegisteredWatcher.term` after the last renewal.
+/// no time of its own: all leases of a watcher end with its registration, `Lease.term` after the last renewal.
 enum LeaseRows {
     /// Takes leases that nobody holds.
     /// - Returns: those that the watcher holds now.

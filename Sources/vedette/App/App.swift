@@ -50,7 +50,7 @@ struct App: Sendable {
             fetcher: client, clock: clock, userAgent: UserAgent.standard, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
-        let fetcher = FileFetcher(web: client)
+        let fetcher = SourceFetcher(web: client)
         let dependencies = Dependencies(
             fetcher: fetcher, callbacks: fetcher, journal: monitored, clock: clock, random: SystemRandomGenerator(),
             log: log,

@@ -73,7 +73,7 @@ enum ItemLookup {
     ) async throws -> Answer {
         let client = try HTTPClient(pages: HTMLLoginPage())
         let live = OneShotPoll(
-            fetcher: FileFetcher(web: client), clock: SystemClock(), userAgent: UserAgent.standard,
+            fetcher: SourceFetcher(web: client), clock: SystemClock(), userAgent: UserAgent.standard,
             transformer: JQTransformer())
         let result: Result<Answer, ReadError>
         do throws(ReadError) {
@@ -95,7 +95,7 @@ enum ItemLookup {
         let target = try ProbeTarget(url, server: nil, kind: kind, userAgent: nil)
         let client = try HTTPClient(pages: HTMLLoginPage())
         let answer: Result<ProbeTarget.Answer, any Error>
-        do { answer = .success(try await target.fetch(FileFetcher(web: client))) } catch { answer = .failure(error) }
+        do { answer = .success(try await target.fetch(SourceFetcher(web: client))) } catch { answer = .failure(error) }
         await client.shutdown()
         let (page, response) = (try answer.get().page, try answer.get().response)
         let found: WorkingProposal

@@ -99,7 +99,7 @@ struct ProbeCommand: AsyncParsableCommand {
         let target = try ProbeTarget(url, server: try server.map(find), kind: kind, userAgent: userAgent, ask: ask)
         let client = try HTTPClient(pages: HTMLLoginPage())
         let result: Result<ProposalText, any Error>
-        do { result = .success(try await probe(target, ask, FileFetcher(web: client))) } catch {
+        do { result = .success(try await probe(target, ask, SourceFetcher(web: client))) } catch {
             result = .failure(error)
         }
         await client.shutdown()

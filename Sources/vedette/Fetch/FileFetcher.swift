@@ -3,27 +3,15 @@
 import Foundation
 import Synchronization
 import VedetteCore
-import VedetteHTTP
 import VedetteSystem
 
-/// Reads `file:` URLs, runs commands, and passes all others to the HTTP client. Only a configured URL can be a file or a
-/// command: redirects and next pages must be http or https, which is checked before.
-final class FileFetcher: CallbackFetcher {
-    private let web: HTTPClient
+/// Reads `file:` URLs.
+final class FileFetcher: Sendable {
     /// One queue per path, so that a file system that hangs delays no other file.
     private let queues = Mutex<[String: BlockingQueue]>([:])
 
-    init(web: HTTPClient) { self.web = web }
-
-    func fetch(_ request: Request) async throws(FetchError) -> Response {
-        // The prefix first: parsing each URL would cost a twentieth of a poll.
-        if let arguments = CommandURL.arguments(request.url) {
-            return try await CommandFetcher().fetch(arguments, request)
-        }
-        guard request.url.hasPrefix("file:"), let url = URL(string: request.url), url.isFileURL else {
-            return try await web.fetch(request)
-        }
-        let path = url.path(percentEncoded: false)
+    /// - Parameter path: of the file that the request names.
+    func fetch(_ path: String, _ request: Request) async throws(FetchError) -> Response {
         let queue = queues.withLock { queues in
             if let queue = queues[path] { return queue }
             let queue = BlockingQueue()
@@ -45,12 +33,6 @@ final class FileFetcher: CallbackFetcher {
         if !response.isUnchanged { response.body = body }
         return response
     }
-
-    func send(_ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
-        request.url.hasPrefix("http") ? web.send(request, ended: ended) : nil
-    }
-
-    func cancel(_ id: SentRequestID) async { await web.cancel(id) }
 
     private static func error(_ refusal: BlockingQueue.Refusal, _ path: String, _ limit: Duration) -> FetchError {
         switch refusal {

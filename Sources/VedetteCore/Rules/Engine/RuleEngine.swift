@@ -3,9 +3,6 @@
 /// Evaluates rules, and keeps what they remember between an event and a message: (memory, event or time) → (memory,
 /// deliveries). It reads no clock and writes nothing; what a step changed is committed with the poll that caused it (I1).
 public struct RuleEngine: Sendable {
-    /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many pending matches
-    /// cannot take the room in which `limit` counts.
-    static let maximumMemories = 10_000
 
     /// The rules in force.
     public internal(set) var rules: RuleSet
@@ -223,7 +220,7 @@ public struct RuleEngine: Sendable {
             versions[change.key] = version == 0 ? nil : version
         }
         // A later step that is committed leaves its entry behind. They are few, since commits seldom fail.
-        if undone.count > RuleEngine.maximumMemories { undone = [:] }
+        if undone.count > RuleMemory.maximum { undone = [:] }
         for (source, was) in failed.wereFailing {
             if was.isFailing { failing.insert(source) } else { failing.remove(source) }
             causes[source] = was.cause
@@ -263,7 +260,7 @@ public struct RuleEngine: Sendable {
             let room = Room(rule: memory.key.rule, slot: memory.key.slot)
             if room.slot != .once, room.slot != .announced, full.insert(room).inserted {
                 step.warnings.append(
-                    "rule '\(room.rule)' has no room for more than \(RuleEngine.maximumMemories) \(room.slot.noun); "
+                    "rule '\(room.rule)' has no room for more than \(RuleMemory.maximum) \(room.slot.noun); "
                         + "further ones are suppressed, or get no reminders")
             }
             return false
@@ -274,7 +271,7 @@ public struct RuleEngine: Sendable {
 
     /// Whether the rule has no room for another row like this one.
     func isFull(_ key: RuleMemory.Key) -> Bool {
-        counts[Room(rule: key.rule, slot: key.slot), default: 0] >= RuleEngine.maximumMemories
+        counts[Room(rule: key.rule, slot: key.slot), default: 0] >= RuleMemory.maximum
     }
 
     private mutating func write(_ memory: RuleMemory) {
@@ -324,7 +321,7 @@ public struct RuleEngine: Sendable {
         let room = Room(rule: key.rule, slot: key.slot)
         counts[room, default: 1] -= 1
         // Reported again only after a tenth is free, not with every row that comes and goes.
-        if counts[room, default: 0] < RuleEngine.maximumMemories / 10 * 9 { full.remove(room) }
+        if counts[room, default: 0] < RuleMemory.maximum / 10 * 9 { full.remove(room) }
         if let subject = old.subject { unlink(subject, key) }
         leaveGroup(old)
     }

@@ -2,11 +2,6 @@
 
 /// A watcher that is registered with a journal.
 public struct RegisteredWatcher: Sendable, Hashable {
-    /// The time from its registration or a renewal until it counts as gone, and others take over from it.
-    public static let term = Duration.seconds(15)
-    /// The time between two renewals.
-    public static let renewal = Duration.seconds(5)
-
     /// Grows with each registration.
     public var number: Int64
     /// `settings.watcher`.
@@ -22,7 +17,7 @@ public struct RegisteredWatcher: Sendable, Hashable {
     /// The time until it counts as gone, by the database's clock; negative when it is late.
     public var left: Duration
     /// Whether two renewals are missing.
-    public var isLate: Bool { left < RegisteredWatcher.term - RegisteredWatcher.renewal * 2 }
+    public var isLate: Bool { left < Lease.term - Lease.renewal * 2 }
     /// The sources that it polls.
     public var sources: Int
     /// The sinks that it delivers to.

@@ -29,7 +29,7 @@ extension RuleEngine {
     mutating func suppressForRoom(
         _ rule: Rule, _ event: Event, _ slot: RuleMemory.Slot, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        let room = "\(RuleEngine.maximumMemories) \(slot.noun)"
+        let room = "\(RuleMemory.maximum) \(slot.noun)"
         suppress(rule, event, "the rule has no room for more than \(room)", at: now, identifier)
     }
 

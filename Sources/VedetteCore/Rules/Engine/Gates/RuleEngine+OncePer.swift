@@ -30,7 +30,7 @@ extension RuleEngine {
         guard !put(memory) else { return }
         let values = memories.values.filter { $0.key.rule == memory.key.rule && $0.key.slot == memory.key.slot }
         let oldest = values.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
-        for value in oldest.prefix(RuleEngine.maximumMemories / 10) { forget(value.key) }
+        for value in oldest.prefix(RuleMemory.maximum / 10) { forget(value.key) }
         put(memory)
     }
 }

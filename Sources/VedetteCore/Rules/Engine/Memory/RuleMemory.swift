@@ -3,6 +3,10 @@
 /// What a rule remembers between an event and its message: one row of the journal, written in the transaction of the poll
 /// that changed it.
 public struct RuleMemory: Sendable, Hashable {
+    /// Rows that one rule keeps for one purpose (I8). Each purpose has room of its own, so that many pending matches
+    /// cannot take the room in which `limit` counts.
+    static let maximum = 10_000
+
     /// Why something is remembered. The raw values are in the journal.
     public enum Slot: String, Sendable, Hashable, CaseIterable {
         /// `for`: a match that waits for `due` and the next good poll.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A path with its handler.
+public struct Route: Sendable {
+    /// Makes the response. It runs on Swift's pool, and must not block.
+    public typealias Handler = @Sendable (PageRequest) async -> PageResponse
+
+    /// GET also serves HEAD.
+    public var method: PageRequest.Method
+    /// The path, such as `/sources/{source}`; `{name}` takes one segment into `PageRequest.parameters`.
+    public var pattern: String
+    /// Makes the response.
+    public var handler: Handler
+    /// Whether it needs no token.
+    public var isOpen: Bool
+    let segments: [Segment]
+
+    enum Segment: Sendable, Hashable {
+        case literal(String)
+        case parameter(String)
+    }
+
+    /// Creates a route.
+    public init(
+        _ method: PageRequest.Method, _ pattern: String, isOpen: Bool = false, _ handler: @escaping Handler
+    ) {
+        (self.method, self.pattern, self.isOpen, self.handler) = (method, pattern, isOpen, handler)
+        segments = pattern.split(separator: "/").map { part in
+            part.first == "{" && part.last == "}"
+                ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
+        }
+    }
+
+    /// Returns the values of the parameters when the path is this route's; else nil.
+    func parameters(in path: [String]) -> [String: String]? {
+        guard path.count == segments.count else { return nil }
+        var values: [String: String] = [:]
+        for (part, segment) in zip(path, segments) {
+            switch segment {
+            case .literal(let text) where text == part: continue
+            case .literal: return nil
+            case .parameter(let name): values[name] = part
+            }
+        }
+        return values
+    }
+}
