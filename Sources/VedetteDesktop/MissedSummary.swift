@@ -40,7 +40,7 @@ extension Message {
     /// The time at which its rule made it: the first 48 bits of its id (RFC 9562 §5.7), which survive a restart. The event's
     /// time would not do: a rule may hold a message for hours.
     var created: Timestamp {
-        let digits = id.dropFirst("msg_".count).prefix(13).filter { $0 != "-" }
+        let digits = id.dropFirst(Message.idPrefix.count).prefix(13).filter { $0 != "-" }
         guard digits.allSatisfy(\.isHexDigit), digits.utf8.count == 12, let milliseconds = Int64(digits, radix: 16)
         else { return event.time }
         return Timestamp(milliseconds: milliseconds)

@@ -25,6 +25,10 @@ public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible
         case encoding
     }
 
+    /// The reason for a page that a person would see, where XML was asked for.
+    static let pageInsteadOfXML =
+        "XML was expected, but the response is an HTML page (a login page?)"
+
     public let kind: Kind
     /// One clear sentence without the place.
     public let reason: String
@@ -42,24 +46,4 @@ public struct DocumentError: Error, Equatable, Sendable, CustomStringConvertible
         guard let offset, offset > 0 else { return reason }
         return "\(reason) (byte \(offset))"
     }
-}
-
-/// A small error that was corrected. The document is complete, but its author should know.
-public enum DocumentWarning: String, Sendable, CaseIterable, Comparable, CustomStringConvertible {
-    case badEncoding = "bytes that do not fit the character encoding were replaced by U+FFFD"
-    case loneSurrogate = "half a surrogate pair was replaced by U+FFFD"
-    case controlCharacters = "control characters were removed"
-    case bareAmpersand = "an '&' that begins no reference was read as text"
-    case htmlEntity = "HTML entities that XML does not define were read as their characters"
-    case charset = "the character encoding that was named does not fit; another was taken"
-    case leadingSpace = "white space before the XML declaration was skipped"
-    case leadingText = "text before the XML declaration was skipped"
-    case trailingContent = "text after the root element was ignored"
-    case namespace = "a namespace prefix is not declared"
-    case duplicateAttribute = "attributes that were given twice were read once"
-    case markup = "markup that is not well-formed was mended"
-
-    public var description: String { rawValue }
-
-    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }

@@ -66,7 +66,7 @@ struct RuleCoordinatorTests {
             for n in 0..<count {
                 transition.add(DraftEvent(.appeared, item: Item(key: "\(n)", state: state)))
             }
-            let note = PollNote(id: "p", now: now, isGood: true, isFirst: false)
+            let note = PollFacts(id: "p", now: now, isGood: true, isFirst: false)
             return try await rules.commit(transition, note)
         }
     }

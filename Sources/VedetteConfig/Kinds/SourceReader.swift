@@ -29,7 +29,7 @@ struct SourceReader {
         else { return nil }
         let server = server(map)
         let interval = interval(map, default: kind.every)
-        let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? 3
+        let fails = map["fails"].flatMap { scalars.integer($0, "'fails'", in: 1...1000) } ?? Health.usualFails
         let first = map["first"].flatMap { scalars.choice($0, "'first'") } ?? Source.First.baseline
         let empty = map["empty"].flatMap { scalars.choice($0, "'empty'") } ?? Source.Empty.suspect
         let watcher = map["watcher"].flatMap { scalars.text($0, "'watcher'") }

@@ -2,6 +2,9 @@
 
 /// Whether a source answers, and since when it does not.
 public struct Health: Sendable, Hashable {
+    /// Failed polls in a row after which a source is failing, unless its `fails` says otherwise.
+    public static let usualFails = 3
+
     /// Failed polls since the last good one.
     public var failures = 0
     /// A `failing` event stands. The next good poll is `recovered`, as it is after `stale`.
@@ -52,20 +55,21 @@ public struct Health: Sendable, Hashable {
     /// Returns the events of time that passed without a poll.
     /// - Parameter notBefore: the server's Retry-After.
     public mutating func timePassed(
-        _ pace: PollInterval, fails: Int, notBefore: Timestamp?, at now: Timestamp
+        _ interval: PollInterval, fails: Int, notBefore: Timestamp?, at now: Timestamp
     ) -> [DraftEvent] {
         var events: [DraftEvent] = []
-        if let at = failingAt(pace, fails: fails, notBefore: notBefore), at <= now {
+        if let at = failingAt(interval, fails: fails, notBefore: notBefore), at <= now {
             isFailing = true
             events.append(DraftEvent(.failing, error: problem))
         }
-        if let stale = becameStale(every: pace.every, at: now) { events.append(stale) }
+        if let stale = becameStale(every: interval.every, at: now) { events.append(stale) }
         return events
     }
 
     /// Returns when `timePassed` has the next event; nil when only a poll can bring one.
-    public func deadline(_ pace: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
-        [failingAt(pace, fails: fails, notBefore: notBefore), staleAt(every: pace.every)].compactMap { $0 }.min()
+    public func deadline(_ interval: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
+        [failingAt(interval, fails: fails, notBefore: notBefore), staleAt(every: interval.every)].compactMap { $0 }
+            .min()
     }
 
     /// Returns when the source becomes stale; nil when it does not fail, or is stale already.
@@ -75,9 +79,9 @@ public struct Health: Sendable, Hashable {
 
     /// Returns when the source becomes failing although Retry-After forbids the polls that would show it: at the time by
     /// which `fails` polls would have failed. Nil while polls can happen, since then they decide.
-    private func failingAt(_ pace: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
+    private func failingAt(_ interval: PollInterval, fails: Int, notBefore: Timestamp?) -> Timestamp? {
         guard !isFailing, let failingSince, let notBefore else { return nil }
-        let at = failingSince.advanced(by: pace.longestDelay(untilFailures: fails))
+        let at = failingSince.advanced(by: interval.longestDelay(untilFailures: fails))
         return at < notBefore ? at : nil
     }
 

@@ -12,7 +12,7 @@ extension Rule {
         let text =
             target.text?.render(context) ?? MessageText.of(event, field: field, withheld: withheld)
         var message = Message(
-            id: "msg_" + id.description, rule: name, sink: target.sink, event: event,
+            id: Message.idPrefix + id.description, rule: name, sink: target.sink, event: event,
             title: target.title?.render(context) ?? title(of: event), text: text, priority: priority)
         (message.tags, message.suppressed, message.field) = (tags, withheld, field)
         return Delivery(message: message, created: now, due: now)

@@ -52,7 +52,7 @@ final class XMLEngine: XMLParserRun {
             return
         }
         if depth == 1, strcasecmp(local, "html") == 0 {
-            return fail(DocumentError(.wrongType, "XML was expected, but the response is an HTML page (a login page?)"))
+            return fail(DocumentError(.wrongType, DocumentError.pageInsteadOfXML))
         }
         // A prefix that is not declared is not "no namespace": `media:title` is not RSS's `title`.
         let isForeign = prefix != nil && namespace == nil

@@ -28,7 +28,7 @@ struct XMLText {
             throw DocumentError(.empty, "the response is empty where XML was expected")
         }
         if Sniffer.isHTML(body) {
-            throw DocumentError(.wrongType, "XML was expected, but the response is an HTML page (a login page?)")
+            throw DocumentError(.wrongType, DocumentError.pageInsteadOfXML)
         }
         if first == UInt8(ascii: "<") { return }
         let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")

@@ -33,7 +33,7 @@ final class DOMBuilder: XMLParserRun {
         guard isHTML else {
             if isTooDeep { fail(.tooDeep, "the XML is nested deeper than the limit") }
             if depth == 1, strcasecmp(name, "html") == 0 {
-                fail(.wrongType, "XML was expected, but the response is an HTML page (a login page?)")
+                fail(.wrongType, DocumentError.pageInsteadOfXML)
             }
             return failure == nil
         }

@@ -57,7 +57,7 @@ extension Attempt {
         _ delivery: Delivery, _ policy: DeliveryPolicy, to sinks: Set<String>, at now: Timestamp,
         _ random: any RandomGenerator
     ) {
-        let id = "msg_" + random.identifier(at: now).description
+        let id = Message.idPrefix + random.identifier(at: now).description
         successor = delivery.fallback(among: policy.fallbacks, where: sinks.contains, id: id, at: now)
         guard let next = successor?.message.sink else { return }
         reason = (reason.map { $0 + "; " } ?? "") + "passed on to '\(next)'"

@@ -57,7 +57,7 @@ actor RuleCoordinator {
     /// - Returns: nil when the poll was cancelled during the evaluation.
     /// - Throws: why the journal refused. Then, as for nil, nothing is committed or remembered. After a conflict the
     ///   evaluation may be made again, once `refresh` has taken over what others changed.
-    func commit(_ transition: PollTransition, _ poll: PollNote) async throws(JournalError) -> Committed? {
+    func commit(_ transition: PollTransition, _ poll: PollFacts) async throws(JournalError) -> Committed? {
         guard let evaluation = await evaluate(transition, poll) else { return nil }
         do throws(JournalError) {
             let committed = try await evaluation.ticket.committed()
@@ -72,7 +72,7 @@ actor RuleCoordinator {
 
     /// Evaluates the rules for a transition, and submits both to the journal as one record.
     /// - Returns: nil when the poll was cancelled meanwhile; then nothing is submitted or remembered.
-    private func evaluate(_ transition: PollTransition, _ poll: PollNote) async -> Evaluation? {
+    private func evaluate(_ transition: PollTransition, _ poll: PollFacts) async -> Evaluation? {
         let (now, source) = (poll.now, transition.source)
         await locks.lock(source.name)
         defer { locks.unlock(source.name) }

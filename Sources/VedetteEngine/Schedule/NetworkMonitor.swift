@@ -58,7 +58,7 @@ final class NetworkMonitor {
     /// Notes whether a source's host answered. `takeActions` returns what follows.
     func pollEnded(_ result: PollResult, of source: WatchedSource) {
         let origin = source.origin
-        if result.silence?.timedOut == true {
+        if result.unanswered?.timedOut == true {
             slowOrigins.insert(origin)
         } else if !slowOrigins.isEmpty {
             slowOrigins.remove(origin)

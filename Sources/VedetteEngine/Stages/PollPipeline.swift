@@ -82,12 +82,12 @@ final class PollPipeline {
         let stored = try await itemsToConfirm(by: result, of: source, poll)
         let plan = ConnectionPlan(connection: connection, reconnect: reconnect)
         switch makeTransition(source, result, poll.id, plan, stored) {
-        case .void: return
+        case .discarded: return
         case .deferred(let isGood):
             if !isGood, rules.interests.hasMemories(of: source.source.name) {
                 await rules.pollFailed(source.source.name)
             }
-        case .commit(let transition, let note): try await commit(transition, note, of: source)
+        case .commit(let transition, let facts): try await commit(transition, facts, of: source)
         }
     }
 
@@ -97,7 +97,7 @@ final class PollPipeline {
     enum Remainder {
         /// Read the answer.
         case read(FirstAnswer)
-        case commit(PollTransition, PollNote)
+        case commit(PollTransition, PollFacts)
     }
 
     /// Sends the request of a poll whose response is likely the last one's.
@@ -136,8 +136,8 @@ final class PollPipeline {
         let validators = source.source.validators(of: response, at: dependencies.clock.now().wall)
         let result = PollResult(.unchanged(validators), freshFor: response.headers.freshFor)
         noteAnswer(result, of: source)
-        if case .commit(let transition, let note) = makeTransition(source, result, poll.id, ConnectionPlan(), [:]) {
-            return .commit(transition, note)
+        if case .commit(let transition, let facts) = makeTransition(source, result, poll.id, ConnectionPlan(), [:]) {
+            return .commit(transition, facts)
         }
         ended(poll, of: source)
         return nil
@@ -155,10 +155,10 @@ final class PollPipeline {
             var stages = begin(source, poll.start.lane, memory, after: poll)
             stages.first = (answer, poll.sentAt)
             await run(stages, of: source, nil)
-        case .commit(let transition, let note):
-            guard !source.isRemoved, !source.mustRestart else { return takeBack(note, of: source) }
+        case .commit(let transition, let facts):
+            guard !source.isRemoved, !source.mustRestart else { return takeBack(facts, of: source) }
             do throws(JournalError) {
-                try await commit(transition, note, of: source)
+                try await commit(transition, facts, of: source)
             } catch {
                 noteFailure(error, of: source)
             }
@@ -230,11 +230,11 @@ final class PollPipeline {
     private func makeTransition(
         _ source: WatchedSource, _ result: PollResult, _ poll: String, _ plan: ConnectionPlan,
         _ stored: [String: StoredItem]
-    ) -> PollStep {
-        guard !source.isRemoved, !source.mustRestart else { return .void }
+    ) -> TransitionResult {
+        guard !source.isRemoved, !source.mustRestart else { return .discarded }
         if case .cancelled = result.outcome {
             postpone(source)
-            return .void
+            return .discarded
         }
         let now = dependencies.clock.now()
         source.followWallClock(now)
@@ -246,11 +246,11 @@ final class PollPipeline {
         let isGood = result.isGood && !isIgnored
         if let outcome = PollMeter.Outcome(result.outcome, isIgnored: isIgnored) { meter.count(outcome, of: source) }
         if isIgnored {
-            transition.pollIgnored(result.silence?.detail ?? "")
+            transition.pollIgnored(result.unanswered?.detail ?? "")
         } else {
             apply(result, to: &transition, of: source, poll, stored)
         }
-        let announcement = network.pendingEvent(result.silence.map { "\(source.source.name): \($0.detail)" })
+        let announcement = network.pendingEvent(result.unanswered.map { "\(source.source.name): \($0.detail)" })
         if let announcement {
             let text = announcement.kind == .offline ? "the network is gone" : "the network is back"
             dependencies.log.log(.notice, text)
@@ -261,12 +261,12 @@ final class PollPipeline {
             deferWrite(of: transition, poll, source, at: now)
             return .deferred(isGood: isGood)
         }
-        let note = PollNote(
+        let facts = PollFacts(
             id: poll, now: now, isGood: isGood, isFirst: source.record.snapshot == nil,
             announcement: announcement?.kind, hadDeferredWrite: source.hasDeferredWrite)
         // A deferred write is older: handed in from now on, it would overwrite this record.
         source.hasDeferredWrite = false
-        return .commit(transition, note)
+        return .commit(transition, facts)
     }
 
     private func apply(
@@ -319,21 +319,21 @@ final class PollPipeline {
     /// Commits a transition with what the rules make of it. When another watcher has changed what their evaluation is based
     /// on, they evaluate again. A poll that was cancelled meanwhile is made again.
     private func commit(
-        _ transition: PollTransition, _ note: PollNote, of source: WatchedSource
+        _ transition: PollTransition, _ facts: PollFacts, of source: WatchedSource
     ) async throws(JournalError) {
         var conflicts = 0
         while true {
             do throws(JournalError) {
-                guard try await rules.commit(transition, note) != nil else {
-                    takeBack(note, of: source)
-                    if !note.isHealthCheck { postpone(source) }
+                guard try await rules.commit(transition, facts) != nil else {
+                    takeBack(facts, of: source)
+                    if !facts.isHealthCheck { postpone(source) }
                     return
                 }
-                return take(transition, note, of: source)
+                return take(transition, facts, of: source)
             } catch {
                 conflicts += 1
                 guard error.reason == .conflict, conflicts < RuleCoordinator.maximumConflicts, !source.isRemoved else {
-                    takeBack(note, of: source)
+                    takeBack(facts, of: source)
                     throw error
                 }
             }
@@ -342,11 +342,11 @@ final class PollPipeline {
     }
 
     /// Makes a committed transition the source's state.
-    private func take(_ transition: PollTransition, _ note: PollNote, of source: WatchedSource) {
-        if let announcement = note.announcement { network.announced(announcement) }
-        let isBaseline = note.isFirst || transition.isNewBaseline
-        if !note.isHealthCheck { log(transition, note.id, isBaseline: isBaseline, of: source) }
-        source.take(transition.record, at: note.now)
+    private func take(_ transition: PollTransition, _ facts: PollFacts, of source: WatchedSource) {
+        if let announcement = facts.announcement { network.announced(announcement) }
+        let isBaseline = facts.isFirst || transition.isNewBaseline
+        if !facts.isHealthCheck { log(transition, facts.id, isBaseline: isBaseline, of: source) }
+        source.take(transition.record, at: facts.now)
         source.refreshes = []
         source.lastResult = OnceResult(transition, isBaseline: isBaseline)
     }
@@ -363,9 +363,9 @@ final class PollPipeline {
     }
 
     /// Takes back what a transition that is not committed changed beside its record.
-    private func takeBack(_ note: PollNote, of source: WatchedSource) {
-        if note.announcement != nil { network.announced(nil) }
-        if note.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
+    private func takeBack(_ facts: PollFacts, of source: WatchedSource) {
+        if facts.announcement != nil { network.announced(nil) }
+        if facts.hadDeferredWrite { deferredWrites.add(source, at: dependencies.clock.now().boot) }
     }
 
     // MARK: Without a poll
@@ -380,11 +380,11 @@ final class PollPipeline {
             random: dependencies.random)
         transition.timePassed()
         guard !transition.events.isEmpty else { return }
-        let note = PollNote(
+        let facts = PollFacts(
             id: "", now: now, isGood: false, isFirst: false, hadDeferredWrite: source.hasDeferredWrite)
         source.hasDeferredWrite = false
         do throws(JournalError) {
-            try await commit(transition, note, of: source)
+            try await commit(transition, facts, of: source)
         } catch {
             dependencies.log.log(error.logLevel, "failed to store the health of \(source.source.name): \(error.detail)")
             source.nextHealthCheck = dependencies.clock.now().boot.advanced(by: .seconds(60))

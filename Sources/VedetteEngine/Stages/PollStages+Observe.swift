@@ -21,18 +21,18 @@ extension PollStages {
             let detail = "\(failures + 1) of \(source.fails) polls found it down"
             var end = PollResult(.unconfirmed(detail))
             end.warnings = page.warnings
-            (end.retryAfter, end.silence) = notes(of: result)
+            (end.retryAfter, end.unanswered) = notes(of: result)
             return .ended(end)
         }
         var items = ReadItems(
             observation: Observation(items: kind.keepingMeasures(page.items, stored: stored), mode: .list),
             stored: stored)
         items.warnings = page.warnings
-        (items.retryAfter, items.silence) = notes(of: result)
+        (items.retryAfter, items.unanswered) = notes(of: result)
         return .items(items)
     }
 
-    private func notes(of result: Result<Response, FetchError>) -> (retryAfter: Duration?, silence: FetchError?) {
+    private func notes(of result: Result<Response, FetchError>) -> (retryAfter: Duration?, unanswered: FetchError?) {
         switch result {
         case .success(let response): (response.headers.retryAfter(at: clock.now().wall), nil)
         case .failure(let error): (nil, error)

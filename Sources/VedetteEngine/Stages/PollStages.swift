@@ -324,7 +324,7 @@ struct PollStages: Sendable {
             // A window with a gap is announced and taken: failing it would fail every later poll, each with a wider gap.
             if let gap = items.gap { difference.events.append(DraftEvent(.suspect, error: gap)) }
             var result = PollResult(.read(difference), freshFor: items.freshFor, retryAfter: items.retryAfter)
-            (result.warnings, result.links, result.silence) = (items.warnings, items.links, items.silence)
+            (result.warnings, result.links, result.unanswered) = (items.warnings, items.links, items.unanswered)
             return result
         }
     }

@@ -49,7 +49,8 @@ struct SendCommand: AsyncParsableCommand {
             id: random.identifier(at: now), kind: .test, time: now, source: "vedette", sourceKind: "test",
             poll: pollIdentifier(random: random.next()), item: item)
         return Message(
-            id: "msg_\(random.identifier(at: now))", rule: "test", sink: sink, event: event, title: "Test message",
+            id: "\(Message.idPrefix)\(random.identifier(at: now))", rule: "test", sink: sink, event: event,
+            title: "Test message",
             text: text)
     }
 }

@@ -2,6 +2,9 @@
 
 /// A message of one rule to one sink about one cause. Its id is the receiver's idempotency key and never changes (I4).
 public struct Message: Sendable, Hashable {
+    /// What each id begins with.
+    public static let idPrefix = "msg_"
+
     /// `msg_` and a UUIDv7: no dot, as Standard Webhooks asks.
     public var id: String
     /// The rule's name.

@@ -47,7 +47,7 @@ public struct Source: Sendable {
     /// Creates a source.
     public init(
         name: String, kindName: String, kind: any SourceKind, server: Server, url: String, interval: PollInterval,
-        fails: Int = 3, first: First = .baseline, empty: Empty = .suspect, stream: StreamSettings? = nil
+        fails: Int = Health.usualFails, first: First = .baseline, empty: Empty = .suspect, stream: StreamSettings? = nil
     ) {
         (self.name, self.kindName, self.kind, self.server, self.url) = (name, kindName, kind, server, url)
         (self.interval, self.fails, self.first, self.empty) = (interval, fails, first, empty)

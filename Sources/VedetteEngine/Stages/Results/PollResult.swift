@@ -30,7 +30,7 @@ struct PollResult: Sendable {
     var freshFor: Duration?
     var retryAfter: Duration?
     /// Why no response came; nil when one did.
-    var silence: FetchError?
+    var unanswered: FetchError?
     /// An earlier page was answered.
     var wasAnswered = false
     /// The answers of its items' links, for the next poll; nil when no link was followed.
@@ -44,7 +44,7 @@ struct PollResult: Sendable {
 
     init(_ error: FetchError) {
         self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
-        silence = error
+        unanswered = error
     }
 
     init(_ error: ReadError) {
@@ -62,10 +62,10 @@ struct PollResult: Sendable {
 
     /// Whether the host answered anything at all; nil when the poll does not tell.
     var isAnswered: Bool? {
-        guard let silence, !wasAnswered else { return true }
-        switch silence.failure {
+        guard let unanswered, !wasAnswered else { return true }
+        switch unanswered.failure {
         case .cancelled, .configuration, .memory: return nil
-        default: return !OfflineDetector.isSilence(silence.failure)
+        default: return !OfflineDetector.isSilence(unanswered.failure)
         }
     }
 }

@@ -17,6 +17,6 @@ struct ReadItems: Sendable {
     var warnings: [String] = []
     var freshFor: Duration?
     var retryAfter: Duration?
-    var silence: FetchError?
+    var unanswered: FetchError?
     var links: LinkCache?
 }

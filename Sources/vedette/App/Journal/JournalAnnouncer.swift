@@ -48,7 +48,7 @@ struct JournalAnnouncer: Sendable {
             poll: "",
             error: Event.Problem(failure: "journal", detail: error.detail))
         return Message(
-            id: "msg_\(random.identifier(at: now))", rule: Event.watcher, sink: sink, event: event,
+            id: "\(Message.idPrefix)\(random.identifier(at: now))", rule: Event.watcher, sink: sink, event: event,
             title: kind == .failing ? "The journal cannot be written" : "The journal can be written again",
             text: MessageText.of(event), priority: kind == .failing ? .high : .normal)
     }

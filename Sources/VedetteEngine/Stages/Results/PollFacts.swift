@@ -2,18 +2,8 @@
 
 import VedetteCore
 
-/// What follows a transition.
-enum PollStep {
-    /// The result changes nothing.
-    case void
-    /// Its record is written later.
-    /// - Parameter isGood: whether the poll confirms what is still so.
-    case deferred(isGood: Bool)
-    case commit(PollTransition, PollNote)
-}
-
 /// The facts about a poll that its commit needs beside the transition.
-struct PollNote: Sendable {
+struct PollFacts: Sendable {
     /// The poll's id; empty for a health check, which is no poll.
     var id: String
     var now: Moment
