@@ -189,17 +189,3 @@ struct EventLayoutTests {
         for text in ["tomorrow", "2026-12-01", "soon", ""] { #expect(throws: Exit.self) { try time(text) } }
     }
 }
-
-@Suite("What states mean")
-struct StateMeaningTests {
-    @Test(
-        "the words of common states tell whether they are good, on their way or bad",
-        arguments: [
-            ("Ready for use", .good), ("up", .good), ("completed/success", .good), ("Started", .good), ("OK", .good),
-            ("in_progress", .busy), ("Starting", .busy), ("degraded_performance", .busy), ("queued", .busy),
-            ("FAILED", .bad), ("completed/failure", .bad), ("down", .bad), ("major_outage", .bad), ("timed_out", .bad),
-            ("Stopped", nil), ("not ready", nil), ("Error: not ready", .bad), ("", nil), ("RM01901", nil),
-            ("running", .good), ("cancelled", .busy),
-        ] as [(String, StateMeaning?)])
-    func words(_ state: String, _ meaning: StateMeaning?) { #expect(StateMeaning(of: state) == meaning) }
-}

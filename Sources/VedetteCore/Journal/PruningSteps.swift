@@ -35,7 +35,7 @@ public protocol PruningSteps: Sendable {
     func abandonedSources(_ retention: Retention) async throws(JournalError) -> [Source]
 
     /// Takes an abandoned source out of use before its items go, which needs several transactions: a source that comes back
-    /// meanwhile, or after a crash, begins anew and not with a part of its items.
+    /// meanwhile, or after a crash, begins again and not with a part of its items.
     /// - Returns: false when it was polled since it was found.
     func retire(_ source: Source, _ retention: Retention) async throws(JournalError) -> Bool
 

@@ -52,7 +52,7 @@ final class PollPipeline {
             }
             // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
             let result = try await poll.readAndDiff(consume fetched)
-            try await settle(
+            try await store(
                 result, of: source, poll, connection: isKept ? result.completeBody : connection,
                 reconnect: isKept ? result.reconnect(source.source.interval) : nil)
         } catch {
@@ -73,7 +73,7 @@ final class PollPipeline {
     /// - Parameters:
     ///   - connection: how a source with a stream is read from now on.
     ///   - reconnect: the time before a closed stream is opened again; nil for polls.
-    func settle(
+    func store(
         _ result: PollResult, of source: WatchedSource, _ poll: PollStages,
         connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
     ) async throws(JournalError) {

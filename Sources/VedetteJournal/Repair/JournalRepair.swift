@@ -88,7 +88,7 @@ struct JournalRepair {
             throw JournalError(
                 .corrupt,
                 "nothing of the journal \(files.database) can be read (\(error.message ?? "it is no database")): "
-                    + "restore a backup, or move the file away to begin anew")
+                    + "restore a backup, or move the file away to begin with an empty one")
         }
     }
 }

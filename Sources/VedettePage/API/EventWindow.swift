@@ -52,7 +52,7 @@ actor EventWindow {
     static let partLimit = 64 << 10
     /// Parts that several streams can take without a copy, at most.
     private static let maximumParts = 16
-    /// Batches that are read so that the window reaches a stream that is in front of it; beyond that it begins anew.
+    /// Batches that are read so that the window reaches a stream that is in front of it; beyond that it begins again.
     private static let maximumBatches = 8
 
     private let journal: any JournalAccess

@@ -23,7 +23,7 @@ struct CalendarResource: SourceKind {
         every: .seconds(1800),
         make: { options throws(OptionProblem) in try CalendarResource(options) })
 
-    /// How often an unchanged calendar is read anew, since events end and come near.
+    /// How often an unchanged calendar is read again, since events end and come near.
     private static let period = Duration.seconds(3600)
 
     private let ahead: Duration

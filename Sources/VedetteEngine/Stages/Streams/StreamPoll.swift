@@ -54,7 +54,7 @@ struct StreamPoll {
             } else {
                 result = PollResult(.opened)
             }
-            try await settle(result)
+            try await store(result)
             guard !isOver else { return }
             if isKept { return try await follow() }
             return try await readOnce(stages, lists: false)
@@ -74,11 +74,11 @@ struct StreamPoll {
         let pause = lists ? settings.initial ?? PollStages.briefPause : PollStages.briefPause
         let time = isKept ? stages.limits.time : PollStages.briefTime
         switch await stages.collect(stream, pause: pause, time: time, isBrief: !isKept) {
-        case .failure(let stop): try await settle(stop.result)
+        case .failure(let stop): try await store(stop.result)
         case .success((let collected, let hasEnded)):
             var result = lists ? try await compare(collected) : try await merge(collected.changes)
             result.warnings = collected.warnings
-            try await settle(result)
+            try await store(result)
             if hasEnded, isKept { pipeline.streamEnded(source, next: nextConnection) }
         }
     }
@@ -102,7 +102,7 @@ struct StreamPoll {
         while !isOver {
             let stages = pipeline.begin(source, lane, memory)
             switch await stages.next(of: stream) {
-            case .failure(let error): return try await settle(PollResult(error))
+            case .failure(let error): return try await store(PollResult(error))
             case .success(nil):
                 return pipeline.streamEnded(source, next: nextConnection)
             case .success(let batch?) where batch.records.isEmpty:
@@ -122,7 +122,7 @@ struct StreamPoll {
             }
         }
         // The pipeline notes that the poll was cancelled.
-        try await settle(PollResult(.cancelled))
+        try await store(PollResult(.cancelled))
     }
 
     private mutating func take(_ reading: RecordReading) async throws(JournalError) {
@@ -130,14 +130,14 @@ struct StreamPoll {
         if !reading.changes.isEmpty || isNew {
             var result = try await merge(reading.changes)
             (result.warnings, result.isPartial) = (reading.warnings, !reading.rest.isEmpty)
-            try await settle(result)
+            try await store(result)
             lastGood = clock.now().boot
         } else {
             try await keepAlive()
         }
         guard !isOver else { return }
-        if reading.isExpired { return try await settle(PollResult(.expired)) }
-        if let failure = reading.failure { try await settle(PollResult(failure)) }
+        if reading.isExpired { return try await store(PollResult(.expired)) }
+        if let failure = reading.failure { try await store(PollResult(failure)) }
     }
 
     private func merge(_ changes: RecordChanges) async throws(JournalError) -> PollResult {
@@ -154,21 +154,21 @@ struct StreamPoll {
         guard lastGood.advanced(by: StreamPoll.alivePause) <= now else { return }
         lastGood = now
         if source.record.snapshot?.emptiness != nil {
-            _ = try await settle(try await compare(CollectedRecords()))
+            try await store(try await compare(CollectedRecords()))
         } else {
-            _ = try await settle(PollResult(.unchanged(Validators())))
+            try await store(PollResult(.unchanged(Validators())))
         }
     }
 
     // MARK: Ends
 
-    private func settle(_ result: PollResult) async throws(JournalError) {
+    private func store(_ result: PollResult) async throws(JournalError) {
         let isClosed =
             switch result.outcome {
             case .failed, .expired, .cancelled: true
             case .unchanged, .read, .unconfirmed, .opened: false
             }
-        try await pipeline.settle(
+        try await pipeline.store(
             result, of: source, pipeline.begin(source, lane, memory), connection: isClosed && isKept ? nil : connection,
             reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
     }

@@ -15,7 +15,7 @@ public struct RequestTemplate: Sendable {
     public var redirects: Int
     /// See `Request.inspectsConnection`.
     public var inspectsConnection: Bool
-    /// Changes when the same body has to be read anew, for a kind whose items depend on the time of day.
+    /// Changes when the same body has to be read again, for a kind whose items depend on the time of day.
     public var period: UInt64 = 0
 
     /// Creates a request.
