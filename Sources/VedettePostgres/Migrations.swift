@@ -290,22 +290,13 @@ enum Migrations {
     static func beginCopy(_ connection: Connection, _ location: String) throws {
         // Null where no schema of the path exists.
         guard let isLocked = try connection.run("select pg_try_advisory_lock(\(lock))").first?.optionalText(0) else {
-            throw JournalError(.missing, "\(location) has no schema of the 'search_path': create it first")
+            throw JournalError.noSchema(location)
         }
-        guard isLocked == "t" else {
-            throw JournalError(.busy, "another copy into \(location) runs, or a watcher starts there: wait for its end")
-        }
+        guard isLocked == "t" else { throw JournalError.copyRuns(location) }
         try connection.transaction {
             let done = try version(connection)
             if done == -steps.count { return }
-            guard done == 0 else {
-                throw JournalError(
-                    .readOnly,
-                    done > 0
-                        ? "\(location) holds a journal already: choose another schema, or compare the two with "
-                            + "'vedette journal verify'"
-                        : "\(location) holds a copy that another version began: delete its tables")
-            }
+            guard done == 0 else { throw done > 0 ? JournalError.occupied(location) : .otherCopy(location) }
             try run(steps[...], connection)
             try connection.run("update journal set version = -version")
         }
@@ -319,34 +310,16 @@ enum Migrations {
     /// Accepts only tables of exactly this version.
     static func requireCurrent(_ connection: Connection, _ location: String) throws {
         let version = try check(connection, location)
-        guard version > 0 else {
-            throw JournalError(
-                .missing, "there is no journal in \(location) yet: start 'vedette run' first, or check the address")
-        }
-        guard version == steps.count else {
-            throw JournalError(
-                .older,
-                "the journal \(location) was written by an earlier Vedette: the next 'vedette run' brings it up to date"
-            )
-        }
+        guard version > 0 else { throw JournalError.missing(location) }
+        guard version == steps.count else { throw JournalError.older(location) }
     }
 
     /// Refuses tables of a later version.
     /// - Returns: the steps done.
     private static func check(_ connection: Connection, _ location: String, known: Int = steps.count) throws -> Int {
         let version = try version(connection)
-        guard version >= 0 else {
-            throw JournalError(
-                .missing,
-                "the copy of a journal into \(location) did not end: repeat 'vedette journal copy', or delete its tables"
-            )
-        }
-        guard version <= known else {
-            throw JournalError(
-                .newer,
-                "the journal \(location) was written by a later Vedette (schema \(version), known: \(known)): "
-                    + "use that version, or another database")
-        }
+        guard version >= 0 else { throw JournalError.unfinishedCopy(location) }
+        guard version <= known else { throw JournalError.newer(location, version: version, known: known) }
         return version
     }
 

@@ -167,7 +167,7 @@ struct RequestQueue {
                 postpone(index, until: until)
                 continue
             }
-            if let group = key.group, countByGroup[group, default: 0] >= Lane.maximumPerGroup {
+            if let group = key.group, countByGroup[group, default: 0] >= DeliveryPolicy.maximumConcurrency {
                 blockedByGroup[group, default: []].append(index)
                 continue
             }

@@ -23,6 +23,4 @@ public enum Lane: Sendable, Hashable, CaseIterable {
 
     /// Polls of hosts that answer, but not yet: each has given back its slot, so that it delays no other.
     public static let maximumUnanswered = 192
-    /// Deliveries of one sink in flight at once.
-    public static let maximumPerGroup = 4
 }
