@@ -124,4 +124,17 @@ struct WaitTests {
         #expect(result.code == 69)
         #expect(result.err.contains("systems: server-error: "), "\(result.err)")
     }
+
+    @Test("without a watcher, wait polls a source that fails at its usual interval")
+    func manyFailedPolls() async throws {
+        let world = try await Appliance()
+        let result = try await wait(world, .alone, "systems", "59", "--to", "Ready for use", "--timeout", "20s") {
+            let polls = try await world.polls()
+            // Twelve of them would back off for minutes.
+            try await world.fault("500", times: 12)
+            _ = try await world.lab.get("control", "/lab/log?min=12&after=\(polls)&timeout=20")
+            try await world.set(59, "ready")
+        }
+        #expect(result.code == 0, "\(result.err)")
+    }
 }

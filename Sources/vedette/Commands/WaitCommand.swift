@@ -164,12 +164,23 @@ struct WaitCommand: AsyncParsableCommand {
         let journal = MemoryJournal()
         let app = try await App(configuration, journal: journal, access: journal, log: StderrLog(level: .error))
         let watching = Task { await app.watcher.run() }
+        let retrying = Task { try await pollWhileFailing(source, app.watcher, journal) }
         let result: Result<WaitGoal.Verdict?, any Error>
         do { result = .success(try await follow(source, journal, progress)) } catch { result = .failure(error) }
+        retrying.cancel()
         await app.watcher.stop()
         await app.close(after: watching)
         guard let verdict = try result.get() else { throw CancellationError() }
         return verdict
+    }
+
+    /// Polls a source that fails at its usual interval: a person waits for it, and the backoff grows to an hour.
+    private func pollWhileFailing(_ source: Source, _ watcher: Watcher, _ journal: MemoryJournal) async throws {
+        let clock = SystemClock()
+        while true {
+            try await clock.sleep(until: clock.now().boot.advanced(by: source.interval.every))
+            if journal.sourceRecord(of: source.name)?.health.problem != nil { await watcher.poll(source.name) }
+        }
     }
 
     /// Checks the snapshot after each change of the journal: the state, not the events, so nothing can be missed. The
