@@ -16,11 +16,11 @@ struct NamesTests {
         Doubt EventSketch PageWalk Rekeying Timing Chorus Voice Mark Marks MarkBook Routing Wording Circuit \
         SinkManners Outbox OutboxLane OutboxSink OutboxLimit Asking Shaper Sighting \
         Persistence Rehearsal Pace Ask Chance Notice Manners Scheduler Reachability PollBackoff URLReference \
-        ScheduledSink ScheduledLane MessageBuilder Digest QueueLimits
+        ScheduledSink ScheduledLane MessageBuilder Digest QueueLimits ChangeConfirmation
         """,
         "VedetteEngine": """
         Surroundings Settlement Committer Courier CourierAudit Observing SteadyTime LiveReading Requester Touch Watch \
-        WakeTimer
+        WakeTimer PollNote PollStep
         """,
         "VedetteHTTP": """
         Hop Lanes MannersBook Manners PinBook TokenShelf SessionLedger QueryEcho Route ProxyChoice Inflate Classification \
