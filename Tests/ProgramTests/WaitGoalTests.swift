@@ -99,4 +99,16 @@ struct WaitGoalTests {
             #expect(error?.description.contains(part) == true)
         }
     }
+
+    @Test("an item that a stream has not shown yet may come; only what must be gone has to be there")
+    func streamed() async throws {
+        var goal = WaitGoal(["1"], .state(to: ["Ready"], fail: []), isAny: false)
+        let none = try await goal.evaluate([], absent: [], of: "lab", isWhole: false) { _ in false }
+        #expect(none == .pending(["1: no such item yet"]))
+        #expect(try await evaluate(&goal, [Self.item("1", "Ready")]) == .reached(["1: Ready"]))
+        var gone = WaitGoal(["1"], .gone, isAny: false)
+        await #expect(throws: Exit.self) {
+            _ = try await gone.evaluate([], absent: [], of: "lab", isWhole: false) { _ in false }
+        }
+    }
 }

@@ -197,7 +197,10 @@ struct WaitCommand: AsyncParsableCommand {
             // A source may have 100,000 items, and change every second.
             let keys = goal.decidingKeys
             if let snapshot = try await ItemLookup.snapshot(of: source.name, in: journal, withKeys: keys) {
-                let verdict = try await goal.evaluate(snapshot.items, absent: snapshot.absent, of: source.name) { key in
+                let verdict = try await goal.evaluate(
+                    snapshot.items, absent: snapshot.absent, of: source.name,
+                    isWhole: source.stream == nil || source.stream?.initial != nil || snapshot.record.isPolledInstead
+                ) { key in
                     let reader = try await journal.reader()
                     return try await reader.history(source: source.name, key: key, limit: 1).last?.kind == .disappeared
                 }
@@ -213,5 +216,13 @@ struct WaitCommand: AsyncParsableCommand {
 
     private func firstProblem(of source: Source, in journal: any JournalAccess) async throws -> Event.Problem? {
         try await journal.reader().sourceRecord(of: source.name)?.health.problem
+    }
+}
+
+extension SourceRecord {
+    /// Whether a source with a stream is polled, so that its snapshot shows every item.
+    fileprivate var isPolledInstead: Bool {
+        if case .polled = connection { return true }
+        return false
     }
 }

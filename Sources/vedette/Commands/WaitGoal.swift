@@ -44,15 +44,17 @@ struct WaitGoal: Sendable {
     /// - Parameters:
     ///   - present: of all items, or of `decidingKeys`.
     ///   - absent: items that the last poll did not show, and that are not gone yet.
+    ///   - isWhole: false for a stream that shows only what happens from now on: further items may exist.
     ///   - isGone: returns whether the last event of that key is that it disappeared.
     /// - Throws: `Exit` for a name that no item has, where an item must exist already, or that two items have.
     mutating func evaluate(
-        _ present: [Item], absent: [Item], of source: String, isGone: (String) async throws -> Bool
+        _ present: [Item], absent: [Item], of source: String, isWhole: Bool = true,
+        isGone: (String) async throws -> Bool
     ) async throws -> Verdict {
         var reached: [String] = []
         var pending: [String] = []
         for name in names {
-            for key in try await candidates(name, present, absent, source, isGone) {
+            for key in try await candidates(name, present, absent, source, isWhole: isWhole, isGone) {
                 let item = present.first { $0.key == key }
                 let isStill = item != nil || absent.contains { $0.key == key }
                 let label = keys[name] == [key] ? name : item?.title.map { $0 == key ? key : "\(key) \($0)" } ?? key
@@ -78,7 +80,8 @@ struct WaitGoal: Sendable {
 
     /// Returns the keys that a name stands for; those found once stay, so that their end is seen.
     private mutating func candidates(
-        _ name: String, _ present: [Item], _ absent: [Item], _ source: String, _ isGone: (String) async throws -> Bool
+        _ name: String, _ present: [Item], _ absent: [Item], _ source: String, isWhole: Bool,
+        _ isGone: (String) async throws -> Bool
     ) async throws -> [String] {
         let known = keys[name, default: []]
         if known.isEmpty, let item = try ItemLookup.find(name, among: present + absent, of: source) {
@@ -93,6 +96,8 @@ struct WaitGoal: Sendable {
                 if case .appears = condition { return [] }
                 keys[name] = [name]
             } else if case .appears = condition {
+                return []
+            } else if case .state = condition, !isWhole {
                 return []
             } else {
                 throw ItemLookup.unknown(name, among: present, of: source)
