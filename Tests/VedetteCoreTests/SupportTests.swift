@@ -134,6 +134,18 @@ struct JSONTests {
         }
     }
 
+    @Test("JSON escapes every character that a terminal obeys, and of the others quotation mark and backslash alone")
+    func escapesWhatATerminalObeys() {
+        let scalars = (0...0x10FFFF).compactMap { Unicode.Scalar($0 as UInt32) }
+        let differing = scalars.filter { scalar in
+            let text = String(scalar)
+            let isWritten = JSON.string(text).text == "\"\(text)\""
+            return isWritten != (TerminalText.safe(text) == text && scalar != "\"" && scalar != "\\")
+        }
+        #expect(scalars.count == 1_112_064)
+        #expect(differing == [])
+    }
+
     @Test("escapes of the wire are read")
     func escapes() throws {
         #expect(try JSON(parsing: #" "\u00e9\ud83d\ude00\/\b\f\r\t" "#.utf8) == .string("é😀/\u{8}\u{C}\r\t"))
