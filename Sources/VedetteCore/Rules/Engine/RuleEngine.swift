@@ -180,6 +180,8 @@ public struct RuleEngine: Sendable {
             forget(key)
             discard(memory, of: old.rule(named: key.rule), RuleEngine.ruleChanged, at: now, identifier)
         }
+        // `depends` may name other sources now, or none.
+        for rule in rules.rules { openDependencies(of: rule, at: now) }
         startAbsences(at: now, identifier)
         return takeStep()
     }

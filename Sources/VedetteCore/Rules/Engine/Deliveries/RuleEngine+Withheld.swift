@@ -36,9 +36,17 @@ extension RuleEngine {
         return put(memory)
     }
 
-    /// Takes all messages of a group, in the order in which they were withheld.
-    mutating func takeWithheld(_ group: RowGroup) -> [RuleMemory] {
-        let rows = (groups[group] ?? []).compactMap { memories[$0] }
+    /// Takes the messages of a group, in the order in which they were withheld. Those that a good poll must confirm stay.
+    mutating func takeWithheld(_ group: RowGroup, at now: RuleTime) -> [RuleMemory] {
+        var rows: [RuleMemory] = []
+        for var memory in RuleEngine.ordered(groups[group] ?? []).compactMap({ memories[$0] }) {
+            guard isUncertain(memory) else {
+                rows.append(memory)
+                continue
+            }
+            (memory.due, memory.isCivil) = (now.steady, false)
+            put(memory)
+        }
         for row in rows { forget(row.key) }
         return rows.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
     }
@@ -155,14 +163,14 @@ extension RuleEngine {
         _ rule: Rule, _ rows: [RuleMemory], at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
         guard !suppressUnmet(rule, rows, at: now, identifier) else {
-            for memory in rows { forgetOncePer(rule, memory.event) }
+            for memory in rows { forgetOncePer(rule, memory) }
             return false
         }
         var announced: [RuleMemory] = []
         var count = 0
         for memory in rows {
             if let event = memory.event, let obstacle = obstacle(rule, event, sink: memory.sink, at: now) {
-                forgetOncePer(rule, event)
+                forgetOncePer(rule, memory)
                 withhold(rule, event, by: obstacle, count: memory.count - 1, at: now, identifier)
             } else {
                 count += memory.count

@@ -55,7 +55,7 @@ extension RuleEngine {
     ) {
         let group = RowGroup(rule: rule.name, slot: .grouped, name: memory.key.name)
         guard groups[group] == nil || !deferInQuietTime(memory, rule, at: now) else { return }
-        let rows = takeWithheld(group)
+        let rows = takeWithheld(group, at: now)
         // Forgotten afterwards only, so that a single message starts no group of its own.
         _ = announce(rule, rows, at: now, identifier)
         forget(memory.key)

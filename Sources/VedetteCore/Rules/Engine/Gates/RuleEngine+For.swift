@@ -43,16 +43,25 @@ extension RuleEngine {
     private mutating func holdUntilOld(
         _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) {
-        guard let (field, least) = rule.when.age, let time = event.item?[field].flatMap(Timestamp.init(written:)) else {
-            return
-        }
+        guard let due = rule.timeOfAge(of: event, at: now) else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .pending, name: Subject(event).text)
         let released = RuleMemory.Key(rule: rule.name, slot: .active, name: key.name)
         guard memories[released] == nil else { return }
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        let left = time.advanced(by: least).milliseconds.addingClamped(-now.wall.milliseconds)
-        memory.due = Timestamp(milliseconds: now.steady.milliseconds.addingClamped(max(0, left)))
+        memory.due = due
         if !put(memory) { suppressForRoom(rule, event, .pending, at: now, identifier) }
+    }
+}
+
+extension Rule {
+    /// `older`: returns when the time in the item's field is as long ago as the rule says, on the steady clock; nil when the
+    /// rule has no such condition or the item no such time.
+    func timeOfAge(of event: Event, at now: RuleTime) -> Timestamp? {
+        guard let (field, least) = when.age, let time = event.item?[field].flatMap(Timestamp.init(written:)) else {
+            return nil
+        }
+        let left = time.advanced(by: least).milliseconds.addingClamped(-now.wall.milliseconds)
+        return Timestamp(milliseconds: now.steady.milliseconds.addingClamped(max(0, left)))
     }
 }
 

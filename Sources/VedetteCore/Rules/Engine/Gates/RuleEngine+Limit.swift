@@ -23,7 +23,7 @@ extension RuleEngine {
             guard put(memory) else { return suppressForRoom(rule, event, .limit, at: now, identifier) }
             return send(rule, event, withheld: count, at: now, identifier)
         }
-        guard keepWithheld(rule, event, in: group, count: count, at: now) else {
+        guard keepLimited(rule, event, in: group, count: count, at: now) else {
             return suppressForRoom(rule, event, .limited, at: now, identifier)
         }
         let window = DurationText.long(seconds: limit.per.inSeconds)
@@ -34,6 +34,36 @@ extension RuleEngine {
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
             put(memory)
         }
+    }
+
+    /// Keeps a message that the limit withholds, with the value of `once_per` that it uses up. Returns false without room.
+    private mutating func keepLimited(
+        _ rule: Rule, _ event: Event, in group: RowGroup, count: Int, at now: RuleTime
+    ) -> Bool {
+        let key = RuleMemory.Key(rule: rule.name, slot: .limited, name: event.withheldName(sink: nil))
+        // The message in whose place it is will not be sent.
+        if let earlier = memories[key], earlier.event != nil { forgetOncePer(rule, earlier) }
+        guard keepWithheld(rule, event, in: group, count: count, at: now) else { return false }
+        guard var memory = memories[key], let value = rule.valueOfOncePer(in: event) else { return true }
+        memory.lines = [value]
+        return put(memory)
+    }
+
+    /// A match whose message is withheld is over: the message only counts.
+    mutating func endLimited(_ memory: RuleMemory, _ rule: Rule) {
+        forgetOncePer(rule, memory)
+        var memory = memory
+        (memory.event, memory.lines) = (nil, [])
+        put(memory)
+    }
+
+    /// A good poll confirmed an item whose message is withheld.
+    mutating func releaseLimited(
+        _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .limit, name: memory.group)
+        let limit = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
+        slideWindow(limit, rule, at: now, identifier)
     }
 
     /// The oldest message left the window of a limit: announces what was withheld, with its latest state. When all of it is
@@ -48,7 +78,7 @@ extension RuleEngine {
         let group = RowGroup(rule: rule.name, slot: .limited, name: memory.key.name)
         if memory.times.count < limit.count, groups[group] != nil {
             guard !deferInQuietTime(memory, rule, at: now) else { return }
-            let rows = takeWithheld(group)
+            let rows = takeWithheld(group, at: now)
             if rows.contains(where: { $0.event != nil }), announce(rule, rows + [memory], at: now, identifier) {
                 memory.count = 0
                 memory.times.append(now.steady)

@@ -29,7 +29,7 @@ extension RuleEngine {
         put(memory)
         if let absence = memory.event {
             // What waits to announce the absence is no longer so.
-            for slot in [RuleMemory.Slot.silenced, .blocked, .deferred] {
+            for slot in [RuleMemory.Slot.silenced, .blocked, .deferred, .limited] {
                 forget(RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(absence).text))
             }
         }
@@ -43,7 +43,7 @@ extension RuleEngine {
         _ memory: RuleMemory, _ rule: Rule, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         var memory = memory
-        (memory.due, memory.isAnnounced) = (nil, true)
+        memory.due = nil
         put(memory)
         guard var event = memory.event else { return }
         (event.id, event.kind, event.time) = (identifier(), .elapsed, now.wall)
@@ -51,5 +51,13 @@ extension RuleEngine {
         event.summary = Event.Summary(count: 0, stood: seconds)
         event.summary?.title = MessageTitle.ofAbsence(rule, after: seconds)
         release(rule, event, at: now, identifier)
+    }
+
+    /// Remembers for `resolved` that a message told the absence, unless a match ended it meanwhile.
+    mutating func rememberToldAbsence(_ rule: Rule, _ event: Event) {
+        let key = RuleMemory.Key(rule: rule.name, slot: .absence, name: "")
+        guard event.kind == .elapsed, var memory = memories[key], memory.due == nil else { return }
+        memory.isAnnounced = true
+        put(memory)
     }
 }

@@ -4,7 +4,7 @@
 extension RuleEngine {
     /// `once_per`: returns whether the value is new, and remembers it.
     mutating func passesOncePer(_ rule: Rule, _ event: Event?, at now: RuleTime) -> Bool {
-        guard let field = rule.gates.oncePer, let value = event?.item?[field]?.description else { return true }
+        guard let value = rule.valueOfOncePer(in: event) else { return true }
         let key = RuleMemory.Key(rule: rule.name, slot: .once, name: value)
         guard memories[key] == nil else { return false }
         rememberValue(RuleMemory(key: key, identity: rule.identity, since: now.steady))
@@ -12,8 +12,10 @@ extension RuleEngine {
     }
 
     /// Forgets the value of `once_per` of a message that is not sent now.
-    mutating func forgetOncePer(_ rule: Rule, _ event: Event?) {
-        guard let field = rule.gates.oncePer, let value = event?.item?[field]?.description else { return }
+    mutating func forgetOncePer(_ rule: Rule, _ memory: RuleMemory) {
+        // The item of a message that `limit` withheld may have another value by now.
+        let passed = memory.key.slot == .limited ? memory.lines.first : nil
+        guard let value = passed ?? rule.valueOfOncePer(in: memory.event) else { return }
         forget(RuleMemory.Key(rule: rule.name, slot: .once, name: value))
     }
 
@@ -32,5 +34,12 @@ extension RuleEngine {
         let oldest = values.sorted { ($0.since, $0.key.name) < ($1.since, $1.key.name) }
         for value in oldest.prefix(RuleMemory.maximum / 10) { forget(value.key) }
         put(memory)
+    }
+}
+
+extension Rule {
+    /// Returns the value that `once_per` lets through once; nil when the rule has no such gate or the item no such field.
+    func valueOfOncePer(in event: Event?) -> String? {
+        gates.oncePer.flatMap { event?.item?[$0]?.description }
     }
 }

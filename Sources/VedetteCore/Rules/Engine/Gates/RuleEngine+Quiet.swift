@@ -33,6 +33,9 @@ extension RuleEngine {
             (memory.event, memory.step, memory.due, memory.isCivil) = (event, step, end, true)
             if !put(memory) { suppressForRoom(rule, event, .deferred, at: now, identifier) }
         case .digest:
+            guard event.kind == .resolved || passesOncePer(rule, event, at: now) else {
+                return suppressRepetition(rule, event, at: now, identifier)
+            }
             addToDigest(
                 rule, event, group: "quiet", due: end, isCivil: true, replaced: count, at: now, identifier)
         }

@@ -6,6 +6,7 @@ extension RuleEngine {
     /// Remembers a match for which a message was sent, for `remind`, `escalate` and `resolved`.
     /// - Parameter group: the message, when it announced several matches; empty when it announced this one alone.
     mutating func activate(_ rule: Rule, _ event: Event, group: String = "", at now: RuleTime) {
+        guard rule.gates.nothing == .zero else { return rememberToldAbsence(rule, event) }
         let hasFollowUps = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
         // The last message of a limit may be about an event that ended the match.
         guard hasFollowUps || rule.gates.resolved, event.kind != .digest, event.kind != .resolved,

@@ -24,7 +24,8 @@ extension RuleEngine {
             if rule.gates.resolved, memory.isAnnounced {
                 sendResolved(memory, rule, event, by: ending, at: now, identifier)
             }
-        case .limited, .silenced, .blocked:
+        case .limited: endLimited(memory, rule)
+        case .silenced, .blocked:
             // Its message is suppressed already. If it becomes true again, the message has the count.
             var memory = memory
             memory.event = nil

@@ -46,16 +46,16 @@ extension RuleEngine {
     /// A limit of one item ends in the latest state, also when the rule does not match that: the message before the limit
     /// announced another one. An item of another group was not named before, so it is named only while the match is true.
     private mutating func updateLimited(_ memory: RuleMemory, _ rule: Rule, with event: Event, isOver: Bool) {
-        var memory = memory
         if rule.gates.limit?.by == .item, !rule.gates.resolved {
             guard rule.isRelevant(event) else { return refreshItem(event, in: memory) }
+            var memory = memory
             (memory.event, memory.isAfter) = (event, true)
+            put(memory)
         } else if isOver {
-            memory.event = nil
+            endLimited(memory, rule)
         } else {
-            return refreshItem(event, in: memory)
+            refreshItem(event, in: memory)
         }
-        put(memory)
     }
 
     /// Takes the item over, so that a later message shows it as it is then.
@@ -80,7 +80,8 @@ extension RuleEngine {
         case .outage: sendGroup(memory, rule, at: now, identifier)
         case .tally: slideTally(memory, rule, at: now)
         case .absence: sendAbsence(memory, rule, at: now, identifier)
-        case .limited, .grouped, .counted, .announced, .once, .failed: break
+        case .limited: releaseLimited(memory, rule, at: now, identifier)
+        case .grouped, .counted, .announced, .once, .failed: break
         }
     }
 

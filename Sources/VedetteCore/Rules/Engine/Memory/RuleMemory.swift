@@ -120,7 +120,7 @@ public struct RuleMemory: Sendable, Hashable {
     public var replaced = 0
     /// `limit`: when messages were sent; `active`: when the last reminder was sent.
     public var times: [Timestamp] = []
-    /// `digest`: the titles of the first events.
+    /// `digest`: the titles of the first events; `limited`: the value of `once_per` that the message uses up.
     public var lines: [String] = []
     /// `digest`: the web addresses of the first events' items.
     public var links: [String] = []
@@ -174,7 +174,11 @@ public struct RuleMemory: Sendable, Hashable {
         clamped.times = times.map { min($0, now.steady) }
         let isCountAlone = key.slot == .limit && times.isEmpty
         let longest = isCountAlone ? RuleEngine.countSpan : rule.maximumDelay(of: key.slot)
-        if !isCivil { clamped.due = due.map { min($0, now.steady.advanced(by: longest)) } }
+        if key.slot == .pending, let due = event.flatMap({ rule.timeOfAge(of: $0, at: now) }) {
+            clamped.due = due
+        } else if !isCivil {
+            clamped.due = due.map { min($0, now.steady.advanced(by: longest)) }
+        }
         return clamped
     }
 }
