@@ -19,6 +19,17 @@ struct RestartTests {
         .when(.appears, name: "gathered") { $0.digest = DigestPlan(release: .every(.seconds(200)), by: .item) },
         .when(.becomes("down"), name: "again") { $0.remind = Reminder(every: .seconds(170)) },
         .when(.becomes("up"), name: "once") { $0.oncePer = "key" },
+        .when(.becomes("down"), name: "ends", to: "out", "team") {
+            let window = CivilWindow(
+                name: "noon", start: CivilTimeOfDay(minutes: 12 * 60 + 2), end: CivilTimeOfDay(minutes: 12 * 60 + 9),
+                zone: "UTC")
+            $0.quiet = Quiet(windows: [window], action: .defer)
+            $0.resolved = true
+        },
+        .when(.becomes("down", "up"), name: "new states") {
+            $0.oncePer = "state"
+            $0.limit = Limit(count: 1, per: .seconds(200), by: .field("state"))
+        },
     ]
 
     private enum Step {

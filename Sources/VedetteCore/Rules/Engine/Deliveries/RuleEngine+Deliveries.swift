@@ -15,7 +15,8 @@ extension RuleEngine {
         let targets = sink.map(rule.targets) ?? rule.notify
         // Before the delivery, which changes the value that `by` compares with.
         if event.kind == .digest { activateDigest(rule, event, at: now) } else { activate(rule, event, at: now) }
-        deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
+        let sinks = deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
+        rememberRecipients(of: [event], sinks, rule)
     }
 
     /// Makes a suppressed delivery for each of the rule's sinks.
@@ -34,10 +35,13 @@ extension RuleEngine {
     }
 
     /// - Parameter reason: why the messages are suppressed; nil when they are sent.
+    /// - Returns: the sinks that a message is sent to.
+    @discardableResult
     mutating func deliver(
         _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
         withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
-    ) {
+    ) -> Set<String> {
+        var told = Set<String>()
         let shown = announcedValues(in: event, rule)
         let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
         for target in targets {
@@ -50,6 +54,7 @@ extension RuleEngine {
             if target.text == nil, let stillFailing {
                 delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
             }
+            if isSent { told.insert(target.sink) }
             if let reason {
                 (delivery.state, delivery.reason) = (.suppressed, reason)
             } else if let silence {
@@ -64,6 +69,51 @@ extension RuleEngine {
             step.deliveries.append(delivery)
         }
         if reason == nil { rememberAnnounced(rule, event, at: now) }
+        return told
+    }
+
+    /// Delivers one message about several events to each of the sinks. An event that a silence withholds from one sink is not
+    /// in the message to that sink, unless the silence withholds all of it.
+    mutating func deliverTogether(
+        _ rule: Rule, _ events: [Event], as message: Event, to targets: [Rule.NotificationTarget], withheld: Int = 0,
+        at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        var whole: [Rule.NotificationTarget] = []
+        for target in targets {
+            let isSilenced = { [self] in silence(of: rule, $0, sink: target.sink, at: now) != nil }
+            guard !isSilenced(message), events.contains(where: isSilenced) else {
+                whole.append(target)
+                continue
+            }
+            let told = events.filter { !isSilenced($0) }
+            for event in events.filter(isSilenced) {
+                deliver(rule, event, to: [target], suppressedBy: nil, at: now, identifier)
+            }
+            guard let last = told.last else { continue }
+            var part = last
+            if told.count > 1 {
+                part = last.message(about: told, of: rule, id: identifier(), at: now.wall)
+                part.kind = message.kind
+            }
+            let sinks = deliver(rule, part, to: [target], suppressedBy: nil, withheld: withheld, at: now, identifier)
+            rememberRecipients(of: told, sinks, rule)
+        }
+        if !whole.isEmpty {
+            let sinks = deliver(rule, message, to: whole, suppressedBy: nil, withheld: withheld, at: now, identifier)
+            rememberRecipients(of: events, sinks, rule)
+        }
+        for event in events { rememberAnnounced(rule, event, at: now) }
+    }
+
+    /// Remembers for `resolved` which sinks were told the matches.
+    private mutating func rememberRecipients(of events: [Event], _ sinks: Set<String>, _ rule: Rule) {
+        guard rule.gates.resolved else { return }
+        for event in events {
+            let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
+            guard var memory = memories[key], memory.untold.contains(where: sinks.contains) else { continue }
+            memory.untold.removeAll(where: sinks.contains)
+            put(memory)
+        }
     }
 }
 

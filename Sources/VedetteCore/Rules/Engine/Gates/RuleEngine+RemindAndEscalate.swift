@@ -14,9 +14,14 @@ extension RuleEngine {
         else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        if let old = memories[key], old.due != nil || old.isAnnounced, !rule.when.restartsWait {
+        let old = memories[key]
+        if let old, old.due != nil || old.isAnnounced, !rule.when.restartsWait {
             // A further message about a match that is active already.
             (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
+        }
+        if rule.gates.resolved {
+            forgetEnd(rule, event)
+            memory.untold = old.flatMap { $0.isAnnounced ? $0.untold : nil } ?? rule.notify.map(\.sink)
         }
         (memory.isAnnounced, memory.group) = (true, group)
         memory.due = rule.endsReminders(event) ? nil : rule.nextFollowUp(memory)
@@ -122,15 +127,15 @@ extension RuleEngine {
         _ rule: Rule, _ events: [Event], to targets: [Rule.NotificationTarget], at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
-        guard var message = events.last else { return }
-        if events.count > 1 {
-            let kind = message.kind
-            message = message.message(about: events, of: rule, id: identifier(), at: now.wall)
-            // A silence of one sink keeps digests, but no reminders.
-            if kind == .reminder { message.kind = kind }
+        guard let last = events.last else { return }
+        guard events.count > 1 else {
+            deliver(rule, last, to: targets, suppressedBy: nil, at: now, identifier)
+            return
         }
-        deliver(rule, message, to: targets, suppressedBy: nil, at: now, identifier)
-        if events.count > 1 { for event in events { rememberAnnounced(rule, event, at: now) } }
+        var message = last.message(about: events, of: rule, id: identifier(), at: now.wall)
+        // A silence of one sink keeps digests, but no reminders.
+        if last.kind == .reminder { message.kind = .reminder }
+        deliverTogether(rule, events, as: message, to: targets, at: now, identifier)
     }
 }
 

@@ -39,7 +39,7 @@ extension RuleEngine {
         case .limited: updateLimited(memory, rule, with: event, isOver: isOver)
         // A message that the rule makes of this event takes the row back itself.
         case .grouped: if isOver, !rule.when.matches(event) { forget(memory.key) }
-        case .limit, .digest, .outage, .tally, .absence, .counted, .announced, .once, .failed: return
+        case .limit, .digest, .outage, .tally, .absence, .counted, .announced, .once, .ended, .failed: return
         }
     }
 
@@ -81,7 +81,7 @@ extension RuleEngine {
         case .tally: slideTally(memory, rule, at: now)
         case .absence: sendAbsence(memory, rule, at: now, identifier)
         case .limited: releaseLimited(memory, rule, at: now, identifier)
-        case .grouped, .counted, .announced, .once, .failed: break
+        case .grouped, .counted, .announced, .once, .ended, .failed: break
         }
     }
 
@@ -113,7 +113,7 @@ extension RuleMemory {
     fileprivate var hasWaitingMessage: Bool {
         switch key.slot {
         case .pending, .deferred, .digest, .limited, .silenced, .blocked, .grouped: true
-        case .limit, .outage, .tally, .absence, .counted, .announced, .once, .active, .failed: false
+        case .limit, .outage, .tally, .absence, .counted, .announced, .once, .active, .ended, .failed: false
         }
     }
 }
@@ -136,7 +136,7 @@ extension Rule {
         case .outage: RuleEngine.groupSpan
         case .tally: gates.atLeast?.per ?? .zero
         case .absence: gates.nothing
-        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .announced, .once, .failed: .zero
+        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .announced, .once, .ended, .failed: .zero
         }
     }
 }

@@ -41,6 +41,9 @@ public struct RuleMemory: Sendable, Hashable {
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
         case active = "standing"
+        /// `resolved`: a match that a message told is over, and the message about its end is withheld. A further match may take
+        /// the place of that message, and be over before it is told.
+        case ended
         /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
         /// the first events, `count` the number of all.
         case failed
@@ -63,6 +66,7 @@ public struct RuleMemory: Sendable, Hashable {
             case .announced: "values"
             case .once: "values"
             case .active: "active matches"
+            case .ended: "ends of matches"
             case .failed: "failures"
             }
         }
@@ -74,7 +78,7 @@ public struct RuleMemory: Sendable, Hashable {
             case .deferred, .digest, .limit, .limited, .silenced, .blocked, .grouped, .outage, .tally, .absence, .once,
                 .active:
                 true
-            case .pending, .counted, .announced, .failed: false
+            case .pending, .counted, .announced, .ended, .failed: false
             }
         }
 
@@ -83,7 +87,7 @@ public struct RuleMemory: Sendable, Hashable {
             switch self {
             case .limited, .silenced, .blocked, .grouped: true
             case .pending, .deferred, .digest, .limit, .outage, .tally, .absence, .counted, .announced, .once, .active,
-                .failed:
+                .ended, .failed:
                 false
             }
         }
@@ -135,6 +139,8 @@ public struct RuleMemory: Sendable, Hashable {
     public var group = ""
     /// The only sink that a silence withholds the message from; nil for all sinks of the rule.
     public var sink: String?
+    /// The sinks of the rule that no message told the match; of the end of a match, those that are not told the end, either.
+    public var untold: [String] = []
     /// `active`: whether a message announced the match, so that `resolved` may announce its end.
     public var isAnnounced = false
 
@@ -149,7 +155,7 @@ public struct RuleMemory: Sendable, Hashable {
     /// Whether it ends when its item changes, so that a good poll must confirm it.
     var dependsOnItem: Bool {
         switch key.slot {
-        case .pending, .deferred, .active, .limited, .silenced, .blocked: event?.item != nil
+        case .pending, .deferred, .active, .ended, .limited, .silenced, .blocked: event?.item != nil
         // A good poll of the rule's source shows that there really was nothing.
         case .absence: event.map { $0.source != Event.watcher } ?? false
         case .digest, .limit, .grouped, .outage, .tally, .counted, .announced, .once, .failed: false
@@ -202,6 +208,7 @@ extension RuleMemory {
             "after": isAfter ? .bool(true) : nil,
             "group": group.isEmpty ? nil : .string(group),
             "sink": sink.map(JSON.string),
+            "untold": untold.isEmpty ? nil : .array(untold.map(JSON.string)),
             "told": isAnnounced ? .bool(true) : nil,
         ])
     }
@@ -225,6 +232,7 @@ extension RuleMemory {
         isAfter = json["after"] == .bool(true)
         group = json["group"]?.string ?? ""
         sink = json["sink"]?.string
+        untold = json["untold"]?.array?.compactMap(\.string) ?? []
         isAnnounced = json["told"] == .bool(true)
     }
 }
