@@ -135,6 +135,44 @@ struct RuleGateTests {
                 == ["9:30: 'compare' needs 'by', as 'by: 5%'"])
     }
 
+    @Test(
+        "a key that has no effect beside the others is an error",
+        arguments: [
+            (
+                "when: {appears: true}, digest: {every: 1h, tz: UTC}, notify: desk",
+                "9:56: 'tz' needs 'at', as 'at: \"08:00\"'"
+            ),
+            (
+                "when: {source: gate, field: a, older: 1h}, for: 5m, notify: desk",
+                "9:56: 'for' has no effect beside 'older', which is a time itself; remove one"
+            ),
+            (
+                "when: {source: gate, how_many: {state: x, below: 3}}, once_per: name, notify: desk",
+                "9:67: 'once_per' names a field of an item, but this rule's messages are about a source; remove it"
+            ),
+            (
+                "when: {source_state: failing}, once_per: name, notify: desk",
+                "9:44: 'once_per' names a field of an item, but this rule's messages are about a source; remove it"
+            ),
+            (
+                "when: {appears: true}, stop: true, limit: {count: 1, per: 1h}",
+                "9:48: 'limit' is about messages, but a rule with 'stop' and without 'notify' sends none; remove it"
+            ),
+            (
+                "when: {appears: true}, stop: true, priority: high",
+                "9:48: 'priority' is about messages, but a rule with 'stop' and without 'notify' sends none; remove it"
+            ),
+        ])
+    func withoutEffect(keys: String, problem: String) {
+        #expect(problems("- {name: r, \(keys)}") == [problem])
+    }
+
+    @Test("once_per is taken where one of several alternatives is about items")
+    func oncePerOfSome() throws {
+        let text = "- {name: r, when: {any: [{source_state: failing}, {appears: true}]}, once_per: name, notify: desk}"
+        #expect(try rule(text).gates.oncePer == "name")
+    }
+
     @Test("a digest is released after a time or at a time of day")
     func digest() throws {
         let every = try rule("- {name: r, when: {appears: true}, digest: {every: 10m, by: item}, notify: desk}")

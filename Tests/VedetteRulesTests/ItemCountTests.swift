@@ -157,6 +157,20 @@ struct ItemCountTests {
         #expect(harness.sent.count == (isTime ? 1 : 0))
     }
 
+    @Test(
+        "older reads a time without a zone as UTC, a fraction of a second, and microseconds",
+        arguments: ["2026-11-21T11:00:00", "2026-11-21 11:00:00.25", "1795258800.25", "1795258800000000"])
+    func writtenTimes(text: String) {
+        var harness = RuleHarness(old)
+        harness.field("a", "finished", text, was: "", state: "ok")
+        harness.pass(.seconds(25 * 3600 - 1))
+        harness.poll()
+        #expect(harness.sent.isEmpty)
+        harness.pass(.seconds(2))
+        harness.poll()
+        #expect(harness.sent.count == 1)
+    }
+
     @Test("older: a change of another field leaves the item's time as it is")
     func otherField() {
         var harness = RuleHarness(old)

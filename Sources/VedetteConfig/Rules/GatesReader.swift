@@ -140,8 +140,8 @@ struct GatesReader {
         }
         let by = map["by"].flatMap { grouping($0) } ?? .rule
         let days = map["days"].flatMap(WindowReader(findings: findings).days) ?? []
-        if map.has("days"), !map.has("at") {
-            findings.error(map.key("days"), "'days' needs 'at', as 'at: \"08:00\"'")
+        for name in ["days", "tz"] where map.has(name) && !map.has("at") {
+            findings.error(map.key(name), "'\(name)' needs 'at', as 'at: \"08:00\"'")
         }
         if let every { return DigestPlan(release: .every(every), by: by) }
         return time.map { DigestPlan(release: .at($0, days: days), by: by) }

@@ -33,11 +33,31 @@ struct RuleReader {
         if when.matchesExisting, gates.pendingFor == .zero, when.condition.isTimed == false {
             findings.error(map.key("when"), "'stays' needs 'for': how long it stays, as 'for: 30m'")
         }
+        checkEffect(map, of: when.condition)
         var rule = Rule(
             name: name, when: when.condition, stop: stop, priority: priority ?? .normal, tags: tags, notify: notices,
             gates: gates, matchesExisting: when.matchesExisting, identity: RuleIdentity.of(map, name))
         rule.tests = tests.map(\.test)
         return ReadRule(rule: rule, node: node, place: nameNode.place, testPlaces: tests.map(\.place))
+    }
+
+    /// Refuses keys that change nothing in this rule, since whoever writes one expects that it does.
+    private func checkEffect(_ map: MapReader, of when: Condition) {
+        if map.has("for"), when.isTimed {
+            findings.error(map.key("for"), "'for' has no effect beside 'older', which is a time itself; remove one")
+        }
+        if map.has("once_per"), when.isAboutSources {
+            findings.error(
+                map.key("once_per"),
+                "'once_per' names a field of an item, but this rule's messages are about a source; remove it")
+        }
+        guard !map.has("notify") else { return }
+        let others: Set = ["name", "when", "stop", "tags", "tests"]
+        for name in ConfigurationKeys.rule.map(\.name) where !others.contains(name) && map.has(name) {
+            findings.error(
+                map.key(name),
+                "'\(name)' is about messages, but a rule with 'stop' and without 'notify' sends none; remove it")
+        }
     }
 
     private func gates(_ map: MapReader, _ scope: NameScope) -> Gates {

@@ -96,6 +96,16 @@ extension Condition {
     /// Whether its own time makes `for` unnecessary.
     public var isTimed: Bool { age != nil }
 
+    /// Whether no event that it matches is about an item.
+    public var isAboutSources: Bool {
+        switch self {
+        case .howMany, .sourceState: true
+        case .all(let parts): parts.contains(where: \.isAboutSources)
+        case .any(let parts): !parts.isEmpty && parts.allSatisfy(\.isAboutSources)
+        default: false
+        }
+    }
+
     /// The count of `how_many`; nil for any other condition.
     var count: ItemCount? {
         switch self {

@@ -70,6 +70,8 @@ struct ReplayCommand: AsyncParsableCommand {
                 Output.diagnose("poll \(number + 1): baseline of \(counted(count, "item"))\(remedy)")
             }
             try show(poll.earlier)
+            let known = Set(poll.events.map(\.id))
+            let deliveries = Dictionary(grouping: poll.deliveries) { $0.message.event.id }
             for var event in poll.events {
                 event.poll = "p-\(number + 1)"
                 if json {
@@ -77,9 +79,8 @@ struct ReplayCommand: AsyncParsableCommand {
                 } else {
                     try Output.printSentence(colour.palette.line(of: event), hanging: 2)
                 }
-                try show(poll.deliveries.filter { $0.message.event.id == event.id })
+                try show(deliveries[event.id] ?? [])
             }
-            let known = Set(poll.events.map(\.id))
             try show(poll.deliveries.filter { !known.contains($0.message.event.id) })
             let memories = await replay.memories
             try show(memories.filter { !waiting.contains($0) }, rules, at: time)

@@ -12,6 +12,8 @@ struct MemoryJournalState: Sendable {
     private var lastDelivery: Int64 = 0
     /// Ids of events and messages, which are given once.
     private var ids = Set<String>()
+    /// The numbers of the stored events.
+    private var seqs: [Identifier: Int64] = [:]
     var attempts: [Int64: [Attempt]] = [:]
     var memories: [RuleMemory.Key: RuleMemory] = [:]
     var silences: [Silence] = []
@@ -55,6 +57,7 @@ struct MemoryJournalState: Sendable {
         lastSeq += 1
         event.seq = lastSeq
         events.append(event)
+        seqs[event.id] = event.seq
         return event
     }
 
@@ -65,7 +68,7 @@ struct MemoryJournalState: Sendable {
         var delivery = delivery
         lastDelivery += 1
         delivery.id = lastDelivery
-        delivery.message.event.seq = events.last { $0.id == delivery.message.event.id }?.seq ?? 0
+        delivery.message.event.seq = seqs[delivery.message.event.id] ?? 0
         let endedAt = delivery.state.isPending ? nil : time
         deliveries.append(DeliveryStatus(delivery: delivery, state: delivery.state, endedAt: endedAt))
         return delivery
@@ -79,7 +82,7 @@ struct MemoryJournalState: Sendable {
     }
 
     private mutating func write(_ attempt: Attempt) throws(JournalError) -> Delivery? {
-        guard let i = deliveries.firstIndex(where: { $0.delivery.id == attempt.delivery }),
+        guard let i = index(of: attempt.delivery),
             deliveries[i].state.isPending || deliveries[i].state == .dead && attempt.state == .sent
         else { return nil }
         deliveries[i].state = attempt.state
@@ -123,12 +126,22 @@ struct MemoryJournalState: Sendable {
         }
     }
 
+    /// Returns where the delivery is, by bisection: the deliveries are in the order of their ids.
+    private func index(of delivery: Int64) -> Int? {
+        var (low, high) = (0, deliveries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if deliveries[middle].delivery.id < delivery { low = middle + 1 } else { high = middle }
+        }
+        return low < deliveries.count && deliveries[low].delivery.id == delivery ? low : nil
+    }
+
     /// Returns deliveries of this transaction as they are now.
     func current(_ committed: [Delivery]) -> [Delivery] {
         committed.map { delivery in
             var delivery = delivery
-            if let now = deliveries.last(where: { $0.delivery.id == delivery.id }) {
-                (delivery.state, delivery.reason) = (now.state, now.delivery.reason)
+            if let i = index(of: delivery.id) {
+                (delivery.state, delivery.reason) = (deliveries[i].state, deliveries[i].delivery.reason)
             }
             return delivery
         }
@@ -194,6 +207,7 @@ struct MemoryJournalState: Sendable {
         deliveries.removeAll { $0.endedAt.map { $0 < cutoff } ?? false }
         let kept = Set(deliveries.map(\.delivery.message.event.seq))
         events.removeAll { $0.time < retention.eventsBefore && !kept.contains($0.seq) }
+        seqs = Dictionary(uniqueKeysWithValues: events.map { ($0.id, $0.seq) })
         let ids = Set(deliveries.map(\.delivery.id))
         attempts = attempts.filter { ids.contains($0.key) }
         for record in records.values where !retention.sources.contains(record.name) {

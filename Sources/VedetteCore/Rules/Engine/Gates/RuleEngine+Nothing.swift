@@ -30,7 +30,13 @@ extension RuleEngine {
         if let absence = memory.event {
             // What waits to announce the absence is no longer so.
             for slot in [RuleMemory.Slot.silenced, .blocked, .deferred, .limited] {
-                forget(RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(absence).text))
+                let key = RuleMemory.Key(rule: rule.name, slot: slot, name: Subject(absence).text)
+                guard let memory = memories[key] else { continue }
+                forget(key)
+                // The message of the other slots is suppressed already.
+                if slot == .deferred, let event = memory.event {
+                    suppress(rule, event, "no longer so after \(memory.age(at: now))", at: now, identifier)
+                }
             }
         }
         guard rule.gates.resolved, let announced else { return }
