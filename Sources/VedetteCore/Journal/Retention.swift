@@ -6,6 +6,8 @@ public struct Retention: Sendable, Hashable {
     public static let events = Duration.seconds(30 * 86_400)
     /// Size in bytes above which a journal loses younger events, unless `retain` says otherwise.
     public static let journalBytes: Int64 = 1_000_000_000
+    /// Events that are younger stay, however large the journal is.
+    public static let youngest = Duration.seconds(3600)
     /// Failed attempts of each delivery that are kept, the newest.
     public static let attempts = 32
     /// How long a source that is configured no longer is kept with its items, counted from its last poll.
@@ -23,4 +25,7 @@ public struct Retention: Sendable, Hashable {
     public init(eventsBefore: Timestamp, sources: Set<String>, sourcesBefore: Timestamp) {
         (self.eventsBefore, self.sources, self.sourcesBefore) = (eventsBefore, sources, sourcesBefore)
     }
+
+    /// Returns the age to prune at next while the journal is larger than it may be; nil when no younger events may go.
+    public static func nextAge(after age: Duration) -> Duration? { age > youngest ? max(age / 2, youngest) : nil }
 }

@@ -4,6 +4,11 @@ import VedetteCore
 
 /// The states of an item over a time, from its events.
 struct StateTimeline: Sendable, Hashable {
+    /// The time that a timeline shows.
+    static let span = Duration.seconds(86_400)
+    /// Events of an item that its timeline is drawn from.
+    static let mostEvents = 50
+
     struct Segment: Sendable, Hashable {
         /// Nil while it was not there.
         var state: String?

@@ -7,10 +7,6 @@ struct SourceView: Sendable {
     static let perPage = 50
     /// A source with more items is shown in the order of keys, since sorting it would read all of it.
     static let mostSorted = 2000
-    /// The time that a timeline shows.
-    static let span = Duration.seconds(86_400)
-    /// Events of an item that its timeline is drawn from.
-    static let mostStates = 50
 
     struct Row: Sendable {
         var item: Item
@@ -125,7 +121,7 @@ extension StatusPage {
             read.append(
                 (
                     item, stored.stateSince,
-                    try await reader.history(source: name, key: item.key, limit: SourceView.mostStates)
+                    try await reader.history(source: name, key: item.key, limit: StateTimeline.mostEvents)
                 ))
         }
         func rows(from start: Timestamp) -> [SourceView.Row] {
@@ -136,7 +132,7 @@ extension StatusPage {
             }
         }
         // The bars of a source that is new would be empty for the most part.
-        var (start, shown) = (render.now.advanced(by: .zero - SourceView.span), [SourceView.Row]())
+        var (start, shown) = (render.now.advanced(by: .zero - StateTimeline.span), [SourceView.Row]())
         shown = rows(from: start)
         if let earliest = shown.compactMap(\.timeline.segments.first?.start).min(), earliest > start {
             (start, shown) = (earliest, rows(from: earliest))

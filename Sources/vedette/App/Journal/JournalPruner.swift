@@ -9,8 +9,6 @@ import VedetteSystem
 struct JournalPruner: Sendable {
     /// How often it deletes.
     static let interval = Duration.seconds(3600)
-    /// Events that are younger stay, however large the journal is.
-    private static let youngest = Duration.seconds(3600)
 
     let journal: any Journal & JournalMaintenance & CookieStore
     let clock: SystemClock
@@ -30,8 +28,8 @@ struct JournalPruner: Sendable {
         let most = configuration.settings.keepBytes
         do throws(JournalError) {
             try await prune(olderThan: age, configuration)
-            while !Task.isCancelled, age > JournalPruner.youngest, try await journal.size() > most {
-                age = max(age / 2, JournalPruner.youngest)
+            while !Task.isCancelled, let next = Retention.nextAge(after: age), try await journal.size() > most {
+                age = next
                 try await prune(olderThan: age, configuration)
             }
         } catch {
