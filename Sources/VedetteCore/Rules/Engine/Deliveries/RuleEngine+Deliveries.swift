@@ -41,6 +41,16 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
         withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
     ) -> Set<String> {
+        defer { if reason == nil { rememberAnnounced(rule, event, at: now) } }
+        return add(rule, event, to: targets, suppressedBy: reason, withheld: withheld, at: now, identifier)
+    }
+
+    /// Adds the deliveries of a message to the step, and keeps what a silence withholds from one sink.
+    @discardableResult
+    private mutating func add(
+        _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String? = nil,
+        withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
+    ) -> Set<String> {
         var told = Set<String>()
         let shown = announcedValues(in: event, rule)
         let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
@@ -68,7 +78,6 @@ extension RuleEngine {
             }
             step.deliveries.append(delivery)
         }
-        if reason == nil { rememberAnnounced(rule, event, at: now) }
         return told
     }
 
@@ -86,20 +95,18 @@ extension RuleEngine {
                 continue
             }
             let told = events.filter { !isSilenced($0) }
-            for event in events.filter(isSilenced) {
-                deliver(rule, event, to: [target], suppressedBy: nil, at: now, identifier)
-            }
+            for event in events.filter(isSilenced) { add(rule, event, to: [target], at: now, identifier) }
             guard let last = told.last else { continue }
             var part = last
             if told.count > 1 {
                 part = last.message(about: told, of: rule, id: identifier(), at: now.wall)
                 part.kind = message.kind
             }
-            let sinks = deliver(rule, part, to: [target], suppressedBy: nil, withheld: withheld, at: now, identifier)
+            let sinks = add(rule, part, to: [target], withheld: withheld, at: now, identifier)
             rememberRecipients(of: told, sinks, rule)
         }
         if !whole.isEmpty {
-            let sinks = deliver(rule, message, to: whole, suppressedBy: nil, withheld: withheld, at: now, identifier)
+            let sinks = add(rule, message, to: whole, withheld: withheld, at: now, identifier)
             rememberRecipients(of: events, sinks, rule)
         }
         for event in events { rememberAnnounced(rule, event, at: now) }
