@@ -98,6 +98,12 @@ extension Bad {
             "servers: {lab: {url: 'https://h'}}\nsources: {s: {kind: feed, server: lab, path: '//evil/'}}",
             "2:46: 'path' must stay on the server, as '/resources/virtualSystems'; another host is another server"),
         Bad(
+            "sources: {s: {kind: feed, url: 'file:///a.xml', headers: {A: b}}}",
+            "1:49: 'headers' belongs to a request, but this source reads a file; remove it"),
+        Bad(
+            "sources: {s: {kind: feed, command: [cat, a.xml], user_agent: me}}",
+            "1:50: 'user_agent' belongs to a request, but this source reads the output of a command; remove it"),
+        Bad(
             "servers: {lab: {url: h}}\nsources: {s: {kind: feed, server: lab}}",
             "1:22: 'url' must be an absolute URL as https://host/path, not 'h'"),
         Bad(

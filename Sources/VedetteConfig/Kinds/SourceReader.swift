@@ -81,12 +81,23 @@ extension SourceReader {
         guard let place = map.has("command") ? ofCommand(map) : map.has("server") ? onServer(map) : atURL(map) else {
             return nil
         }
+        checkRequest(map, url: place.1)
         var server = place.0
         if let allowsPrivate { server.allowsPrivate = allowsPrivate }
         if let userAgent { server.userAgent = userAgent }
         let names = Set(own.map { $0.name.lowercased() })
         server.headers = server.headers.filter { !names.contains($0.name.lowercased()) } + own
         return (server, place.1)
+    }
+
+    /// Refuses keys about requests where none is made.
+    private func checkRequest(_ map: MapReader, url: String) {
+        let isFile = url.hasPrefix("file:///")
+        guard isFile || map.has("command") else { return }
+        let what = isFile ? "a file" : "the output of a command"
+        for key in ["headers", "user_agent"] where map.has(key) {
+            findings.error(map.key(key), "'\(key)' belongs to a request, but this source reads \(what); remove it")
+        }
     }
 
     /// Reads a program and its arguments. They become a URL that only a configuration can have.
