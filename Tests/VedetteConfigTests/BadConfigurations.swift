@@ -104,6 +104,9 @@ extension Bad {
             "sources: {s: {kind: feed, command: [cat, a.xml], user_agent: me}}",
             "1:50: 'user_agent' belongs to a request, but this source reads the output of a command; remove it"),
         Bad(
+            "servers: {lab: {url: 'https://h', headers: {X-Title: '{{title}}'}}}",
+            "1:54: the header 'X-Title' is sent as it is written, so it takes no template; write a text"),
+        Bad(
             "servers: {lab: {url: h}}\nsources: {s: {kind: feed, server: lab}}",
             "1:22: 'url' must be an absolute URL as https://host/path, not 'h'"),
         Bad(

@@ -40,7 +40,11 @@ struct HeaderReader {
         if entry.value.isMap || Header.isUsuallySecret(entry.name) {
             return secrets.secret(entry.value, what).map { Header(entry.name, $0) }
         }
-        return value(entry.value, what).map { Header(entry.name, $0) }
+        guard let text = value(entry.value, what) else { return nil }
+        if text.contains("{{") {
+            findings.error(entry.value.place, "\(what) is sent as it is written, so it takes no template; write a text")
+        }
+        return Header(entry.name, text)
     }
 
     /// Reads a text for a header. It must not have a line end, which would begin another header.
