@@ -14,6 +14,8 @@ struct RuleHarness {
     var suppressed: [String] = []
     /// The rows that the journal would hold.
     var rows: [RuleMemory.Key: RuleMemory] = [:]
+    /// The messages of the pending deliveries.
+    var messages: [Message] = []
     /// The event of the last pending delivery.
     var last: Event?
     /// The sinks of the suppressed deliveries.
@@ -83,7 +85,9 @@ struct RuleHarness {
     }
 
     /// Sets the silences of the journal.
-    mutating func silence(_ silences: Silence...) {
+    mutating func silence(_ silences: Silence...) { silence(silences) }
+
+    mutating func silence(_ silences: [Silence]) {
         engine.setSilences(silences)
         take(engine.releaseSilenced(at: now, identifier: numbers.next))
     }
@@ -105,6 +109,10 @@ struct RuleHarness {
     mutating func event(_ kind: Event.Kind, key: String, _ state: String, was: String) -> Event {
         let change = FieldChange(field: "state", from: .text(was), to: .text(state))
         return event(kind, source: "lab", Item(key: key, title: key, state: state), [change])
+    }
+
+    mutating func event(_ kind: Event.Kind, key: String, _ state: String) -> Event {
+        event(kind, source: "lab", Item(key: key, title: key, state: state), [])
     }
 
     private mutating func event(_ kind: Event.Kind, source: String, _ item: Item?, _ changes: [FieldChange]) -> Event {
@@ -146,6 +154,13 @@ struct RuleHarness {
     var needsPoll: Bool {
         guard let interest = engine.interest(in: "lab") else { return false }
         return interest.isUncertain || interest.nextConfirmation.map { $0 <= now.steady } ?? false
+    }
+
+    /// Evaluates a good poll whose commit fails, and again as the watcher repeats it.
+    mutating func pollAfterFailedCommit(events: [Event]) {
+        let seen = PollObservation(isGood: true)
+        engine.undo(engine.evaluatePoll(of: "lab", events: events, seen, at: now, identifier: numbers.next))
+        take(engine.evaluatePoll(of: "lab", events: events, seen, at: now, identifier: numbers.next))
     }
 
     /// Evaluates a good poll without committing the step.
@@ -208,6 +223,7 @@ struct RuleHarness {
                 let withheld = delivery.message.suppressed
                 last = delivery.message.event
                 lastText = delivery.message.text
+                messages.append(delivery.message)
                 let count = withheld > 0 ? " (+\(withheld))" : ""
                 sent.append("\(delivery.message.sink): \(delivery.message.title)\(count)")
             }

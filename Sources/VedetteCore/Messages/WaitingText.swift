@@ -17,7 +17,7 @@ extension RuleMemory {
         case .grouped: "grouped"
         case .absence: due == nil ? nil : "nothing"
         case .tally: "counted"
-        case .limit, .outage, .announced, .once, .counted, .ended: nil
+        case .limit, .outage, .announced, .once, .counted, .recipients: nil
         }
     }
 
@@ -42,7 +42,7 @@ extension RuleMemory {
         case .silenced: return "\(reason): \(about), told at the end if it is still so"
         case .blocked: return "\(reason): \(about), told when what it depends on is back, if it is still so"
         case .grouped: return "\(reason): \(about), told with the others of its server"
-        case .limit, .outage, .announced, .once, .counted, .ended: return nil
+        case .limit, .outage, .announced, .once, .counted, .recipients: return nil
         }
     }
 

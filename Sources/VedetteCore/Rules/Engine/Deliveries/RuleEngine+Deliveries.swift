@@ -15,8 +15,7 @@ extension RuleEngine {
         let targets = sink.map(rule.targets) ?? rule.notify
         // Before the delivery, which changes the value that `by` compares with.
         if event.kind == .digest { activateDigest(rule, event, at: now) } else { activate(rule, event, at: now) }
-        let sinks = deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
-        rememberRecipients(of: [event], sinks, rule)
+        deliver(rule, event, to: targets, suppressedBy: nil, withheld: withheld, at: now, identifier)
     }
 
     /// Makes a suppressed delivery for each of the rule's sinks.
@@ -35,50 +34,13 @@ extension RuleEngine {
     }
 
     /// - Parameter reason: why the messages are suppressed; nil when they are sent.
-    /// - Returns: the sinks that a message is sent to.
-    @discardableResult
     mutating func deliver(
         _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String?,
         withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
-    ) -> Set<String> {
-        defer { if reason == nil { rememberAnnounced(rule, event, at: now) } }
-        return add(rule, event, to: targets, suppressedBy: reason, withheld: withheld, at: now, identifier)
-    }
-
-    /// Adds the deliveries of a message to the step, and keeps what a silence withholds from one sink.
-    @discardableResult
-    private mutating func add(
-        _ rule: Rule, _ event: Event, to targets: [Rule.NotificationTarget], suppressedBy reason: String? = nil,
-        withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
-    ) -> Set<String> {
-        var told = Set<String>()
-        let shown = announcedValues(in: event, rule)
-        let stillFailing = reason == nil ? othersThatFail(rule, event) : nil
-        for target in targets {
-            let silence = reason == nil ? silence(of: rule, event, sink: target.sink, at: now) : nil
-            let isSent = reason == nil && silence == nil
-            let withheld = withheld + (isSent ? takeEarlier(rule, event, sink: target.sink) : 0)
-            var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
-            // The event itself has the values of the poll.
-            delivery.message.event = event
-            if target.text == nil, let stillFailing {
-                delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
-            }
-            if isSent { told.insert(target.sink) }
-            if let reason {
-                (delivery.state, delivery.reason) = (.suppressed, reason)
-            } else if let silence {
-                (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
-                if event.kind != .reminder, !silence.drops {
-                    let group = RowGroup(rule: rule.name, slot: .silenced, name: target.sink)
-                    let end = silenceEnd(of: rule, event, sink: target.sink, at: now)
-                    keepWithheld(
-                        rule, event, in: group, sink: target.sink, count: withheld, due: end, isCivil: true, at: now)
-                }
-            }
-            step.deliveries.append(delivery)
-        }
-        return told
+    ) {
+        add(
+            rule, event, about: [event], to: targets, suppressedBy: reason, withheld: withheld, at: now, identifier)
+        if reason == nil { rememberAnnounced(rule, event, at: now) }
     }
 
     /// Delivers one message about several events to each of the sinks. An event that a silence withholds from one sink is not
@@ -95,38 +57,90 @@ extension RuleEngine {
                 continue
             }
             let told = events.filter { !isSilenced($0) }
-            for event in events.filter(isSilenced) { add(rule, event, to: [target], at: now, identifier) }
+            for event in events.filter(isSilenced) {
+                add(rule, event, about: [event], to: [target], at: now, identifier)
+            }
             guard let last = told.last else { continue }
             var part = last
             if told.count > 1 {
                 part = last.message(about: told, of: rule, id: identifier(), at: now.wall)
                 part.kind = message.kind
             }
-            let sinks = add(rule, part, to: [target], withheld: withheld, at: now, identifier)
-            rememberRecipients(of: told, sinks, rule)
+            add(rule, part, about: told, to: [target], withheld: withheld, at: now, identifier)
         }
-        if !whole.isEmpty {
-            let sinks = add(rule, message, to: whole, withheld: withheld, at: now, identifier)
-            rememberRecipients(of: events, sinks, rule)
-        }
+        add(rule, message, about: events, to: whole, withheld: withheld, at: now, identifier)
         for event in events { rememberAnnounced(rule, event, at: now) }
     }
 
-    /// Remembers for `resolved` which sinks were told the matches.
-    private mutating func rememberRecipients(of events: [Event], _ sinks: Set<String>, _ rule: Rule) {
-        guard rule.gates.resolved else { return }
-        for event in events {
-            let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
-            guard var memory = memories[key], memory.untold.contains(where: sinks.contains) else { continue }
-            memory.untold.removeAll(where: sinks.contains)
-            put(memory)
+    /// Adds the deliveries of a message to the step, and keeps what a silence withholds from one sink.
+    /// - Parameters:
+    ///   - events: what the message is about.
+    ///   - reason: why the messages are suppressed; nil when they are sent.
+    private mutating func add(
+        _ rule: Rule, _ message: Event, about events: [Event], to targets: [Rule.NotificationTarget],
+        suppressedBy reason: String? = nil, withheld: Int = 0, at now: RuleTime, _ identifier: () -> Identifier
+    ) {
+        let shown = announcedValues(in: message, rule)
+        let stillFailing = reason == nil ? othersThatFail(rule, message) : nil
+        for target in targets {
+            let silence = reason == nil ? silence(of: rule, message, sink: target.sink, at: now) : nil
+            let isSent = reason == nil && silence == nil
+            var withheld = withheld
+            if isSent {
+                for event in events {
+                    withheld += takeEarlier(
+                        rule, event, sink: target.sink, from: [.silenced, .blocked], at: now, identifier)
+                }
+            }
+            var delivery = rule.delivery(of: shown, to: target, withheld: withheld, at: now.wall, identifier())
+            // The event itself has the values of the poll.
+            delivery.message.event = message
+            if target.text == nil, let stillFailing {
+                delivery.message.text += (delivery.message.text.isEmpty ? "" : " · ") + stillFailing
+            }
+            if let reason {
+                (delivery.state, delivery.reason) = (.suppressed, reason)
+            } else if let silence {
+                (delivery.state, delivery.reason) = (.suppressed, "silenced: \(silence.description)")
+                keep(events, of: rule, silencedBy: silence, at: target.sink, count: withheld, at: now)
+            }
+            step.deliveries.append(delivery)
+            guard isSent else { continue }
+            for event in events {
+                if event.kind == .resolved {
+                    forgetRecipients(rule, event, [target.sink])
+                } else {
+                    rememberRecipients(rule, event, [target.sink], at: now)
+                }
+            }
+        }
+    }
+
+    /// Keeps what a silence of one sink withholds from it, each event of its own: it may be over before the silence is.
+    private mutating func keep(
+        _ events: [Event], of rule: Rule, silencedBy silence: Silence, at sink: String, count: Int, at now: RuleTime
+    ) {
+        var count = count
+        for event in events where event.kind != .reminder {
+            guard !silence.drops else {
+                if event.kind == .resolved { forgetRecipients(rule, event, [sink]) }
+                continue
+            }
+            let group = RowGroup(rule: rule.name, slot: .silenced, name: sink)
+            let end = silenceEnd(of: rule, event, sink: sink, at: now)
+            keepWithheld(rule, event, in: group, sink: sink, count: count, due: end, isCivil: true, at: now)
+            count = 0
         }
     }
 }
 
 extension Rule {
-    /// Returns the target of that name, also one of `escalate`.
-    func targets(_ sink: String) -> [NotificationTarget] {
-        (notify + gates.escalate.flatMap(\.notify)).first { $0.sink == sink }.map { [$0] } ?? []
+    /// The targets of the rule and of its escalations, one for each sink.
+    var allTargets: [NotificationTarget] {
+        var seen = Set<String>()
+        return (notify + gates.escalate.flatMap(\.notify)).filter { seen.insert($0.sink).inserted }
     }
+
+    /// Returns the target of that name, also one of `escalate`.
+    func targets(_ sink: String) -> [NotificationTarget] { allTargets.filter { $0.sink == sink } }
 }

@@ -7,18 +7,22 @@ extension RuleEngine {
 
     /// Suppresses a message, and keeps it to announce what is still so when the obstacle ends.
     /// - Parameters:
-    ///   - step: escalation steps of the match that the event ends.
-    ///   - untold: the sinks that were not told the match that the event ends.
+    ///   - sink: the only sink that it is for; nil for all.
     ///   - count: earlier messages that were withheld.
     mutating func withhold(
-        _ rule: Rule, _ event: Event, by obstacle: Obstacle, step: Int = 0, untold: [String] = [], count: Int,
-        at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, by obstacle: Obstacle, sink: String? = nil, count: Int, at now: RuleTime,
+        _ identifier: () -> Identifier
     ) {
         suppress(rule, event, obstacle.reason, at: now, identifier)
         guard !obstacle.drops else { return forgetReminders(of: rule, event) }
-        let group = RowGroup(rule: rule.name, slot: obstacle.slot)
-        keepWithheld(
-            rule, event, in: group, step: step, untold: untold, count: count, due: obstacle.end, isCivil: true, at: now)
+        var count = count
+        if sink == nil {
+            // What another gate withheld of the same subject is older, and would be told after this.
+            let others: [RuleMemory.Slot] = [.silenced, .blocked, .deferred, .limited]
+            count += takeEarlier(rule, event, from: others.filter { $0 != obstacle.slot }, at: now, identifier)
+        }
+        let group = RowGroup(rule: rule.name, slot: obstacle.slot, name: obstacle.slot == .silenced ? sink ?? "" : "")
+        keepWithheld(rule, event, in: group, sink: sink, count: count, due: obstacle.end, isCivil: true, at: now)
     }
 
     /// Keeps a withheld message in the place of an earlier one about the same subject. Returns false without room.
@@ -27,14 +31,14 @@ extension RuleEngine {
     ///   - due: when it may be announced; nil when something else shows it.
     @discardableResult
     mutating func keepWithheld(
-        _ rule: Rule, _ event: Event, in group: RowGroup, sink: String? = nil, step: Int = 0, untold: [String] = [],
-        count: Int, due: Timestamp? = nil, isCivil: Bool = false, at now: RuleTime
+        _ rule: Rule, _ event: Event, in group: RowGroup, sink: String? = nil, count: Int, due: Timestamp? = nil,
+        isCivil: Bool = false, at now: RuleTime
     ) -> Bool {
         let key = RuleMemory.Key(rule: rule.name, slot: group.slot, name: event.withheldName(sink: sink))
         var memory = memories[key] ?? RuleMemory(key: key, identity: rule.identity, since: now.steady)
         memory.count += 1 + count
         (memory.event, memory.isAfter, memory.group, memory.sink) = (event, false, group.name, sink)
-        (memory.step, memory.untold, memory.due, memory.isCivil) = (step, untold, due, due != nil && isCivil)
+        (memory.due, memory.isCivil) = (due, due != nil && isCivil)
         return put(memory)
     }
 
@@ -67,8 +71,8 @@ extension RuleEngine {
                     forget(key)
                     let other = RowGroup(rule: rule.name, slot: obstacle.slot)
                     keepWithheld(
-                        rule, event, in: other, sink: memory.sink, step: memory.step, untold: memory.untold,
-                        count: memory.count - 1, due: obstacle.end, isCivil: true, at: now)
+                        rule, event, in: other, sink: memory.sink, count: memory.count - 1, due: obstacle.end,
+                        isCivil: true, at: now)
                     continue
                 }
                 (memory.due, memory.isCivil) = (obstacle.end, obstacle.end != nil)
@@ -111,8 +115,7 @@ extension RuleEngine {
         for memory in announced {
             guard let event = memory.event, event.kind == .resolved else { continue }
             releaseEnd(
-                rule, event, sink: memory.sink, step: memory.step, untold: memory.untold,
-                count: memory.count - 1 + counted, at: now, identifier)
+                rule, event, sink: memory.sink, count: memory.count - 1 + counted, at: now, identifier)
             counted = 0
         }
         // Before `once_per`, of which a suppressed message uses up no value.

@@ -4,6 +4,7 @@
 extension RuleEngine {
     /// `for`: holds a match until its time, or releases it at once.
     mutating func hold(_ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier) {
+        noteMatchAfterEnd(rule, event)
         guard rule.gates.nothing == .zero else { return noteMatch(rule, event, at: now, identifier) }
         if rule.when.age != nil, event.item != nil { return holdUntilOld(rule, event, at: now, identifier) }
         guard rule.gates.pendingFor > .zero else { return count(rule, event, at: now, identifier) }

@@ -14,21 +14,33 @@ extension RuleEngine {
         if let obstacle = obstacle(rule, event, at: now) {
             return withhold(rule, event, by: obstacle, count: count, at: now, identifier)
         }
-        let withheld = count + takeEarlier(rule, event)
-        if let (quiet, name, end) = quietTime(of: rule, at: now) {
+        let quiet = quietTime(of: rule, at: now)
+        let last: RuleMemory.Slot = quiet == nil ? .deferred : .limited
+        let withheld = count + takeEarlier(rule, event, from: [.silenced, .blocked, last], at: now, identifier)
+        if let (quiet, name, end) = quiet {
             return applyQuiet(rule, event, quiet, name, until: end, count: withheld, at: now, identifier)
         }
         passQuiet(rule, event, count: withheld, at: now, identifier)
     }
 
-    /// Forgets what a silence or `depends` held of the same subject, since this message is later. Returns the number.
-    /// - Parameter sink: the only sink for which it was held; nil for all sinks.
-    mutating func takeEarlier(_ rule: Rule, _ event: Event, sink: String? = nil) -> Int {
+    /// Takes back what gates withheld of the same subject, since this message is later. Returns the number of messages.
+    /// - Parameter sink: the only sink for which it was withheld; nil for all sinks.
+    mutating func takeEarlier(
+        _ rule: Rule, _ event: Event, sink: String? = nil, from slots: [RuleMemory.Slot], at now: RuleTime,
+        _ identifier: () -> Identifier
+    ) -> Int {
         var earlier = 0
-        for slot in [RuleMemory.Slot.silenced, .blocked] {
+        for slot in slots {
             let key = RuleMemory.Key(rule: rule.name, slot: slot, name: event.withheldName(sink: sink))
-            earlier += memories[key]?.count ?? 0
+            guard let memory = memories[key] else { continue }
+            earlier += memory.count
+            if slot == .limited, memory.event != nil { forgetOncePer(rule, memory) }
             forget(key)
+            // The messages of the other slots are suppressed already, and counted.
+            if slot == .deferred, let event = memory.event {
+                earlier += 1
+                suppress(rule, event, "a later one follows", at: now, identifier)
+            }
         }
         return earlier
     }

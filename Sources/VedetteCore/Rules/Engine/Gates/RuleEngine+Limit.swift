@@ -15,7 +15,8 @@ extension RuleEngine {
         let group = RowGroup(rule: rule.name, slot: .limited, name: key.name)
         let hasRoom = memory.times.count < limit.count
         if hasRoom, groups[group] == nil {
-            let count = count + memory.count + takeLimited(rule, event)
+            // The limit withheld an earlier message of the same item when it had another value.
+            let count = count + memory.count + takeEarlier(rule, event, from: [.limited], at: now, identifier)
             memory.count = 0
             memory.times.append(now.steady)
             (memory.due, memory.isCivil) = (memory.times.first?.advanced(by: limit.per), false)
@@ -47,16 +48,6 @@ extension RuleEngine {
         guard var memory = memories[key], let value = rule.valueOfOncePer(in: event) else { return true }
         memory.lines = [value]
         return put(memory)
-    }
-
-    /// Takes the message that the limit withheld of the same item when it had another value, since this one is later. Returns
-    /// how many messages it counts.
-    private mutating func takeLimited(_ rule: Rule, _ event: Event) -> Int {
-        let key = RuleMemory.Key(rule: rule.name, slot: .limited, name: event.withheldName(sink: nil))
-        guard let memory = memories[key] else { return 0 }
-        if memory.event != nil { forgetOncePer(rule, memory) }
-        forget(key)
-        return memory.count
     }
 
     /// A match whose message is withheld is over: the message only counts.

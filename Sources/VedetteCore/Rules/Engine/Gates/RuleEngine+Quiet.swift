@@ -16,8 +16,8 @@ extension RuleEngine {
     }
 
     mutating func applyQuiet(
-        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, step: Int = 0,
-        untold: [String] = [], count: Int, at now: RuleTime, _ identifier: () -> Identifier
+        _ rule: Rule, _ event: Event, _ quiet: Quiet, _ name: String, until end: Timestamp, count: Int,
+        at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let reason = "quiet \(name) until \(end.rfc3339)"
         switch quiet.action {
@@ -30,7 +30,7 @@ extension RuleEngine {
                 memory.count += 1
                 suppress(rule, earlier, "\(reason); a later one follows", at: now, identifier)
             }
-            (memory.event, memory.step, memory.untold, memory.due, memory.isCivil) = (event, step, untold, end, true)
+            (memory.event, memory.due, memory.isCivil) = (event, end, true)
             if !put(memory) { suppressForRoom(rule, event, .deferred, at: now, identifier) }
         case .digest:
             guard event.kind == .resolved || passesOncePer(rule, event, at: now) else {
@@ -53,8 +53,7 @@ extension RuleEngine {
         for memory in ordered where !joined.contains(memory.key) {
             guard let event = memory.event else { continue }
             if event.kind == .resolved {
-                releaseEnd(
-                    rule, event, step: memory.step, untold: memory.untold, count: memory.count, at: now, identifier)
+                releaseEnd(rule, event, count: memory.count, at: now, identifier)
             } else {
                 release(rule, event, count: memory.count, at: now, identifier)
             }
@@ -92,7 +91,7 @@ extension RuleEngine {
                 continue
             }
             // Like a withheld message it counts itself, too.
-            memory.count += 1 + takeEarlier(rule, event)
+            memory.count += 1 + takeEarlier(rule, event, from: [.silenced, .blocked], at: now, identifier)
             announced.append(memory)
         }
         if announced.count > 1 {

@@ -3,33 +3,28 @@
 /// `remind` and `escalate`: further messages about a match that was announced and is still true. Matches of one message
 /// are announced together again.
 extension RuleEngine {
-    /// Remembers a match for which a message was sent, for `remind`, `escalate` and `resolved`.
+    /// Remembers a match for which a message was sent, for `remind` and `escalate`.
     /// - Parameter group: the message, when it announced several matches; empty when it announced this one alone.
     mutating func activate(_ rule: Rule, _ event: Event, group: String = "", at now: RuleTime) {
         guard rule.gates.nothing == .zero else { return rememberToldAbsence(rule, event) }
         let hasFollowUps = rule.gates.remind != nil || !rule.gates.escalate.isEmpty
         // The last message of a limit may be about an event that ended the match.
-        guard hasFollowUps || rule.gates.resolved, event.kind != .digest, event.kind != .resolved,
+        guard hasFollowUps, event.kind != .digest, event.kind != .resolved,
             rule.when.matches(announcedValues(in: event, rule))
         else { return }
         let key = RuleMemory.Key(rule: rule.name, slot: .active, name: Subject(event).text)
         var memory = RuleMemory(key: key, identity: rule.identity, event: event, since: now.steady)
-        let old = memories[key]
-        if let old, old.due != nil || old.isAnnounced, !rule.when.restartsWait {
+        if let old = memories[key], old.due != nil || old.isAnnounced, !rule.when.restartsWait {
             // A further message about a match that is active already.
             (memory.since, memory.step, memory.times) = (old.since, old.step, [now.steady])
         }
-        if rule.gates.resolved {
-            forgetEnd(rule, event)
-            memory.untold = old.flatMap { $0.isAnnounced ? $0.untold : nil } ?? rule.notify.map(\.sink)
-        }
         (memory.isAnnounced, memory.group) = (true, group)
         memory.due = rule.endsReminders(event) ? nil : rule.nextFollowUp(memory)
-        if memory.due != nil || rule.gates.resolved { put(memory) }
+        if memory.due != nil { put(memory) }
     }
 
     mutating func endReminders(_ memory: RuleMemory, _ rule: Rule) {
-        guard rule.gates.resolved || rule.matchesExisting else { return forget(memory.key) }
+        guard rule.matchesExisting else { return forget(memory.key) }
         var memory = memory
         memory.due = nil
         put(memory)
@@ -103,7 +98,7 @@ extension RuleEngine {
                 }
             }
             (memory.due, memory.isCivil) = (rule.nextFollowUp(memory), false)
-            if memory.due == nil, !rule.matchesExisting, !rule.gates.resolved {
+            if memory.due == nil, !rule.matchesExisting {
                 forget(memory.key)
             } else {
                 put(memory)

@@ -27,7 +27,7 @@ extension RuleEngine {
         // The end of a match stays true until the rule matches again, and that replaces it.
         let isOver = past.kind != .resolved && !rule.when.remainsTrue(since: past, after: event)
         switch memory.key.slot {
-        case .pending, .deferred, .active, .silenced, .blocked:
+        case .pending, .deferred, .active, .recipients, .silenced, .blocked:
             if isOver {
                 let reason = "no longer so after \(memory.age(at: now))"
                 resolve(memory, rule, reason, by: event, at: now, identifier)
@@ -39,7 +39,7 @@ extension RuleEngine {
         case .limited: updateLimited(memory, rule, with: event, isOver: isOver)
         // A message that the rule makes of this event takes the row back itself.
         case .grouped: if isOver, !rule.when.matches(event) { forget(memory.key) }
-        case .limit, .digest, .outage, .tally, .absence, .counted, .announced, .once, .ended, .failed: return
+        case .limit, .digest, .outage, .tally, .absence, .counted, .announced, .once, .failed: return
         }
     }
 
@@ -81,7 +81,7 @@ extension RuleEngine {
         case .tally: slideTally(memory, rule, at: now)
         case .absence: sendAbsence(memory, rule, at: now, identifier)
         case .limited: releaseLimited(memory, rule, at: now, identifier)
-        case .grouped, .counted, .announced, .once, .ended, .failed: break
+        case .grouped, .counted, .announced, .once, .recipients, .failed: break
         }
     }
 
@@ -113,7 +113,7 @@ extension RuleMemory {
     fileprivate var hasWaitingMessage: Bool {
         switch key.slot {
         case .pending, .deferred, .digest, .limited, .silenced, .blocked, .grouped: true
-        case .limit, .outage, .tally, .absence, .counted, .announced, .once, .active, .ended, .failed: false
+        case .limit, .outage, .tally, .absence, .counted, .announced, .once, .active, .recipients, .failed: false
         }
     }
 }
@@ -136,7 +136,8 @@ extension Rule {
         case .outage: RuleEngine.groupSpan
         case .tally: gates.atLeast?.per ?? .zero
         case .absence: gates.nothing
-        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .announced, .once, .ended, .failed: .zero
+        case .deferred, .limited, .silenced, .blocked, .grouped, .counted, .announced, .once, .recipients, .failed:
+            .zero
         }
     }
 }

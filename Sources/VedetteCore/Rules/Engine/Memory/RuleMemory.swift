@@ -41,9 +41,9 @@ public struct RuleMemory: Sendable, Hashable {
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
         case active = "standing"
-        /// `resolved`: a match that a message told is over, and the message about its end is withheld. A further match may take
-        /// the place of that message, and be over before it is told.
-        case ended
+        /// `resolved`: the sinks that were told a match, in `lines`, until they are told its end. `event` is the last that they
+        /// were told, `times` when it ended.
+        case recipients
         /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
         /// the first events, `count` the number of all.
         case failed
@@ -66,7 +66,7 @@ public struct RuleMemory: Sendable, Hashable {
             case .announced: "values"
             case .once: "values"
             case .active: "active matches"
-            case .ended: "ends of matches"
+            case .recipients: "matches that were told"
             case .failed: "failures"
             }
         }
@@ -78,7 +78,7 @@ public struct RuleMemory: Sendable, Hashable {
             case .deferred, .digest, .limit, .limited, .silenced, .blocked, .grouped, .outage, .tally, .absence, .once,
                 .active:
                 true
-            case .pending, .counted, .announced, .ended, .failed: false
+            case .pending, .counted, .announced, .recipients, .failed: false
             }
         }
 
@@ -87,7 +87,7 @@ public struct RuleMemory: Sendable, Hashable {
             switch self {
             case .limited, .silenced, .blocked, .grouped: true
             case .pending, .deferred, .digest, .limit, .outage, .tally, .absence, .counted, .announced, .once, .active,
-                .ended, .failed:
+                .recipients, .failed:
                 false
             }
         }
@@ -122,26 +122,26 @@ public struct RuleMemory: Sendable, Hashable {
     public var count = 0
     /// `digest`: messages that were withheld before, and that the gathered ones replaced.
     public var replaced = 0
-    /// `limit`: when messages were sent; `active`: when the last reminder was sent.
+    /// `limit`: when messages were sent; `active`: when the last reminder was sent; `recipients`: when the match ended first.
     public var times: [Timestamp] = []
-    /// `digest`: the titles of the first events; `limited`: the value of `once_per` that the message uses up.
+    /// `digest`: the titles of the first events; `limited`: the value of `once_per` that the message uses up;
+    /// `recipients`: the sinks.
     public var lines: [String] = []
     /// `digest`: the web addresses of the first events' items.
     public var links: [String] = []
     /// `digest`: the ids of the first events.
     public var events: [String] = []
-    /// Escalation steps done; of the end of a match that waits, those of the match.
+    /// Escalation steps done.
     public var step = 0
-    /// `limited`: whether `event` came after the withheld ones and is not one of them.
+    /// `limited`: whether `event` came after the withheld ones and is not one of them; `recipients`: whether the match is over
+    /// and its end was released.
     public var isAfter = false
     /// The rows that are announced together: those of one rule and slot with the same group. Of `active` it is the message that
     /// announced them.
     public var group = ""
     /// The only sink that a silence withholds the message from; nil for all sinks of the rule.
     public var sink: String?
-    /// The sinks of the rule that no message told the match; of the end of a match, those that are not told the end, either.
-    public var untold: [String] = []
-    /// `active`: whether a message announced the match, so that `resolved` may announce its end.
+    /// `active`, `absence`: whether a message announced it.
     public var isAnnounced = false
 
     /// Creates a row.
@@ -155,7 +155,7 @@ public struct RuleMemory: Sendable, Hashable {
     /// Whether it ends when its item changes, so that a good poll must confirm it.
     var dependsOnItem: Bool {
         switch key.slot {
-        case .pending, .deferred, .active, .ended, .limited, .silenced, .blocked: event?.item != nil
+        case .pending, .deferred, .active, .recipients, .limited, .silenced, .blocked: event?.item != nil
         // A good poll of the rule's source shows that there really was nothing.
         case .absence: event.map { $0.source != Event.watcher } ?? false
         case .digest, .limit, .grouped, .outage, .tally, .counted, .announced, .once, .failed: false
@@ -208,7 +208,6 @@ extension RuleMemory {
             "after": isAfter ? .bool(true) : nil,
             "group": group.isEmpty ? nil : .string(group),
             "sink": sink.map(JSON.string),
-            "untold": untold.isEmpty ? nil : .array(untold.map(JSON.string)),
             "told": isAnnounced ? .bool(true) : nil,
         ])
     }
@@ -232,7 +231,6 @@ extension RuleMemory {
         isAfter = json["after"] == .bool(true)
         group = json["group"]?.string ?? ""
         sink = json["sink"]?.string
-        untold = json["untold"]?.array?.compactMap(\.string) ?? []
         isAnnounced = json["told"] == .bool(true)
     }
 }
