@@ -52,6 +52,19 @@ struct OneSinkSilenceTests {
         #expect(harness.sent == ["out: a", "team: a"])
     }
 
+    @Test("several digests become one message that names their items")
+    func digests() {
+        var harness = harness(.appears) { $0.digest = DigestPlan(release: .every(.seconds(60))) }
+        for keys in [["a", "b"], ["c", "d"]] {
+            for key in keys { harness.item(key, nil) }
+            harness.pass(.seconds(60))
+        }
+        harness.pass(.seconds(3600))
+        #expect(harness.sent == ["out: 2 events in lab", "out: 2 events in lab", "team: a, b, and 2 more"])
+        #expect(harness.last?.summary?.lines == ["a", "b", "c", "d"] && harness.last?.summary?.count == 4)
+        #expect(harness.last?.summary?.events.count == 4)
+    }
+
     @Test("once_per does not keep it from that sink, and limit does not count it again")
     func passedGates() {
         var harness = harness {

@@ -187,6 +187,11 @@ struct ToldStateTests {
         var dice = SplitMix64(UInt64(seed) + 77)
         var rule = rule(&dice)
         rule.gates.resolved = resolves
+        if !resolves, Bool.random(using: &dice) {
+            rule.gates.escalate = []
+            if rule.gates.quiet != nil { rule.gates.quiet = Quiet(windows: [Self.pause], action: .digest) }
+            if Bool.random(using: &dice) { rule.gates.digest = DigestPlan(release: .every(.seconds(50)), by: .rule) }
+        }
         var steps = (0..<80).map { _ in step(&dice) }
         guard !isTrue(play(steps, rule)) else { return }
         var i = 0

@@ -62,9 +62,10 @@ public enum MessageTitle {
     /// - Parameters:
     ///   - event: the one whose place the message takes.
     ///   - lines: one for each event, as far as they are shown.
-    static func of(_ events: [Event], inPlaceOf event: Event, lines: [String]) -> String {
+    ///   - count: how many events there are, also those of digests.
+    static func of(_ events: [Event], inPlaceOf event: Event, lines: [String], count: Int) -> String {
         if let title = ofHealth(events, inPlaceOf: event) { return title }
-        let more = events.count - 2
+        let more = count - 2
         return lines.prefix(2).joined(separator: ", ") + (more > 0 ? ", and \(more) more" : "")
     }
 

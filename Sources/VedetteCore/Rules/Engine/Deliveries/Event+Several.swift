@@ -7,13 +7,31 @@ extension Event {
     func message(about events: [Event], of rule: Rule, id: Identifier, at now: Timestamp) -> Event {
         var message = Event(
             id: id, kind: .digest, time: now, source: source, sourceKind: sourceKind, poll: poll)
-        let lines = events.prefix(MessageLimits.named).map { $0.line(of: rule) }
-        message.summary = Summary(
-            events: events.prefix(MessageLimits.lines).map(\.id.description), count: events.count, lines: lines)
-        message.summary?.links = events.prefix(MessageLimits.named).map { $0.item?.url ?? "" }
-        message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines)
+        let entries = events.prefix(MessageLimits.parts).flatMap { $0.entries(of: rule) }
+        let lines = entries.prefix(MessageLimits.named).map(\.line)
+        let count = events.reduce(0) { $0 + ($1.kind == .digest ? $1.summary?.count ?? 1 : 1) }
+        message.summary = Summary(events: entries.prefix(MessageLimits.lines).map(\.event), count: count, lines: lines)
+        message.summary?.links = entries.prefix(MessageLimits.named).map(\.link)
+        message.summary?.title = MessageTitle.of(events, inPlaceOf: self, lines: lines, count: count)
         message.summary?.parts = events.prefix(MessageLimits.parts).map(\.part)
         return message
+    }
+
+    /// One event of a message about several.
+    private struct Entry {
+        var event: String
+        var line: String
+        var link: String
+    }
+
+    /// Returns the entry of this event, or those of the digest that it is: who reads "3 events" learns nothing.
+    private func entries(of rule: Rule) -> [Entry] {
+        guard kind == .digest, let summary, !summary.lines.isEmpty else {
+            return [Entry(event: id.description, line: line(of: rule), link: item?.url ?? "")]
+        }
+        return zip(summary.events, summary.lines).enumerated().map { i, entry in
+            Entry(event: entry.0, line: entry.1, link: summary.links.indices.contains(i) ? summary.links[i] : "")
+        }
     }
 
     /// One line with the latest state.
