@@ -188,7 +188,8 @@ struct ToldStateTests {
         var rule = rule(&dice)
         rule.gates.resolved = resolves
         if !resolves, Bool.random(using: &dice) {
-            rule.gates.escalate = []
+            // A reminder tells what waited, too, but under an id of its own.
+            (rule.gates.escalate, rule.gates.remind) = ([], nil)
             if rule.gates.quiet != nil { rule.gates.quiet = Quiet(windows: [Self.pause], action: .digest) }
             if Bool.random(using: &dice) { rule.gates.digest = DigestPlan(release: .every(.seconds(50)), by: .rule) }
         }

@@ -106,13 +106,7 @@ extension RuleEngine {
             }
             step.deliveries.append(delivery)
             guard isSent else { continue }
-            for event in events {
-                if event.kind == .resolved {
-                    forgetRecipients(rule, event, [target.sink])
-                } else {
-                    rememberRecipients(rule, event, [target.sink], at: now)
-                }
-            }
+            for event in events { rememberRecipients(rule, event, [target.sink], at: now) }
         }
     }
 

@@ -18,7 +18,7 @@ extension RuleEngine {
         var count = count
         if sink == nil {
             // What another gate withheld of the same subject is older, and would be told after this.
-            let others: [RuleMemory.Slot] = [.silenced, .blocked, .deferred, .limited]
+            let others: [RuleMemory.Slot] = [.silenced, .blocked, .deferred, .limited, .grouped]
             count += takeEarlier(rule, event, from: others.filter { $0 != obstacle.slot }, at: now, identifier)
         }
         let group = RowGroup(rule: rule.name, slot: obstacle.slot, name: obstacle.slot == .silenced ? sink ?? "" : "")

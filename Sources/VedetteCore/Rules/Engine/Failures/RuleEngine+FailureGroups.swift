@@ -12,15 +12,7 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) -> Bool {
         guard let change = HealthChange(event) else { return false }
-        let key = RuleMemory.Key(rule: rule.name, slot: .grouped, name: event.source)
-        if let earlier = memories[key]?.event, let was = HealthChange(earlier), change.contradicts(was) {
-            forget(key)
-            // A source that was stale had been reported as failing before.
-            guard was != .stale else { return joinsGroup(rule, event, at: now, identifier) }
-            let reason = "the message that it is \(was.rawValue) was not sent yet"
-            suppress(rule, event, reason, at: now, identifier)
-            return true
-        }
+        if takesBackGrouped(rule, event, at: now, identifier) { return true }
         let server = servers[event.source] ?? event.error?.server ?? event.source
         leaveOtherGroups(rule, server, change)
         let name = server + "\u{1F}" + change.rawValue
@@ -35,6 +27,22 @@ extension RuleEngine {
         guard keepWithheld(rule, event, in: group, count: 0, at: now) else { return false }
         let source = first.lines.first ?? ""
         let reason = "'\(source)' of \(server) was reported less than a minute before; the others follow together"
+        suppress(rule, event, reason, at: now, identifier)
+        return true
+    }
+
+    /// Takes back a message about the same source that waits for others of its server. Returns whether this one need not be sent,
+    /// either.
+    mutating func takesBackGrouped(
+        _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
+    ) -> Bool {
+        let key = RuleMemory.Key(rule: rule.name, slot: .grouped, name: event.source)
+        guard let change = HealthChange(event), let earlier = memories[key]?.event, let was = HealthChange(earlier),
+            change.contradicts(was)
+        else { return false }
+        forget(key)
+        guard isBelieved(event, rule) else { return false }
+        let reason = "the message that it is \(was.rawValue) was not sent yet"
         suppress(rule, event, reason, at: now, identifier)
         return true
     }

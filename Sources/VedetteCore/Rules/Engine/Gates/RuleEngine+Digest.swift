@@ -39,6 +39,13 @@ extension RuleEngine {
             moveReminders(of: rule, from: memory.key.reminderGroup, to: event.id.description)
         }
         if let obstacle = obstacle(rule, event, at: now) {
+            let key = RuleMemory.Key(rule: rule.name, slot: obstacle.slot, name: event.withheldName(sink: nil))
+            if var later = memories[key], later.event != nil, !obstacle.drops {
+                // The item's message that is withheld already is later than the only one of this digest.
+                later.count += 1 + memory.replaced
+                put(later)
+                return suppress(rule, event, obstacle.reason, at: now, identifier)
+            }
             return withhold(rule, event, by: obstacle, count: memory.replaced, at: now, identifier)
         }
         applyLimit(rule, event, count: memory.replaced, at: now, identifier)

@@ -11,6 +11,7 @@ extension RuleEngine {
         guard rememberRelease(rule, event, at: now) else {
             return suppressForRoom(rule, event, .active, at: now, identifier)
         }
+        guard !takesBackGrouped(rule, event, at: now, identifier) else { return }
         if let obstacle = obstacle(rule, event, at: now) {
             return withhold(rule, event, by: obstacle, count: count, at: now, identifier)
         }

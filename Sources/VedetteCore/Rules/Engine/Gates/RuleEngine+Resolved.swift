@@ -37,6 +37,7 @@ extension RuleEngine {
         _ memory: RuleMemory, _ rule: Rule, _ event: Event, by ending: Event?, at now: RuleTime,
         _ identifier: () -> Identifier
     ) {
+        guard rule.gates.resolved else { return endUnresolved(memory, rule, by: ending) }
         guard !memory.isAfter else { return }
         var memory = memory
         memory.isAfter = true
@@ -58,6 +59,10 @@ extension RuleEngine {
     ) {
         let recipients = recipients(rule, resolved).filter { sink == nil || $0 == sink }
         guard !recipients.isEmpty else { return }
+        if sink == nil {
+            // A further match that waits for others of its server is over.
+            forget(RuleMemory.Key(rule: rule.name, slot: .grouped, name: resolved.withheldName(sink: nil)))
+        }
         if let obstacle = obstacle(rule, resolved, sink: sink, at: now) {
             if obstacle.drops { forgetRecipients(rule, resolved, Set(recipients)) }
             return withhold(rule, resolved, by: obstacle, sink: sink, count: count, at: now, identifier)

@@ -3,20 +3,39 @@
 /// What later events and time do to the matches that rules remember: a match ends, a row expires, an item changes.
 extension RuleEngine {
     /// Updates what is remembered of the event's subject.
-    /// - Returns: the rules for which the event only takes back an absence that they never announced.
+    /// - Returns: the rules for which the event only takes back what they never announced.
     mutating func updateMemories(
         with event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) -> Set<String> {
         var retracting = Set<String>()
         for key in RuleEngine.ordered(bySubject[Subject(event)] ?? []) {
             guard let memory = memories[key], let rule = rule(of: key) else { continue }
-            let isUnannounced = key.slot == .pending || key.slot == .deferred || key.slot.isWithheld
-            if isUnannounced, event.kind == .appeared, memory.event?.kind == .disappeared {
+            if key.slot.waitsForAll, memory.sink == nil, let past = memory.event, event.takesBack(past),
+                isBelieved(event, rule)
+            {
                 retracting.insert(key.rule)
             }
             update(memory, rule, with: event, at: now, identifier)
         }
         return retracting
+    }
+
+    /// Returns whether each sink takes for true what the event says, although no message told it.
+    func isBelieved(_ event: Event, _ rule: Rule) -> Bool {
+        if let change = HealthChange(event) {
+            // A message that waits for others of its server will be told.
+            let grouped = memories[RuleMemory.Key(rule: rule.name, slot: .grouped, name: event.source)]?.event
+            if let was = grouped.flatMap(HealthChange.init), was.contradicts(change) { return false }
+            let told = Set(recipients(rule, event))
+            return change == .recovered ? told.isEmpty : told.isSuperset(of: rule.notify.map(\.sink))
+        }
+        // What a silence withheld from one sink, only that sink does not know.
+        return !rule.allTargets.contains { target in
+            [RuleMemory.Slot.silenced, .blocked].contains { slot in
+                let name = event.withheldName(sink: target.sink)
+                return memories[RuleMemory.Key(rule: rule.name, slot: slot, name: name)] != nil
+            }
+        }
     }
 
     /// Resolves a match that the event ends, else takes the item's new values over.
@@ -105,6 +124,30 @@ extension RuleEngine {
         step.discarded.append(
             "rule '\(memory.key.rule)' does not send '\(MessageTitle.of(event))': "
                 + "\(reason) while it was held back")
+    }
+}
+
+extension Event {
+    /// Returns whether everything is as it was before the other event, so that who was not told it needs no message.
+    fileprivate func takesBack(_ other: Event) -> Bool {
+        switch (other.kind, kind) {
+        case (.disappeared, .appeared), (.appeared, .disappeared), (.failing, .recovered), (.recovered, .failing),
+            (.offline, .online), (.online, .offline), (.unequal, .equal), (.equal, .unequal):
+            true
+        default: false
+        }
+    }
+}
+
+extension RuleMemory.Slot {
+    /// Whether its rows are matches of which no sink got a message. Those in groups take each other back when they are released.
+    fileprivate var waitsForAll: Bool {
+        switch self {
+        case .pending, .deferred, .limited, .silenced, .blocked: true
+        case .digest, .limit, .grouped, .outage, .tally, .absence, .counted, .announced, .once, .active, .recipients,
+            .failed:
+            false
+        }
     }
 }
 

@@ -41,7 +41,7 @@ public struct RuleMemory: Sendable, Hashable {
         case once
         /// `stays`, `remind` and `escalate`: a match that was released and is still true.
         case active = "standing"
-        /// `resolved`: the sinks that were told a match, in `lines`, until they are told its end. `event` is the last that they
+        /// The sinks that were told a match, in `lines`, until they are told its end. `event` is the last that they
         /// were told, `times` when it ended.
         case recipients
         /// The rule could not be evaluated against events of the source `name`. `lines` has the reason, `events` the ids of
