@@ -29,11 +29,7 @@ struct CommandFetcher {
         guard run.exit == .status(0) else {
             throw FetchError(.command, CommandFetcher.sentence(program, run))
         }
-        var response = Response(
-            status: 200, digest: StableHash.of(run.output), url: request.url, received: run.output.count)
-        response.isUnchanged = response.digest == request.knownDigest
-        if !response.isUnchanged { response.body = run.output }
-        return response
+        return Response(run.output, to: request)
     }
 
     private static func error(_ failure: ChildProcess.Failure, _ program: String, _ limits: FetchLimits) -> FetchError {

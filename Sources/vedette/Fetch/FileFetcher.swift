@@ -27,11 +27,7 @@ final class FileFetcher: Sendable {
         } catch {
             throw FileFetcher.error(error, path, request.limits.total)
         }
-        let body = try read.get()
-        var response = Response(status: 200, digest: StableHash.of(body), url: request.url, received: body.count)
-        response.isUnchanged = response.digest == request.knownDigest
-        if !response.isUnchanged { response.body = body }
-        return response
+        return Response(try read.get(), to: request)
     }
 
     private static func error(_ refusal: BlockingQueue.Refusal, _ path: String, _ limit: Duration) -> FetchError {

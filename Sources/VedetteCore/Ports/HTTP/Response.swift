@@ -43,6 +43,15 @@ public struct Response: Sendable {
         (self.received, self.elapsed) = (received, elapsed)
     }
 
+    /// Creates the response of a file or a command: all of its bytes, unless the request knows them.
+    public init(_ bytes: [UInt8], to request: Request) {
+        let digest = StableHash.of(bytes)
+        let isUnchanged = digest == request.knownDigest
+        self.init(
+            status: 200, body: isUnchanged ? [] : bytes, digest: digest, isUnchanged: isUnchanged, url: request.url,
+            received: bytes.count)
+    }
+
     /// Moves the body out, so that the caller is its only holder.
     public mutating func takeBody() -> [UInt8] {
         defer { body = [] }
