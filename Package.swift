@@ -136,7 +136,8 @@ let package = Package(
             ]),
         tests("FuzzTests", readers + ["VedetteTestSupport"], data: ["Regressions"]),
         tests(
-            "ProgramTests", ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "vedette"]),
+            "ProgramTests",
+            ["VedetteCore", "VedetteConfig", "VedetteDesktop", "VedettePostgres", "VedetteTestSupport", "vedette"]),
         tests("ArchitectureTests", []),
         tests("EndToEndTests", ["VedetteTestSupport"]),
     ],

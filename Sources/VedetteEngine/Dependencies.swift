@@ -12,9 +12,8 @@ public struct WatchConfiguration: Sendable {
 
 /// The edges that the engine reaches through.
 public struct Dependencies: Sendable {
+    /// A watcher runs on its executor.
     public var fetcher: any Fetcher
-    /// The fetcher on whose executor the watcher runs; nil where each poll has a task.
-    public var callbacks: (any CallbackFetcher)?
     public var journal: any Journal
     public var clock: any Clock
     public var random: any RandomGenerator
@@ -30,12 +29,12 @@ public struct Dependencies: Sendable {
     public var meter: any Meter
 
     public init(
-        fetcher: any Fetcher, callbacks: (any CallbackFetcher)? = nil, journal: any Journal, clock: any Clock,
+        fetcher: any Fetcher, journal: any Journal, clock: any Clock,
         random: any RandomGenerator, log: any Log,
         userAgent: String, transformer: (any BodyTransformer)? = nil, civil: any CivilTime,
         memory: PollMemory = PollMemory(), meter: any Meter = NoMeter()
     ) {
-        (self.fetcher, self.callbacks, self.journal) = (fetcher, callbacks, journal)
+        (self.fetcher, self.journal) = (fetcher, journal)
         (self.clock, self.random) = (clock, random)
         (self.log, self.userAgent, self.transformer) = (log, userAgent, transformer)
         (self.civil, self.memory, self.meter) = (civil, memory, meter)

@@ -61,7 +61,7 @@ public actor Replay {
         var poll = Poll(earlier: await passTime(until: time))
         clock.set(time)
         let isFirst = source.record.snapshot == nil
-        await pipeline.run(source, lane: lane)
+        await pass(PollSchedule.Start(source: source, lane: lane, origin: source.origin))
         poll.baseline = isFirst ? source.record.snapshot?.count : nil
         // A stream has a commit for each batch.
         poll.events = journal.events(after: lastEvent, EventFilter(), limit: .max)
@@ -69,6 +69,15 @@ public actor Replay {
         poll.deliveries = newDeliveries()
         poll.failure = source.record.health.problem
         return poll
+    }
+
+    /// Takes one poll through the pipeline. The bodies are there already, so it waits for each answer.
+    private func pass(_ start: PollSchedule.Start) async {
+        let poll = pipeline.begin(start)
+        var next = PollPipeline.Next.send
+        while case .send = next { next = pipeline.take(bodies.answer(to: poll.first.request), of: poll) }
+        if case .finish = next { await pipeline.finish(poll) }
+        pipeline.end(poll)
     }
 
     /// What rules remember after the last poll: what they hold back, and until when.
@@ -121,17 +130,23 @@ private final class ReplayFetcher: Fetcher {
         stream.withLock { $0 = response }
     }
 
-    func fetch(_ request: Request) async throws(FetchError) -> Response {
-        if let response = stream.withLock({ $0 }) { return response }
+    func answer(to request: Request) -> Result<Response, FetchError> {
+        if let response = stream.withLock({ $0 }) { return .success(response) }
         let next = pages.withLock { pages in pages.isEmpty ? nil : pages.removeFirst() }
-        guard let page = next else { throw FetchError(.notFound, "no body is given for this page") }
+        guard let page = next else { return .failure(FetchError(.notFound, "no body is given for this page")) }
         let digest = StableHash.of(page.bytes)
         let isUnchanged = digest == request.knownDigest
         var response = Response(
             status: 200, headers: page.headers, body: isUnchanged ? [] : page.bytes, digest: digest,
             isUnchanged: isUnchanged, url: page.url, received: page.bytes.count)
         response.isFromPrivate = true
-        return response
+        return .success(response)
+    }
+
+    func start(
+        _ request: Request, ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) -> any FetchHandle {
+        FetchTask(on: globalConcurrentExecutor, ended: ended) { self.answer(to: request) }
     }
 }
 

@@ -207,32 +207,40 @@ public actor Watcher {
     }
 
     private func start(_ start: PollSchedule.Start) {
-        let (source, number) = (start.source, start.source.number)
-        let isSent = pipeline.send(start) { answer in self.assumeIsolated { $0.answered(number, answer) } }
-        guard !isSent else { return }
-        source.pollBegan(
-            Task {
-                if start.isHealthCheck { await self.pipeline.checkHealth(source) }
-                if !start.isHealthCheck { await self.pipeline.run(source, lane: start.lane, polled: start.polled) }
-                self.ended(start)
+        let poll = pipeline.begin(start)
+        start.source.poll = poll
+        guard start.isHealthCheck else { return send(poll) }
+        poll.goesOn(
+            in: Task {
+                await self.pipeline.checkHealth(start.source)
+                self.ended(poll)
             })
     }
 
-    /// Ends a poll that was sent without a task, or goes on with it in one.
-    private func answered(_ number: Int, _ answer: FirstAnswer) {
-        let source = schedule.source(number: number)
-        guard let poll = source.answeredPoll else { return }
-        guard let rest = pipeline.end(poll, of: source, answer) else { return ended(poll.start) }
-        source.pollBegan(
-            Task {
-                await self.pipeline.run(rest, of: poll, source)
-                self.ended(poll.start)
-            })
+    private func send(_ poll: Poll) {
+        let number = poll.source.number
+        pipeline.send(poll) { answer in self.assumeIsolated { $0.answered(number, answer) } }
     }
 
-    private func ended(_ poll: PollSchedule.Start) {
+    /// Goes on with a poll: on this thread, or in a task where something must be read or committed.
+    private func answered(_ number: Int, _ answer: consuming Result<Response, FetchError>) {
+        guard let poll = schedule.source(number: number).poll else { return }
+        switch pipeline.take(consume answer, of: poll) {
+        case .end: ended(poll)
+        case .send: send(poll)
+        case .finish:
+            poll.goesOn(
+                in: Task {
+                    await self.pipeline.finish(poll)
+                    self.ended(poll)
+                })
+        }
+    }
+
+    private func ended(_ poll: Poll) {
+        pipeline.end(poll)
         let now = dependencies.clock.now()
-        schedule.ended(poll, at: now)
+        schedule.ended(poll.start, at: now)
         dependencies.memory.trimWhenIdle()
         while !isStopping, let waiting = schedule.startNextWaiting(at: now.boot) { start(waiting) }
         sleep.wakeUp(ifAfter: nextDeadline)
@@ -242,9 +250,16 @@ public actor Watcher {
     }
 
     private func pollNow(_ name: String) async {
-        guard let source = schedule[name] else { return }
-        await pipeline.run(source, lane: schedule.lane(of: source))
+        guard let source = schedule[name], !Task.isCancelled else { return }
+        start(schedule.startNow(source))
+        await withTaskCancellationHandler {
+            await source.waitForPoll()
+        } onCancel: {
+            Task { await self.cancelPoll(of: name) }
+        }
     }
+
+    private func cancelPoll(of name: String) { schedule[name]?.cancelPoll() }
 
     private func writeDeferred() { commits.write(deferred: deferredWrites.take()) }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import vedette
 
@@ -159,8 +160,8 @@ struct DoctorNetworkTests {
 
 private struct DoorProblem: Error {}
 
-private struct NoFetcher: Fetcher {
-    func fetch(_ request: Request) async throws(FetchError) -> Response { throw FetchError(.network, "none") }
+private struct NoFetcher: AwaitingFetcher {
+    func answer(to request: Request) async throws(FetchError) -> Response { throw FetchError(.network, "none") }
 }
 
 /// A socket of loopback that listens and answers nothing.

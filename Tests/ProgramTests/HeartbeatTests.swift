@@ -4,19 +4,20 @@ import Synchronization
 import Testing
 import VedetteConfig
 import VedetteCore
+import VedetteTestSupport
 
 @testable import vedette
 
 @Suite("The heartbeat")
 struct HeartbeatTests {
     /// Answers with these statuses in turn, then with 200; nil is a broken connection.
-    private final class Monitor: Fetcher {
+    private final class Monitor: AwaitingFetcher {
         private let state: Mutex<(answers: [Int?], requests: [Request])>
         var requests: [Request] { state.withLock { $0.requests } }
 
         init(_ answers: [Int?] = []) { state = Mutex((answers, [])) }
 
-        func fetch(_ request: Request) async throws(FetchError) -> Response {
+        func answer(to request: Request) async throws(FetchError) -> Response {
             let status: Int? = state.withLock { state in
                 state.requests.append(request)
                 return state.answers.isEmpty ? 200 : state.answers.removeFirst()

@@ -37,10 +37,8 @@ struct CrashNightTests {
             let executor = QueueExecutor()
             fetcher.callBack(on: executor)
             let dependencies = Dependencies(
-                fetcher: fetcher, callbacks: fetcher, journal: journal, clock: clock, random: SeededRandom(),
-                log: LogLines(),
-                userAgent: "test/1",
-                transformer: FakeShaper(), civil: Greenwich())
+                fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(),
+                log: LogLines(), userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich())
             let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
             let watch = WatchConfiguration(sources: [source("a", every: .seconds(900))], rules: CrashNightTests.rules)
             watcher = Watcher(watch, dependencies, on: executor, dispatcher: dispatcher)

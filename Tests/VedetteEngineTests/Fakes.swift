@@ -74,7 +74,6 @@ final class FakeFetcher: Fetcher {
         var running = Set<String>()
         var requests: [Request] = []
         var caller: Caller?
-        var sent: [Task<Void, Never>] = []
     }
     private let state = Mutex(State())
 
@@ -122,7 +121,21 @@ final class FakeFetcher: Fetcher {
     /// Lets the request that is held pass; the next one is held again.
     func letPass(_ url: String) { state.withLock { $0.waiting.removeValue(forKey: url) }?.resume() }
 
-    func fetch(_ request: Request) async throws(FetchError) -> Response {
+    /// The executor on which it calls back, as the watcher's does.
+    func callBack(on executor: any SerialExecutor) { state.withLock { $0.caller = Caller(executor) } }
+
+    func start(
+        _ request: Request, ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) -> any FetchHandle {
+        let caller = state.withLock { $0.caller }
+        return RunningAnswer(
+            task: Task {
+                let held = HeldAnswer(await Result(of: { () throws(FetchError) in try await answer(to: request) }))
+                if let caller { await caller.call(ended, held) } else { ended(held.take()) }
+            })
+    }
+
+    private func answer(to request: Request) async throws(FetchError) -> Response {
         let url = request.url
         let isFirst = state.withLock { state in
             state.requests.append(request)
@@ -169,46 +182,26 @@ actor Caller {
 
     init(_ executor: any SerialExecutor) { self.executor = executor }
 
-    func call(_ ended: @Sendable (FirstAnswer) -> Void, _ result: Result<Response, FetchError>) {
-        if case .success(let response) = result, response.isUnchanged {
-            ended(.unchanged(response))
-        } else {
-            ended(.other(FakePendingResponse(result: result)))
-        }
+    func call(_ ended: @Sendable (Result<Response, FetchError>) -> Void, _ answer: HeldAnswer) {
+        ended(answer.take())
     }
 }
 
-struct FakePendingResponse: PendingResponse {
-    let result: Result<Response, FetchError>
+/// An answer on its way to the caller's thread, where it is taken out, so that a body has one holder.
+final class HeldAnswer: Sendable {
+    private let result: Mutex<Result<Response, FetchError>?>
 
-    func response() async throws(FetchError) -> Response { try result.get() }
+    init(_ result: Result<Response, FetchError>) { self.result = Mutex(result) }
+
+    func take() -> Result<Response, FetchError> {
+        result.withLock { $0.take() } ?? .failure(FetchError(.cancelled, "taken twice"))
+    }
 }
 
-extension FakeFetcher: CallbackFetcher {
-    /// Polls that are likely unchanged have no task from now on.
-    func callBack(on executor: any SerialExecutor) { state.withLock { $0.caller = Caller(executor) } }
+struct RunningAnswer: FetchHandle {
+    let task: Task<Void, Never>
 
-    /// Requests without a task.
-    var sent: Int { state.withLock { $0.sent.count } }
-
-    func send(_ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
-        state.withLock { state in
-            guard let caller = state.caller else { return nil }
-            let task = Task {
-                let result: Result<Response, FetchError>
-                do throws(FetchError) {
-                    result = .success(try await fetch(request))
-                } catch {
-                    result = .failure(error)
-                }
-                await caller.call(ended, result)
-            }
-            state.sent.append(task)
-            return SentRequestID(UInt64(state.sent.count - 1))
-        }
-    }
-
-    func cancel(_ id: SentRequestID) async { state.withLock { $0.sent[Int(id.number)] }.cancel() }
+    func cancel() { task.cancel() }
 }
 
 /// A journal in memory; it refuses what no journal may be asked for.

@@ -287,9 +287,11 @@ struct PollTests {
             let source = source("a", mode: mode)
             let known = SnapshotHead(
                 identity: source.identity, fingerprints: [:], goodAt: Timestamp(milliseconds: 0))
+            let requests = RequestBuilder(source: source, lane: .polls, userAgent: "test/1")
+            let prepared = requests.prepared(after: known, now: Timestamp(milliseconds: 0), reusing: nil)
             var poll = PollStages(
-                source: source, snapshot: known, fetcher: fetcher, clock: ManualClock(), userAgent: "test/1",
-                storedItems: { [:] })
+                source: source, snapshot: known, prepared: prepared, fetcher: fetcher, clock: ManualClock(),
+                userAgent: "test/1", storedItems: { [:] })
             poll.limits.bytes = 15
             let outcome = try await poll.result().outcome
             #expect(fetcher.requests.count == 3)

@@ -139,9 +139,8 @@ struct World {
         let executor = QueueExecutor()
         fetcher.callBack(on: executor)
         let dependencies = Dependencies(
-            fetcher: fetcher, callbacks: fetcher, journal: journal, clock: clock, random: SeededRandom(), log: log,
-            userAgent: "test/1",
-            transformer: FakeShaper(), civil: Greenwich(), memory: memory, meter: meter)
+            fetcher: fetcher, journal: journal, clock: clock, random: SeededRandom(), log: log,
+            userAgent: "test/1", transformer: FakeShaper(), civil: Greenwich(), memory: memory, meter: meter)
         let sinks = others.merging(["k": sink]) { other, _ in other }
         dispatcher = Dispatcher(dependencies, on: executor, sinks: sinks, policy: policy, fingerprints: fingerprints)
         watcher = Watcher(

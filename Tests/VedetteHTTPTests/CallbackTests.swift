@@ -12,40 +12,27 @@ private actor Caller {
 
     init(_ client: HTTPClient) { self.client = client }
 
-    func send(_ request: Request, _ ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
-        client.send(request, ended: ended)
+    func start(
+        _ request: Request, _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) -> any FetchHandle {
+        client.start(request, ended: ended)
     }
 
-    /// Returns how a request ended; nil for one that was not sent.
-    func answer(to request: Request) async -> FirstAnswer? {
+    /// Returns how a request ended, which a call back on another thread would not.
+    func answer(to request: Request) async -> Result<Response, FetchError> {
         await withCheckedContinuation { continuation in
-            let id = client.send(request) { continuation.resume(returning: $0) }
-            if id == nil { continuation.resume(returning: nil) }
+            _ = client.start(request) { answer in
+                self.assumeIsolated { _ in continuation.resume(returning: answer) }
+            }
         }
     }
 }
 
-extension FirstAnswer {
-    fileprivate var unchanged: Response? { if case .unchanged(let response) = self { response } else { nil } }
-    fileprivate var pending: (any PendingResponse)? { if case .other(let pending) = self { pending } else { nil } }
-
-    /// How the rest of the fetch failed; a response is a failed test.
-    fileprivate func failure(_ location: SourceLocation = #_sourceLocation) async -> Failure? {
-        guard let pending else {
-            Issue.record("unchanged", sourceLocation: location)
-            return nil
-        }
-        do throws(FetchError) {
-            let response = try await pending.response()
-            Issue.record("answered \(response.status)", sourceLocation: location)
-            return nil
-        } catch {
-            return error.failure
-        }
-    }
+extension Result where Success == Response, Failure == FetchError {
+    fileprivate var failure: VedetteCore.Failure? { if case .failure(let error) = self { error.failure } else { nil } }
 }
 
-@Suite("Requests without a task", .timeLimit(.minutes(10)))
+@Suite("Requests that call back", .timeLimit(.minutes(10)))
 struct CallbackTests {
     @Test("an unchanged response is handed over at once: by its validators, and by the digest of its body")
     func unchanged() async throws {
@@ -56,18 +43,21 @@ struct CallbackTests {
         defer { server.close() }
         try await withClient { client async throws in
             let caller = Caller(client)
-            let byValidators = try #require(
-                await caller.answer(to: .get(server.url("/304")) { $0.validators = Validators(etag: "\"1\"") }))
-            #expect(byValidators.unchanged?.status == 304)
-            let byDigest = try #require(
-                await caller.answer(to: .get(server.url()) { $0.knownDigest = StableHash.of(Array("same".utf8)) }))
-            let response = try #require(byDigest.unchanged)
-            #expect(response.status == 200 && response.body.isEmpty && response.headers["X-A"] == "1")
+            let byValidators = try await caller.answer(
+                to: .get(server.url("/304")) { $0.validators = Validators(etag: "\"1\"") }
+            ).get()
+            #expect(byValidators.status == 304 && byValidators.isUnchanged)
+            let response = try await caller.answer(
+                to: .get(server.url()) { $0.knownDigest = StableHash.of(Array("same".utf8)) }
+            ).get()
+            #expect(
+                response.isUnchanged && response.status == 200 && response.body.isEmpty
+                    && response.headers["X-A"] == "1")
             #expect(response.isFromPrivate && response.received == 4)
         }
     }
 
-    @Test("any other response is finished as a fetch does it: a body, an error's status, a redirect")
+    @Test("a response that calls back is the one that a fetch returns: a body, an error's status, a redirect")
     func others() async throws {
         let server = try WireServer { request in
             switch request.target {
@@ -81,12 +71,10 @@ struct CallbackTests {
             let caller = Caller(client)
             for path in ["/", "/moved", "/missing"] {
                 let request = Request.get(server.url(path)) { $0.knownDigest = 1 }
-                let pending = try #require(await caller.answer(to: request)?.pending)
-                let (response, fetched) = (try await pending.response(), try await client.fetch(request))
+                let response = try await caller.answer(to: request).get()
+                let fetched = try await client.fetch(request)
                 #expect(response.text == fetched.text && response.status == fetched.status)
                 #expect(response.url == fetched.url && response.movedTo == fetched.movedTo)
-                // A body has one holder, so it is given once.
-                await #expect(throws: FetchError.self) { _ = try await pending.response() }
             }
         }
     }
@@ -99,25 +87,32 @@ struct CallbackTests {
             let request = Request.get(server.url()) {
                 ($0.session, $0.knownDigest) = ("s", StableHash.of(Array("same".utf8)))
             }
-            #expect(await Caller(client).answer(to: request)?.unchanged?.status == 200)
+            #expect(try await Caller(client).answer(to: request).get().status == 200)
             _ = try await client.fetch(request)
         }
         #expect(server.requests.map { $0.header("cookie") } == [[], ["a=1"]])
     }
 
-    @Test("a request that must wait for something first is left to fetch")
-    func refused() async throws {
-        let changes: [@Sendable (inout Request) -> Void] = [
-            { $0.login = LoginForm(url: "http://127.0.0.1:9/login", fields: []) },
-            { $0.handshake = SessionHandshake(header: "X", status: 409) },
-            { ($0.session, $0.cookies) = ("s", .journal) }, { $0.stream = StreamSettings() },
-            { $0.credentials = .grant(ClientGrant(url: "http://127.0.0.1:9/token", client: "c", secret: Secret("s"))) },
-            { $0.url = "file:///etc/hosts" }, { $0.headers = [Header("A", "1\r\nB: 2")] },
+    @Test("a request that must wait for something first, or cannot be sent, calls back later, too")
+    func prepared() async throws {
+        let changes: [(@Sendable (inout Request) -> Void, Failure)] = [
+            ({ $0.login = LoginForm(url: "http://127.0.0.1:9/login", fields: []) }, .refused),
+            ({ $0.handshake = SessionHandshake(header: "X", status: 409) }, .refused),
+            ({ ($0.session, $0.cookies) = ("s", .journal) }, .refused), ({ $0.stream = StreamSettings() }, .refused),
+            (
+                {
+                    $0.credentials = .grant(
+                        ClientGrant(url: "http://127.0.0.1:9/token", client: "c", secret: Secret("s")))
+                },
+                .refused
+            ),
+            ({ $0.url = "file:///etc/hosts" }, .configuration),
+            ({ $0.headers = [Header("A", "1\r\nB: 2")] }, .configuration),
         ]
         try await withClient { client async throws in
             let caller = Caller(client)
-            for (n, change) in changes.enumerated() {
-                #expect(await caller.answer(to: .get("http://127.0.0.1:9/", change)) == nil, "\(n)")
+            for (n, (change, failure)) in changes.enumerated() {
+                #expect(await caller.answer(to: .get("http://127.0.0.1:9/", change)).failure == failure, "\(n)")
             }
         }
     }
@@ -128,23 +123,21 @@ struct CallbackTests {
         defer { server.close() }
         try await withClient { client async throws in
             let caller = Caller(client)
-            let (answers, continuation) = AsyncStream.makeStream(of: FirstAnswer.self)
-            var sent: [SentRequestID] = []
+            let (answers, continuation) = AsyncStream.makeStream(of: Result<Response, FetchError>.self)
+            var sent: [any FetchHandle] = []
             // Eight of one origin are in flight, the others wait.
             for _ in 0..<12 {
-                sent.append(
-                    try #require(
-                        await caller.send(.get(server.url("/hang"))) { continuation.yield($0) }))
+                sent.append(await caller.start(.get(server.url("/hang"))) { continuation.yield($0) })
             }
             _ = await server.received(8)
-            for id in sent.reversed() { await client.cancel(id) }
+            for handle in sent.reversed() { handle.cancel() }
             var ended = 0
             for await answer in answers {
-                #expect(await answer.failure() == .cancelled)
+                #expect(answer.failure == .cancelled)
                 ended += 1
                 if ended == 12 { break }
             }
-            for id in sent { await client.cancel(id) }
+            for handle in sent { handle.cancel() }
             #expect(try await client.bodyText(.get(server.url())) == "ok")
         }
     }
@@ -158,7 +151,7 @@ struct CallbackTests {
         async let answer = caller.answer(to: .get(server.url()))
         _ = await server.received(1)
         await client.shutdown()
-        #expect(await answer?.failure() == .cancelled)
-        #expect(await caller.answer(to: .get(server.url())) == nil)
+        #expect(await answer.failure == .cancelled)
+        #expect(await caller.answer(to: .get(server.url())).failure == .cancelled)
     }
 }

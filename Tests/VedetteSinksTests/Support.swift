@@ -2,6 +2,7 @@
 
 import Synchronization
 import VedetteCore
+import VedetteTestSupport
 
 /// A clock that moves only by `advance`.
 final class StillClock: VedetteCore.Clock {
@@ -22,7 +23,7 @@ final class StillClock: VedetteCore.Clock {
 }
 
 /// A fetcher that refuses requests that no sink may make, and gives a scripted answer.
-final class ScriptedFetcher: Fetcher {
+final class ScriptedFetcher: AwaitingFetcher {
     private let answer: @Sendable (Request) -> Result<Response, FetchError>
     private let seen = Mutex<[Request]>([])
 
@@ -35,7 +36,7 @@ final class ScriptedFetcher: Fetcher {
 
     var requests: [Request] { seen.withLock { $0 } }
 
-    func fetch(_ request: Request) async throws(FetchError) -> Response {
+    func answer(to request: Request) async throws(FetchError) -> Response {
         seen.withLock { $0.append(request) }
         if let complaint = ScriptedFetcher.complaint(about: request) {
             throw FetchError(.configuration, "illegal request: " + complaint)

@@ -215,6 +215,12 @@ struct PollSchedule {
         return nil
     }
 
+    /// Starts a poll of a source that need not be due.
+    mutating func startNow(_ source: WatchedSource) -> Start {
+        dueQueue.remove(source.number)
+        return start(source, in: lane(of: source))
+    }
+
     private mutating func start(
         _ source: WatchedSource, in lane: Lane, polled: String? = nil, isHealthCheck: Bool = false
     ) -> Start {

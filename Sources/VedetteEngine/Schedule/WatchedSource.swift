@@ -11,11 +11,8 @@ final class WatchedSource {
     private(set) var record: SourceRecord
     /// The wall clock's lead over the boot-time clock when the record's times were right.
     private var wallOffset: Int64?
-    /// The task of its poll under way.
-    private var task: Task<Void, Never>?
-    /// Its poll under way, while that has no task.
-    private var sent: SentPoll?
-    private var isCancelled = false
+    /// Its poll under way.
+    var poll: Poll?
     /// Callers that wait until its poll has ended.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     var isRemoved = false
@@ -60,30 +57,13 @@ final class WatchedSource {
 
     // MARK: Its poll
 
-    var isPolled: Bool { task != nil || sent != nil }
+    var isPolled: Bool { poll != nil }
 
-    /// Notes that its poll has begun with a request.
-    func pollBegan(_ poll: SentPoll) { (sent, isCancelled) = (poll, false) }
-
-    /// Notes that its poll is that task from now on.
-    func pollBegan(_ task: Task<Void, Never>) {
-        // The request may have been answered before it was cancelled.
-        if sent != nil, isCancelled { task.cancel() }
-        (self.task, sent) = (task, nil)
-    }
-
-    /// Returns the poll whose request has been answered.
-    var answeredPoll: SentPoll? { sent }
-
-    func cancelPoll() {
-        isCancelled = true
-        task?.cancel()
-        sent?.cancel()
-    }
+    func cancelPoll() { poll?.cancel() }
 
     /// Notes that its poll is over.
     func pollEnded() {
-        (task, sent) = (nil, nil)
+        poll = nil
         for waiter in waiters { waiter.resume() }
         waiters = []
     }

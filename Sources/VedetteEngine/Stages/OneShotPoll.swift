@@ -15,9 +15,11 @@ public struct OneShotPoll: Sendable {
 
     /// Returns the items of the source: every page of a list, the first page of a window.
     public func items(of source: Source) async throws(ReadError) -> [Item] {
+        let requests = RequestBuilder(source: source, lane: .polls, userAgent: userAgent)
         let poll = PollStages(
-            source: source, snapshot: nil, fetcher: fetcher, clock: clock, userAgent: userAgent,
-            transformer: transformer, storedItems: { [:] })
+            source: source, snapshot: nil,
+            prepared: requests.prepared(after: nil, now: clock.now().wall, reusing: nil), fetcher: fetcher,
+            clock: clock, userAgent: userAgent, transformer: transformer, storedItems: { [:] })
         let result: PollResult
         do throws(JournalError) {
             result = try await poll.result()

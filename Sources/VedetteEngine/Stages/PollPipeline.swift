@@ -24,40 +24,82 @@ final class PollPipeline {
         meter = PollMeter(dependencies.meter)
     }
 
-    /// Polls a source once. An unchanged response ends at the transition: nothing is asked of rules, nothing is committed.
-    ///
-    /// In the lane `.streams` it lasts as long as the connection, and commits each batch of records.
-    /// - Parameter polled: why a source with a stream is polled; nil for any other poll.
-    func run(_ source: WatchedSource, lane: Lane, polled: String? = nil) async {
-        let start = dependencies.clock.now().boot
-        meter.started(source, in: lane, at: start)
+    // MARK: Fetch
+
+    /// Begins a poll. `send` must follow.
+    func begin(_ start: PollSchedule.Start) -> Poll {
+        let now = dependencies.clock.now().boot
+        meter.started(start.source, in: start.lane, at: now)
         // Held until the commit, when nothing of what was read is left.
         let memory = PollMemoryShare(dependencies.memory)
-        defer {
-            memory.release()
-            meter.ended(source, in: lane, from: start, at: dependencies.clock.now().boot)
-        }
-        await run(begin(source, lane, memory), of: source, polled)
+        return Poll(start, stages(of: start.source, start.lane, memory), at: now)
     }
 
-    /// - Parameter polled: why a source with a stream is polled; nil for any other poll.
-    private func run(_ poll: PollStages, of source: WatchedSource, _ polled: String?) async {
-        let isKept = poll.lane == .streams
-        let connection = polled.map { SourceRecord.Connection.polled($0) }
-        do throws(JournalError) {
-            let fetched = await poll.fetch()
-            if let stream = fetched.stream {
-                var reading = StreamPoll(self, poll, source, stream, isKept ? .open : connection)
-                return try await reading.run()
+    /// Sends the request of a poll.
+    /// - Parameter answered: called on the fetcher's executor after this has returned; `take` must follow.
+    func send(_ poll: Poll, answered: @escaping @Sendable (Result<Response, FetchError>) -> Void) {
+        poll.waits(for: dependencies.fetcher.start(poll.first.request, ended: answered))
+    }
+
+    /// How a poll goes on after an answer.
+    enum Next {
+        /// Nothing remains: nothing is asked of the rules, nothing is committed. So ends most of what is unchanged.
+        case end
+        /// The request must be sent again.
+        case send
+        /// Something must be read or committed.
+        case finish
+    }
+
+    /// Takes the answer to the request of a poll. What needs no reading becomes a transition at once.
+    func take(_ answer: consuming Result<Response, FetchError>, of poll: Poll) -> Next {
+        // An answer to an earlier request says nothing of the host that the source has now.
+        guard !poll.source.isRemoved, !poll.source.mustRestart else { return .end }
+        switch poll.stages.take(consume answer, to: &poll.first, poll.startedAt) {
+        case nil: return .send
+        case .ended(let result)?:
+            if confirmsAbsences(result, of: poll.source) {
+                poll.rest = .store(result)
+                return .finish
             }
-            // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
-            let result = try await poll.readAndDiff(consume fetched)
-            try await store(
-                result, of: source, poll, connection: isKept ? result.completeBody : connection,
-                reconnect: isKept ? result.reconnect(source.source.interval) : nil)
-        } catch {
-            noteFailure(error, of: source)
+            let transition = makeTransition(poll.source, result, poll.id, poll.connectionPlan(after: result), [:])
+            guard needsRules(transition, of: poll.source) else { return .end }
+            poll.rest = .evaluate(transition)
+            return .finish
+        case let fetched?:
+            poll.rest = .read(fetched)
+            return .finish
         }
+    }
+
+    // MARK: Beside the network thread
+
+    /// Finishes a poll: read → diff → transition → rules → commit. The writer of commits announces the deliveries.
+    func finish(_ poll: Poll) async {
+        do throws(JournalError) {
+            switch poll.rest.take() {
+            case nil: return
+            case .read(.stream(let stream))?:
+                // Its answer is its open connection: each batch of records is read, compared and committed.
+                var reading = StreamPoll(self, poll, stream)
+                try await reading.run()
+            case .read(let fetched)?:
+                // A body has one holder at a time, so that its reader need not copy it and its memory is free when it is read.
+                let result = try await poll.stages.readAndDiff(consume fetched)
+                try await store(result, of: poll.source, poll.stages, poll.connectionPlan(after: result))
+            case .store(let result)?:
+                try await store(result, of: poll.source, poll.stages, poll.connectionPlan(after: result))
+            case .evaluate(let transition)?: try await evaluate(transition, of: poll.source)
+            }
+        } catch {
+            noteFailure(error, of: poll.source)
+        }
+    }
+
+    /// Ends a poll: its memory is free, and it has a duration.
+    func end(_ poll: Poll) {
+        poll.stages.memory?.release()
+        meter.ended(poll.source, in: poll.start.lane, from: poll.startedAt, at: dependencies.clock.now().boot)
     }
 
     /// Takes note of a poll that the journal refused. The snapshot stands as it was: the same poll is made again at the usual
@@ -70,133 +112,55 @@ final class PollPipeline {
     }
 
     /// Makes the transition of a result, evaluates the rules and commits both.
-    /// - Parameters:
-    ///   - connection: how a source with a stream is read from now on.
-    ///   - reconnect: the time before a closed stream is opened again; nil for polls.
+    /// - Parameter plan: how a source with a stream is read from now on.
     func store(
-        _ result: PollResult, of source: WatchedSource, _ poll: PollStages,
-        connection: SourceRecord.Connection? = nil, reconnect: Duration? = nil
+        _ result: PollResult, of source: WatchedSource, _ poll: PollStages, _ plan: ConnectionPlan
     ) async throws(JournalError) {
         guard !source.isRemoved, !source.mustRestart else { return }
-        noteAnswer(result, of: source)
         let stored = try await itemsToConfirm(by: result, of: source, poll)
-        let plan = ConnectionPlan(connection: connection, reconnect: reconnect)
-        switch makeTransition(source, result, poll.id, plan, stored) {
-        case .discarded: return
-        case .deferred(let isGood):
-            if !isGood, rules.interests.hasMemories(of: source.source.name) {
-                await rules.pollFailed(source.source.name)
-            }
+        try await evaluate(makeTransition(source, result, poll.id, plan, stored), of: source)
+    }
+
+    /// Whether a transition is evaluated by the rules.
+    private func needsRules(_ transition: TransitionResult, of source: WatchedSource) -> Bool {
+        switch transition {
+        case .discarded: false
+        case .deferred(let isGood): !isGood && rules.interests.hasMemories(of: source.source.name)
+        case .commit: true
+        }
+    }
+
+    private func evaluate(_ transition: TransitionResult, of source: WatchedSource) async throws(JournalError) {
+        switch transition {
+        case .deferred where needsRules(transition, of: source): await rules.pollFailed(source.source.name)
+        case .discarded, .deferred: return
+        case .commit(_, let facts) where source.isRemoved || source.mustRestart: takeBack(facts, of: source)
         case .commit(let transition, let facts): try await commit(transition, facts, of: source)
         }
     }
 
-    // MARK: A poll without a task: most responses are unchanged, and need a request and a transition alone
+    // MARK: Stages
 
-    /// What remains of a poll whose request was answered.
-    enum Remainder {
-        /// Read the answer.
-        case read(FirstAnswer)
-        case commit(PollTransition, PollFacts)
-    }
-
-    /// Sends the request of a poll whose response is likely the last one's.
-    ///
-    /// - Parameter answered: called on the watcher's executor after this has returned; `end` must follow.
-    /// - Returns: false for a poll that needs a task from its start.
-    func send(_ start: PollSchedule.Start, answered: @escaping @Sendable (FirstAnswer) -> Void) -> Bool {
-        let source = start.source
-        guard let fetcher = dependencies.callbacks, !start.isHealthCheck, source.source.stream == nil,
-            let snapshot = source.record.snapshot, snapshot.digest != nil
-        else { return false }
-        let prepared = prepare(source, in: start.lane)
-        guard !prepared.isObserved, snapshot.isComparable(with: source.source, prepared.identity) else { return false }
-        let request = prepared.conditional(prepared.request, on: snapshot)
-        guard request.knownDigest != nil, let id = fetcher.send(request, ended: answered) else { return false }
-        let now = dependencies.clock.now().boot
-        meter.started(source, in: start.lane, at: now)
-        source.pollBegan(
-            SentPoll(
-                id: pollIdentifier(random: dependencies.random.next()), start: start, prepared: prepared, sentAt: now,
-                hasValidators: !request.validators.isEmpty, fetcher: fetcher, request: id))
-        return true
-    }
-
-    /// Applies an answer to the source's record when it is unchanged.
-    /// - Returns: what remains to be done; nil when the poll is over.
-    func end(_ poll: SentPoll, of source: WatchedSource, _ answer: FirstAnswer) -> Remainder? {
-        // An answer to an earlier request says nothing of the host that the source has now.
-        guard !source.isRemoved, !source.mustRestart else {
-            ended(poll, of: source)
-            return nil
-        }
-        guard case .unchanged(let response) = answer, response.status != 304 || poll.hasValidators,
-            !source.source.hasUnknownNextPage(response), source.record.snapshot?.pendingAbsences == 0
-        else { return .read(answer) }
-        let validators = source.source.validators(of: response, at: dependencies.clock.now().wall)
-        let result = PollResult(.unchanged(validators), freshFor: response.headers.freshFor)
-        noteAnswer(result, of: source)
-        if case .commit(let transition, let facts) = makeTransition(source, result, poll.id, ConnectionPlan(), [:]) {
-            return .commit(transition, facts)
-        }
-        ended(poll, of: source)
-        return nil
-    }
-
-    /// Finishes a poll.
-    func run(_ remainder: Remainder, of poll: SentPoll, _ source: WatchedSource) async {
-        let memory = PollMemoryShare(dependencies.memory)
-        defer {
-            memory.release()
-            ended(poll, of: source)
-        }
-        switch remainder {
-        case .read(let answer):
-            var stages = begin(source, poll.start.lane, memory, after: poll)
-            stages.first = (answer, poll.sentAt)
-            await run(stages, of: source, nil)
-        case .commit(let transition, let facts):
-            guard !source.isRemoved, !source.mustRestart else { return takeBack(facts, of: source) }
-            do throws(JournalError) {
-                try await commit(transition, facts, of: source)
-            } catch {
-                noteFailure(error, of: source)
-            }
-        }
-    }
-
-    private func ended(_ poll: SentPoll, of source: WatchedSource) {
-        meter.ended(source, in: poll.start.lane, from: poll.sentAt, at: dependencies.clock.now().boot)
-    }
-
-    // MARK: Begin
-
-    /// Starts a poll.
-    /// - Parameters:
-    ///   - memory: the poll's share of the memory for what polls read.
-    ///   - sent: the poll, when its first request was sent already.
-    func begin(
-        _ source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?, after sent: SentPoll? = nil
-    ) -> PollStages {
+    /// Returns the stages of a poll of a source as it is now.
+    /// - Parameter memory: the poll's share of the memory for what polls read.
+    func stages(of source: WatchedSource, _ lane: Lane, _ memory: PollMemoryShare?) -> PollStages {
         let (journal, name, unwritten) = (dependencies.journal, source.source.name, source.refreshes)
-        var poll = PollStages(
-            id: sent?.id ?? pollIdentifier(random: dependencies.random.next()), source: source.source,
+        return PollStages(
+            id: pollIdentifier(random: dependencies.random.next()), source: source.source,
             snapshot: source.record.snapshot, failures: source.record.health.failures, lane: lane,
-            fetcher: dependencies.fetcher, clock: dependencies.clock, userAgent: dependencies.userAgent,
-            transformer: dependencies.transformer, thresholds: rules.interests.thresholds(for: name),
-            links: source.links,
+            prepared: prepare(source, in: lane), fetcher: dependencies.fetcher, clock: dependencies.clock,
+            userAgent: dependencies.userAgent, transformer: dependencies.transformer,
+            thresholds: rules.interests.thresholds(for: name), links: source.links,
             storedItems: { () async throws(JournalError) in
                 var stored = try await journal.items(of: name)
                 stored.replaceRows(with: unwritten)
                 return stored
             },
             limits: limits, memory: memory)
-        poll.prepared = sent?.prepared ?? prepare(source, in: lane)
-        return poll
     }
 
     /// Prepares the first request of a poll, and keeps it for the next poll of a source that is polled often.
-    func prepare(_ source: WatchedSource, in lane: Lane) -> PreparedRequest {
+    private func prepare(_ source: WatchedSource, in lane: Lane) -> PreparedRequest {
         let requests = RequestBuilder(source: source.source, lane: lane, userAgent: dependencies.userAgent)
         let prepared = requests.prepared(
             after: source.record.snapshot, now: dependencies.clock.now().wall, reusing: source.prepared)
@@ -206,24 +170,22 @@ final class PollPipeline {
 
     // MARK: Transition
 
-    /// Notes whether the host of a source answered, and what its items' links answered.
-    private func noteAnswer(_ result: PollResult, of source: WatchedSource) {
-        if case .cancelled = result.outcome { return }
-        if let links = result.links { source.links = links }
-        network.pollEnded(result, of: source)
+    /// Whether an unchanged response confirms that items are absent.
+    private func confirmsAbsences(_ result: PollResult, of source: WatchedSource) -> Bool {
+        guard case .unchanged = result.outcome, let snapshot = source.record.snapshot else { return false }
+        return snapshot.pendingAbsences > 0
     }
 
-    /// Reads the items whose absence an unchanged response confirms.
+    /// Reads the items whose absence a result confirms.
     private func itemsToConfirm(
         by result: PollResult, of source: WatchedSource, _ poll: PollStages
     ) async throws(JournalError) -> [String: StoredItem] {
-        guard case .unchanged = result.outcome, let snapshot = source.record.snapshot, snapshot.pendingAbsences > 0
-        else { return [:] }
+        guard confirmsAbsences(result, of: source) else { return [:] }
         await poll.reserve(body: 0, items: 0)
         return try await dependencies.journal.items(of: source.source.name)
     }
 
-    /// Applies a result to the source's record. `noteAnswer` came before.
+    /// Applies a result to the source's record, and notes whether its host answered and what its items' links answered.
     /// - Parameters:
     ///   - poll: the poll's id.
     ///   - stored: the items whose absence it confirms.
@@ -236,6 +198,8 @@ final class PollPipeline {
             postpone(source)
             return .discarded
         }
+        if let links = result.links { source.links = links }
+        network.pollEnded(result, of: source)
         let now = dependencies.clock.now()
         source.followWallClock(now)
         var transition = PollTransition(

@@ -4,8 +4,7 @@ import VedetteCore
 
 /// Kinds that observe the response itself: a refusal or a 500 is a state of their item, not a failed poll.
 extension PollStages {
-    func observe(_ request: Request) async -> FetchedSource {
-        let result = await fetch(request)
+    static func observed(_ result: Result<Response, FetchError>) -> FetchedSource {
         // A cancelled request or a wrong configuration is no state of the server's.
         if case .failure(let error) = result, error.failure == .cancelled || error.failure == .configuration {
             return .ended(PollResult(error))

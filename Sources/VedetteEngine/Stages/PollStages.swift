@@ -13,6 +13,8 @@ struct PollStages: Sendable {
     /// Consecutive failed or unconfirmed polls.
     var failures = 0
     var lane = Lane.polls
+    /// The first request, without the conditions of the last response.
+    let prepared: PreparedRequest
     let fetcher: any Fetcher
     let clock: any Clock
     let userAgent: String
@@ -27,16 +29,11 @@ struct PollStages: Sendable {
     var limits = PollLimits()
     /// The poll's share of the memory for what polls read; nil for a poll on demand.
     var memory: PollMemoryShare?
-    /// The first request; nil for one that is made when it is sent.
-    var prepared: PreparedRequest?
-    /// The answer to the first request, when that was sent without a task; nil for a request that `fetch` sends.
-    var first: (answer: FirstAnswer, sentAt: BootTime)?
-
     var requests: RequestBuilder { RequestBuilder(source: source, lane: lane, userAgent: userAgent) }
 
     /// The snapshot's head, unless the source reads other items now.
     var comparableSnapshot: SnapshotHead? {
-        snapshot.flatMap { $0.isComparable(with: source, prepared?.identity ?? source.identity) ? $0 : nil }
+        snapshot.flatMap { $0.isComparable(with: source, prepared.identity) ? $0 : nil }
     }
 
     /// Waits until the memory suffices for so much of a body and its items, beside the stored ones.
@@ -49,7 +46,12 @@ struct PollStages: Sendable {
 
     /// All three stages, for polls that are not stored.
     func result() async throws(JournalError) -> PollResult {
-        try await readAndDiff(await fetch())
+        var first = firstRequest()
+        let startedAt = clock.now().boot
+        while true {
+            guard let fetched = take(await answer(to: first.request), to: &first, startedAt) else { continue }
+            return try await readAndDiff(consume fetched)
+        }
     }
 
     /// Reads what was fetched and compares it with the snapshot, without a return to the network thread between the two.
@@ -61,28 +63,31 @@ struct PollStages: Sendable {
 
     // MARK: Fetch
 
-    /// Sends the first request, with the conditions of the last good response, unless it was sent already.
-    func fetch() async -> FetchedSource {
-        let prepared = self.prepared ?? requests.prepared(after: snapshot, now: clock.now().wall, reusing: nil)
-        if prepared.isObserved { return await observe(prepared.request) }
-        let plain = source.stream.map { self.request(streaming: prepared.template, $0) } ?? prepared.request
-        var request = prepared.conditional(plain, on: comparableSnapshot)
-        let startedAt = first?.sentAt ?? clock.now().boot
-        var result = await fetch(conditional: request, first?.answer)
-        // The page is as before, but another one follows it now: only the whole response names it.
-        if case .success(let response) = result, response.isUnchanged, source.hasUnknownNextPage(response) {
-            request = prepared.request
-            result = await fetch(conditional: request)
-        }
-        switch result {
-        case .failure(let error): return .ended(PollResult(error))
+    /// Returns the first request, with the conditions of the last good response.
+    func firstRequest() -> FirstRequest {
+        if prepared.isObserved { return FirstRequest(prepared.request) }
+        let plain = source.stream.map { request(streaming: prepared.template, $0) } ?? prepared.request
+        return FirstRequest(prepared.conditional(plain, on: comparableSnapshot))
+    }
+
+    /// Takes the answer to the first request.
+    /// - Returns: nil when the request must be sent again, as it is now.
+    func take(
+        _ answer: consuming Result<Response, FetchError>, to first: inout FirstRequest, _ startedAt: BootTime
+    ) -> FetchedSource? {
+        if prepared.isObserved { return PollStages.observed(answer.mapError(redacted)) }
+        switch consume answer {
+        case .failure(let error): return .ended(PollResult(redacted(error)))
         case .success(let response):
+            if first.asksForAll(after: response, prepared, of: source) || first.asksPastCaches(after: response) {
+                return nil
+            }
             if let records = response.records {
                 let redactor = source.server.redactor(for: response)
                 return .stream(OpenStream(records, response, isResumed: resume != nil, redactor))
             }
             if response.status == 410, source.stream != nil, resume != nil { return .ended(PollResult(.expired)) }
-            if let end = end(of: response, to: request) { return .ended(end) }
+            if let end = end(of: response, to: first.request) { return .ended(end) }
             return .response(
                 FirstResponse(
                     response: response, template: prepared.template, requestDigest: prepared.digest,
@@ -90,40 +95,16 @@ struct PollStages: Sendable {
         }
     }
 
-    func fetch(_ request: Request) async -> Result<Response, FetchError> {
-        do throws(FetchError) {
-            return .success(try await fetcher.fetch(request))
-        } catch {
-            return .failure(source.server.redactor?.redacted(error) ?? error)
-        }
+    /// Sends a request and waits.
+    private func answer(to request: Request) async -> Result<Response, FetchError> {
+        await Result(of: { () throws(FetchError) in try await fetcher.fetch(request) })
     }
 
-    private func response(of answer: FirstAnswer) async -> Result<Response, FetchError> {
-        switch answer {
-        case .unchanged(let response): return .success(response)
-        case .other(let pending):
-            do throws(FetchError) {
-                return .success(try await pending.response())
-            } catch {
-                return .failure(source.server.redactor?.redacted(error) ?? error)
-            }
-        }
-    }
+    private func redacted(_ error: FetchError) -> FetchError { source.server.redactor?.redacted(error) ?? error }
 
-    /// A 304 to a request without conditions comes from a confused cache: one more request asks past all caches.
-    /// - Parameter answer: to this request, when it was sent already.
-    private func fetch(
-        conditional request: Request, _ answer: FirstAnswer? = nil
-    ) async -> Result<Response, FetchError> {
-        let result = if let answer { await response(of: answer) } else { await fetch(request) }
-        guard case .success(let response) = result, response.status == 304, request.validators.isEmpty else {
-            return result
-        }
-        var again = request
-        again.knownDigest = nil
-        again.headers.removeAll { $0.name.lowercased() == "cache-control" }
-        again.headers.append(Header("Cache-Control", "no-cache"))
-        return await fetch(again)
+    /// Requests a page after the first.
+    private func fetch(_ request: Request) async -> Result<Response, FetchError> {
+        await answer(to: request).mapError(redacted)
     }
 
     /// The result for which no body needs to be read; nil for a body.

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
-import Synchronization
-public import VedetteCore
+import VedetteCore
 import VedetteSystem
 
 /// Moves requests through the queue and the multi handle to their recipients, all on the loop's thread. One without a task
 /// costs least: the thread calls back when its response is there.
-extension HTTPClient: CallbackFetcher {
+extension HTTPClient {
     /// The recipient of a request's result.
     enum Recipient {
         case task(Transfer.Continuation)
-        case callback(RedirectHop, @Sendable (FirstAnswer) -> Void)
+        case callback(RedirectHop, @Sendable (Result<Response, FetchError>) -> Void)
     }
 
     /// A poll without an answer after this time gives its slot in the lane to another. In milliseconds, as all times here.
@@ -43,15 +42,11 @@ extension HTTPClient: CallbackFetcher {
         return try result.get()
     }
 
-    /// Sends one request without a task; nil for a request that another one comes before, such as a login.
-    public nonisolated func send(
-        _ request: Request, ended: @escaping @Sendable (FirstAnswer) -> Void
-    ) -> SentRequestID? {
-        assumeIsolated { $0.enqueue(request, ended) }
-    }
-
-    private func enqueue(_ request: Request, _ ended: @escaping @Sendable (FirstAnswer) -> Void) -> SentRequestID? {
-        guard !isShutDown, request.login == nil, request.handshake == nil, request.stream == nil else { return nil }
+    /// Adds a request without a task to the queue; nil for a request that another one comes before, such as a login.
+    func enqueue(
+        _ request: Request, _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) -> RequestQueue.ID? {
+        guard !isShutDown, request.login == nil, request.handshake == nil else { return nil }
         if case .grant = request.credentials { return nil }
         if let session = request.session, request.cookies != .none {
             // Stored cookies must be read first.
@@ -63,13 +58,13 @@ extension HTTPClient: CallbackFetcher {
             hop = try firstHop(of: request, as: nil)
             try hop.checkReach(isPrivate)
         } catch {
-            // `fetch` finds the same error.
+            // The task finds the same error.
             return nil
         }
         // The loop starts it when the jobs of this turn have run, so `ended` is never called from here.
         lastID += 1
         add(hop, .callback(hop, ended), as: lastID)
-        return SentRequestID(lastID)
+        return lastID
     }
 
     /// Adds a request to the queue.
@@ -89,7 +84,7 @@ extension HTTPClient: CallbackFetcher {
             guard let (hop, recipient) = waiting.removeValue(forKey: id) else { continue }
             guard let transfer = free.popLast() ?? makeTransfer() else {
                 queue.finish(id)
-                deliver(.failure(FetchError(.memory, "there is no memory for another transfer")), to: recipient)
+                deliver(.failure(FetchError(.memory, "there is no memory for another transfer")), of: id, to: recipient)
                 continue
             }
             let cookies = hop.session.flatMap {
@@ -110,18 +105,18 @@ extension HTTPClient: CallbackFetcher {
         Transfer(share: share, budget: memory, streams: streams, isPrivate: isPrivate)
     }
 
-    public func cancel(_ id: SentRequestID) async { cancel(id.number) }
-
     /// Cancels a request or mail; one that has finished is left alone.
     func cancel(_ id: RequestQueue.ID) {
         if let (_, recipient) = waiting.removeValue(forKey: id) {
             queue.cancel(id)
-            deliver(.failure(HTTPClient.cancelled), to: recipient)
+            deliver(.failure(HTTPClient.cancelled), of: id, to: recipient)
         } else if running[id] != nil {
             end(id, .failure(HTTPClient.cancelled))
             startWaiting()
         } else if cancelMail(id) {
             startWaiting()
+        } else {
+            cancelFollowed(id)
         }
     }
 
@@ -133,19 +128,18 @@ extension HTTPClient: CallbackFetcher {
         let open = transfer.stream.flatMap { $0.isOpen ? $0 : nil }
         transfer.reset()
         if free.count < HTTPClient.maximumFree, !isShutDown { free.append(transfer) }
-        if let open { open.buffer.finish(result.map { _ in }) } else { deliver(result, to: recipient) }
+        if let open { open.buffer.finish(result.map { _ in }) } else { deliver(result, of: id, to: recipient) }
     }
 
     /// Delivers a result to its recipient.
-    func deliver(_ result: Result<RawResponse, FetchError>, to recipient: Recipient) {
-        switch recipient {
-        case .task(let continuation): continuation.resume(returning: result)
-        case .callback(let hop, let ended):
-            guard case .success(let raw) = result, let response = HTTPClient.unchanged(raw, hop) else {
-                return ended(.other(ReceivedHop(self, hop, result)))
-            }
+    func deliver(_ result: Result<RawResponse, FetchError>, of id: RequestQueue.ID, to recipient: Recipient) {
+        switch (recipient, result) {
+        case (.task(let continuation), _): continuation.resume(returning: result)
+        case (.callback(_, let ended), .failure(let error)): ended(.failure(error))
+        case (.callback(let hop, let ended), .success(let raw)):
+            guard let response = HTTPClient.immediateResponse(raw, hop) else { return follow(hop, raw, id, ended) }
             if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
-            ended(.unchanged(response))
+            ended(response)
         }
     }
 
@@ -229,20 +223,12 @@ extension HTTPClient: CallbackFetcher {
     }
 }
 
-/// The result of a request that was sent without a task.
-private final class ReceivedHop: PendingResponse {
+/// A request without a task.
+struct QueuedRequest: FetchHandle {
     private let client: HTTPClient
-    private let hop: RedirectHop
-    /// Taken out when it is read, so that a body has one holder.
-    private let result: Mutex<Result<RawResponse, FetchError>?>
+    private let id: RequestQueue.ID
 
-    init(_ client: HTTPClient, _ hop: RedirectHop, _ result: Result<RawResponse, FetchError>) {
-        (self.client, self.hop) = (client, hop)
-        self.result = Mutex(result)
-    }
+    init(_ client: HTTPClient, _ id: RequestQueue.ID) { (self.client, self.id) = (client, id) }
 
-    func response() async throws(FetchError) -> Response {
-        guard let result = result.withLock({ $0.take() }) else { throw HTTPClient.cancelled }
-        return try await client.follow(hop, try (consume result).get())
-    }
+    func cancel() { Task { await client.cancel(id) } }
 }

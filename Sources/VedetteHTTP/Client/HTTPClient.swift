@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Synchronization
 public import VedetteCore
 import VedetteSystem
 
@@ -32,6 +33,8 @@ public actor HTTPClient: Fetcher {
     var pins = ConnectionReuse()
     var tokens = OAuthTokenCache()
     var tokenRequests: [GrantKey: TokenRequest] = [:]
+    /// Answers to requests without a task that need one after all.
+    private var followed: [RequestQueue.ID: FetchTask] = [:]
     /// The headers of sessions that servers gave.
     var handshakes: [HandshakeKey: Secret] = [:]
     /// The logins of sessions that begin with a form.
@@ -118,7 +121,20 @@ public actor HTTPClient: Fetcher {
 
     // MARK: A fetch
 
-    public func fetch(_ request: Request) async throws(FetchError) -> Response {
+    public nonisolated func start(
+        _ request: Request, ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) -> any FetchHandle {
+        // On the loop's own thread most requests need no task.
+        if loop.isOnLoop, let id = assumeIsolated({ $0.enqueue(request, ended) }) { return QueuedRequest(self, id) }
+        return FetchTask(on: loop, ended: ended) { await self.result(of: request) }
+    }
+
+    private func result(of request: Request) async -> Result<Response, FetchError> {
+        await Result(of: { () throws(FetchError) in try await response(to: request) })
+    }
+
+    /// Sends a request, after those that must come before it, such as a login.
+    private func response(to request: Request) async throws(FetchError) -> Response {
         if request.cookies != .none, let session = request.session {
             markUsed(session, now: KernelClock.monotonic.milliseconds)
             if request.cookies == .journal { await loadCookies(of: session) }
@@ -147,6 +163,25 @@ public actor HTTPClient: Fetcher {
         return try await follow(hop, try await transfer(hop))
     }
 
+    /// Goes on in a task with an answer that needs another request or another thread.
+    func follow(
+        _ hop: RedirectHop, _ raw: RawResponse, _ id: RequestQueue.ID,
+        _ ended: @escaping @Sendable (Result<Response, FetchError>) -> Void
+    ) {
+        let answer = AnsweredHop(raw)
+        followed[id] = FetchTask(on: loop, ended: ended) { await self.followed(hop, answer, id) }
+    }
+
+    private func followed(_ hop: RedirectHop, _ answer: AnsweredHop, _ id: RequestQueue.ID) async
+        -> Result<Response, FetchError>
+    {
+        defer { followed[id] = nil }
+        guard let raw = answer.take() else { return .failure(HTTPClient.cancelled) }
+        return await Result(of: { () throws(FetchError) in try await follow(hop, raw) })
+    }
+
+    func cancelFollowed(_ id: RequestQueue.ID) { followed[id]?.cancel() }
+
     /// Follows the redirects of the response to a first request.
     func follow(_ first: RedirectHop, _ response: consuming RawResponse) async throws(FetchError) -> Response {
         let request = first.request
@@ -161,7 +196,7 @@ public actor HTTPClient: Fetcher {
             microseconds += raw.microseconds
             if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
             guard request.redirects > 0, let next = try hop.redirect(raw) else {
-                var response = try await HTTPClient.response(raw, hop, limit: request.limits.inflated)
+                var response = try await HTTPClient.response(raw, hop)
                 response.movedTo = movedTo
                 response.elapsed = .microseconds(microseconds)
                 return response
@@ -202,60 +237,67 @@ public actor HTTPClient: Fetcher {
         return Target(url)
     }
 
-    /// The response to an unchanged one, which has nothing to decode; nil for any other.
-    static func unchanged(_ raw: RawResponse, _ hop: RedirectHop) -> Response? {
-        var response = head(raw, hop)
-        guard response.isUnchanged else { return nil }
-        response.elapsed = .microseconds(raw.microseconds)
-        return response
+    /// Returns the final response of an answer that needs no further request and no other thread; nil for any other.
+    static func immediateResponse(_ raw: RawResponse, _ hop: RedirectHop) -> Result<Response, FetchError>? {
+        let mayRedirect = hop.request.redirects > 0 && (300..<400).contains(raw.status) && raw.status != 304
+        guard !mayRedirect, raw.encoding == nil || raw.body.count <= maximumDecodedOnLoop else { return nil }
+        return Result { () throws(FetchError) in try response(raw, hop, decoded: nil) }
     }
 
-    private static func head(_ raw: RawResponse, _ hop: RedirectHop) -> Response {
-        var response = Response(
-            status: raw.status, headers: raw.headers, digest: raw.digest, url: hop.url.text, received: raw.received)
-        (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
-        response.isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
-        return response
+    private static func response(_ raw: RawResponse, _ hop: RedirectHop) async throws(FetchError) -> Response {
+        guard let encoding = raw.encoding, raw.body.count > maximumDecodedOnLoop else {
+            return try response(raw, hop, decoded: nil)
+        }
+        let decoded = await decodedOffLoop(raw.body, encoding, hop.request.limits.inflated, raw.memory)
+        return try response(raw, hop, decoded: decoded)
     }
 
-    private static func response(_ raw: RawResponse, _ hop: RedirectHop, limit: Int) async throws(FetchError)
-        -> Response
-    {
-        var response = HTTPClient.head(raw, hop)
+    /// - Parameter decoded: the body, where that was decoded already.
+    private static func response(
+        _ raw: RawResponse, _ hop: RedirectHop, decoded: Result<[UInt8], FetchError>?
+    ) throws(FetchError) -> Response {
         if raw.status == 407, hop.proxy != nil {
             throw FetchError(.unauthorized, "the proxy requires a user and password, or other ones (407)")
         }
+        let isUnchanged = raw.isKnown || (raw.status == 304 && !hop.validators.isEmpty)
+        let hasBody = !isUnchanged && raw.records == nil
+        var response = Response(
+            status: raw.status, headers: raw.headers, body: hasBody ? try body(of: raw, hop, decoded) : [],
+            digest: raw.digest, isUnchanged: isUnchanged, url: hop.url.text, received: raw.received,
+            elapsed: .microseconds(raw.microseconds))
+        (response.isFromPrivate, response.certificateExpires) = (raw.isFromPrivate, raw.certificateExpires)
         response.records = raw.records
-        guard !response.isUnchanged, raw.records == nil else { return response }
-        response.body = raw.body
-        if let encoding = raw.encoding, !raw.body.isEmpty {
-            do throws(FetchError) {
-                response.body = try await decoded(raw.body, encoding, limit, raw.memory)
-            } catch {
-                guard raw.isBodyOptional else { throw error }
-                response.body = []
-            }
-        }
+        guard hasBody else { return response }
         guard raw.memory?.complete() ?? true || raw.isBodyOptional else { throw .memory(hop.origin) }
         response.memory = raw.memory
         return response
     }
 
+    private static func body(
+        of raw: RawResponse, _ hop: RedirectHop, _ decoded: Result<[UInt8], FetchError>?
+    ) throws(FetchError) -> [UInt8] {
+        guard let encoding = raw.encoding, !raw.body.isEmpty else { return raw.body }
+        do throws(FetchError) {
+            if let decoded { return try decoded.get() }
+            let limit = hop.request.limits.inflated
+            return try ContentDecoder.decode(raw.body, encoding: encoding, limit: limit, memory: raw.memory)
+        } catch {
+            guard raw.isBodyOptional else { throw error }
+            return []
+        }
+    }
+
     /// Decodes a large body on another thread, whichever executor the task prefers.
-    private static func decoded(
+    private static func decodedOffLoop(
         _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
-    ) async throws(FetchError) -> [UInt8] {
-        guard body.count > maximumDecodedOnLoop else {
-            return try ContentDecoder.decode(body, encoding: encoding, limit: limit, memory: memory)
+    ) async -> Result<[UInt8], FetchError> {
+        await withTaskExecutorPreference(globalConcurrentExecutor) {
+            await decode(body, encoding, limit, memory)
         }
-        let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
-            await decodeOffLoop(body, encoding, limit, memory)
-        }
-        return try result.get()
     }
 
     @concurrent
-    private static func decodeOffLoop(
+    private static func decode(
         _ body: [UInt8], _ encoding: String, _ limit: Int, _ memory: MemoryShare?
     ) async -> Result<[UInt8], FetchError> {
         Result { () throws(FetchError) in
@@ -268,6 +310,15 @@ public actor HTTPClient: Fetcher {
 private struct KnownTarget {
     let target: Target
     let hop: RedirectHop?
+}
+
+/// An answer on its way to a task, which takes it out, so that a body has one holder.
+private final class AnsweredHop: Sendable {
+    private let raw: Mutex<RawResponse?>
+
+    init(_ raw: RawResponse) { self.raw = Mutex(raw) }
+
+    func take() -> RawResponse? { raw.withLock { $0.take() } }
 }
 
 /// The libcurl handles, on their way to the closure that frees them.

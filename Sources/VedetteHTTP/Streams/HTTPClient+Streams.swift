@@ -17,7 +17,7 @@ extension HTTPClient {
             stream.isOpen = true
             var response = transfer.takeHead()
             response.records = HTTPRecordStream(stream.buffer, self, id)
-            deliver(.success(response), to: recipient)
+            deliver(.success(response), of: id, to: recipient)
         }
     }
 

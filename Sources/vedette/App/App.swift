@@ -50,11 +50,9 @@ struct App: Sendable {
             fetcher: client, clock: clock, userAgent: UserAgent.standard, silencer: actions, mail: client)
         monitored = MonitoredJournal(journal, clock: clock)
         (journal as? PostgresJournal)?.reportAway { [monitored] in monitored.failed($0) }
-        let fetcher = SourceFetcher(web: client)
         let dependencies = Dependencies(
-            fetcher: fetcher, callbacks: fetcher, journal: monitored, clock: clock, random: SystemRandomGenerator(),
-            log: log,
-            userAgent: UserAgent.standard, transformer: JQTransformer(),
+            fetcher: SourceFetcher(web: client), journal: monitored, clock: clock, random: SystemRandomGenerator(),
+            log: log, userAgent: UserAgent.standard, transformer: JQTransformer(),
             civil: ZoneTime(), memory: PollMemory { Allocator.returnFreeMemory() },
             meter: SwiftMetricsMeter(factory: metrics))
         sinks = SinkRegistry().replaced(by: configuration.sinks, services).registry

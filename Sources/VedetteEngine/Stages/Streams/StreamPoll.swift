@@ -25,13 +25,11 @@ struct StreamPoll {
     private var lastGood: BootTime
     private let openedAt: BootTime
 
-    init(
-        _ pipeline: PollPipeline, _ poll: PollStages, _ source: WatchedSource, _ stream: OpenStream,
-        _ connection: SourceRecord.Connection?
-    ) {
-        (self.pipeline, self.source, self.stream, self.connection) = (pipeline, source, stream, connection)
-        (clock, lane, memory) = (poll.clock, poll.lane, poll.memory)
-        openedAt = poll.clock.now().boot
+    init(_ pipeline: PollPipeline, _ poll: Poll, _ stream: OpenStream) {
+        (self.pipeline, source, self.stream) = (pipeline, poll.source, stream)
+        connection = poll.start.lane == .streams ? .open : poll.start.polled.map { .polled($0) }
+        (clock, lane, memory) = (poll.stages.clock, poll.stages.lane, poll.stages.memory)
+        openedAt = clock.now().boot
         lastGood = openedAt
     }
 
@@ -43,7 +41,7 @@ struct StreamPoll {
     mutating func run() async throws(JournalError) {
         defer { stream.records.close() }
         let lists = settings.initial != nil && !stream.isResumed
-        let stages = pipeline.begin(source, lane, memory)
+        let stages = pipeline.stages(of: source, lane, memory)
         if !lists {
             let result: PollResult
             if stages.comparableSnapshot == nil {
@@ -85,7 +83,7 @@ struct StreamPoll {
 
     /// Compares everything that the server lists with the snapshot.
     private func compare(_ collected: CollectedRecords) async throws(JournalError) -> PollResult {
-        let stages = pipeline.begin(source, lane, memory)
+        let stages = pipeline.stages(of: source, lane, memory)
         let stored = stages.snapshot?.identity == source.source.identity ? try await pipeline.items(of: source) : [:]
         let observation = Observation(items: collected.items, mode: source.source.kind.mode)
         var result = await stages.diff(.items(ReadItems(observation: observation, stored: stored)))
@@ -100,7 +98,7 @@ struct StreamPoll {
 
     private mutating func follow() async throws(JournalError) {
         while !isOver {
-            let stages = pipeline.begin(source, lane, memory)
+            let stages = pipeline.stages(of: source, lane, memory)
             switch await stages.next(of: stream) {
             case .failure(let error): return try await store(PollResult(error))
             case .success(nil):
@@ -114,7 +112,7 @@ struct StreamPoll {
                     records: batch.records.reduce(0) { $0 + $1.data.count }, items: batch.records.count)
                 var rest = batch.records[...]
                 while !rest.isEmpty, !isOver {
-                    let reading = await pipeline.begin(source, lane, memory).read(rest, of: stream)
+                    let reading = await pipeline.stages(of: source, lane, memory).read(rest, of: stream)
                     rest = reading.rest
                     try await take(reading)
                     guard source.record.connection == .open else { return }
@@ -141,7 +139,7 @@ struct StreamPoll {
     }
 
     private func merge(_ changes: RecordChanges) async throws(JournalError) -> PollResult {
-        let stages = pipeline.begin(source, lane, memory)
+        let stages = pipeline.stages(of: source, lane, memory)
         guard let snapshot = source.record.snapshot else { return PollResult(.cancelled) }
         let needsAll = stages.differ.needsEveryRow(snapshot, for: changes)
         let stored = try await pipeline.items(of: source, needsAll ? nil : changes.allKeys)
@@ -168,9 +166,10 @@ struct StreamPoll {
             case .failed, .expired, .cancelled: true
             case .unchanged, .read, .unconfirmed, .opened: false
             }
-        try await pipeline.store(
-            result, of: source, pipeline.begin(source, lane, memory), connection: isClosed && isKept ? nil : connection,
+        let plan = ConnectionPlan(
+            connection: isClosed && isKept ? nil : connection,
             reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
+        try await pipeline.store(result, of: source, pipeline.stages(of: source, lane, memory), plan)
     }
 
     private var retry: Duration? {
