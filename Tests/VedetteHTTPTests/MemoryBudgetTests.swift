@@ -56,6 +56,20 @@ struct MemoryBudgetTests {
         }
     }
 
+    @Test("large bodies that wait for their readers leave a quarter to small ones, also beyond the limit")
+    func small() {
+        let budget = MemoryBudget(limit: 1000, maximumSmall: 50)
+        let large = (0..<5).map { _ in budget.share(isSlow: false) }
+        for share in large.prefix(3) { #expect(share.resize(to: 250) && share.complete()) }
+        // The oldest may pass the limit, and no second one.
+        #expect(large[3].resize(to: 260) && large[3].complete() && !large[4].resize(to: 51))
+        let small = (0..<6).map { _ in budget.share(isSlow: false) }
+        withExtendedLifetime(large) {
+            for share in small.prefix(5) { #expect(share.resize(to: 50)) }
+            #expect(!small[5].resize(to: 1) && budget.takeEvicted().isEmpty && budget.used == 1260)
+        }
+    }
+
     @Test("whatever bodies do, memory stays within the limit and one body, and one can always go on", arguments: 1...20)
     func model(_ seed: UInt64) {
         var random = SplitMix64(seed)

@@ -14,7 +14,9 @@ final class MemoryBudget: Sendable {
 
     fileprivate let ledger: Mutex<MemoryLedger>
 
-    init(limit: Int) { ledger = Mutex(MemoryLedger(limit: limit)) }
+    init(limit: Int, maximumSmall: Int = MemoryLedger.maximumSmall) {
+        ledger = Mutex(MemoryLedger(limit: limit, maximumSmall: maximumSmall))
+    }
 
     /// Bytes of all shares.
     var used: Int { ledger.withLock { $0.used } }
@@ -43,7 +45,8 @@ final class MemoryShare: Sendable {
 
 /// Decides which body gets memory and which one is dropped when there is none left. A pure value.
 ///
-/// - Slow hosts hold at most a quarter of the limit.
+/// - Slow hosts hold at most a quarter of the limit, and large bodies three quarters: large ones that wait for their readers leave
+///   room for small ones, so that small polls wait for small ones alone.
 /// - Beyond a limit the largest body of a slow host is dropped, else the newest body; a complete one never is, since its
 ///   reader has it.
 /// - The oldest body that is not complete is never dropped, and may pass the limit: else many that are half received could
@@ -59,7 +62,12 @@ struct MemoryLedger {
         var isEvicted = false
     }
 
+    /// Bytes of a small body: what is read from it is a small share of `PollMemory`.
+    static let maximumSmall = 200 << 10
+
     private let limit: Int
+    private let maximumSmall: Int
+    private var usedByLarge = 0
     private var shares: [ID: Share] = [:]
     private var lastID: ID = 0
     private(set) var used = 0
@@ -68,7 +76,7 @@ struct MemoryLedger {
     private var exempt: ID?
     private var evicted: [ID] = []
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, maximumSmall: Int = maximumSmall) { (self.limit, self.maximumSmall) = (limit, maximumSmall) }
 
     mutating func open(isSlow: Bool) -> ID {
         lastID += 1
@@ -86,7 +94,7 @@ struct MemoryLedger {
     mutating func resize(_ id: ID, to bytes: Int) -> Bool {
         guard let share = shares[id], !share.isEvicted else { return false }
         let growth = bytes - share.bytes
-        guard growth <= 0 || makeRoom(for: growth, of: id, isSlow: share.isSlow) else { return false }
+        guard growth <= 0 || makeRoom(for: growth, of: id, share) else { return false }
         set(id, to: bytes)
         return true
     }
@@ -104,28 +112,45 @@ struct MemoryLedger {
         return evicted
     }
 
-    private mutating func makeRoom(for growth: Int, of id: ID, isSlow: Bool) -> Bool {
-        while isSlow, usedBySlow + growth > limit / 4 {
-            if !evictAnother(for: growth, of: id, slowOnly: true) { return passesLimit(id) }
+    private mutating func makeRoom(for growth: Int, of id: ID, _ share: Share) -> Bool {
+        while share.isSlow, usedBySlow + growth > limit / 4 {
+            if !evictAnother(for: growth, of: id, \.isSlow) { return passesLimit(id) }
         }
-        while used + growth > limit {
-            if !evictAnother(for: growth, of: id, slowOnly: false) { return passesLimit(id) }
+        let isLarge = isLarge(share.bytes + growth)
+        let large = isLarge ? usedByLarge + growth + (self.isLarge(share.bytes) ? 0 : share.bytes) : usedByLarge
+        if isLarge, large > limit / 4 * 3 {
+            let maximumSmall = maximumSmall
+            if evictAnother(for: growth, of: id, { $0.bytes > maximumSmall }) {
+                return makeRoom(for: growth, of: id, share)
+            }
+            return passesLimit(id)
+        }
+        // What a large body has beyond its part, since it may pass the limit, is not taken from small ones.
+        if used + growth - usedByLarge + min(usedByLarge, limit / 4 * 3) > limit {
+            if evictAnother(for: growth, of: id) { return makeRoom(for: growth, of: id, share) }
+            return passesLimit(id)
         }
         return true
     }
 
     /// - Returns: false when the share itself is the one to be dropped.
-    private mutating func evictAnother(for growth: Int, of id: ID, slowOnly: Bool) -> Bool {
+    private mutating func evictAnother(
+        for growth: Int, of id: ID, _ isIncluded: (Share) -> Bool = { _ in true }
+    ) -> Bool {
         func size(_ share: (key: ID, value: Share)) -> Int { share.value.bytes + (share.key == id ? growth : 0) }
         let kept = exempt ?? oldest
-        let candidates = shares.filter { $0.key != kept && !$0.value.isComplete && size($0) > 0 }
+        let candidates = shares.filter {
+            $0.key != kept && !$0.value.isComplete && size($0) > 0 && ($0.key == id || isIncluded($0.value))
+        }
         let slow = candidates.filter(\.value.isSlow).max { (size($0), $0.key) < (size($1), $1.key) }
-        guard let victim = slow?.key ?? (slowOnly ? nil : candidates.keys.max()), victim != id else { return false }
+        guard let victim = slow?.key ?? candidates.keys.max(), victim != id else { return false }
         set(victim, to: 0)
         shares[victim]?.isEvicted = true
         evicted.append(victim)
         return true
     }
+
+    private func isLarge(_ bytes: Int) -> Bool { bytes > maximumSmall }
 
     private mutating func passesLimit(_ id: ID) -> Bool {
         guard exempt == id || (exempt == nil && oldest == id) else { return false }
@@ -139,6 +164,7 @@ struct MemoryLedger {
         guard let share = shares[id] else { return }
         used += bytes - share.bytes
         if share.isSlow { usedBySlow += bytes - share.bytes }
+        usedByLarge += (isLarge(bytes) ? bytes : 0) - (isLarge(share.bytes) ? share.bytes : 0)
         shares[id]?.bytes = bytes
     }
 }
