@@ -209,13 +209,17 @@ struct PostgresTests {
         #expect(await second.stop() == 0)
     }
 
-    @Test("a password in --state is refused, and is repeated nowhere")
-    func password() async throws {
-        let result = try await Program.run([
-            "status", "--state", "postgres://me:s3cret-pg@db/v", "--config", home.config.path,
+    @Test(
+        "a password in --state is refused, and no part of it is repeated",
+        arguments: [
+            "postgres://me:s3cret-pg@db/v", "postgres://me:s3cret/pgw?pgw#pgw@db/v", "postgres://me:s3cret#pgw@db",
+            "postgress://me:s3cret/pgw@db/v",
         ])
-        #expect(result.code == 64 && result.err.contains("must hold no password"))
-        #expect(!(result.out + result.err).contains("s3cret"))
+    func password(_ place: String) async throws {
+        let result = try await Program.run(["status", "--state", place, "--config", home.config.path])
+        #expect(result.code == 64)
+        if place.hasPrefix("postgres:") { #expect(result.err.contains("must hold no password")) }
+        #expect(!["s3cret", "pgw"].contains { (result.out + result.err).contains($0) })
     }
 
     @Test("a database that is not there is one clear sentence and exit code 69")

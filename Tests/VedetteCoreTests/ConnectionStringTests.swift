@@ -40,15 +40,37 @@ struct ConnectionStringTests {
         #expect(problem(text)?.hasPrefix("must hold no password; write {journal:") == true)
     }
 
+    @Test(
+        "no part of a password that is refused is repeated, whatever characters it has and wherever it is cut",
+        arguments: [
+            "postgres://me:qx7/zk9@db/v", "postgres://me:qx7?zk9@db/v", "postgres://me:qx7#zk9@db/v",
+            "postgres://me:qx7@zk9@db/v", "postgres://me:qx7/zk9?a&b=@db/v", "postgres://me%3Aqx7/zk9@db/v",
+            "postgresql://qx7/zk9@db", "postgres://me:qx7/zk9", "postgres://me:qx7?zk9", "postgres://db/v?qx7&zk9",
+            "postgres://db/v?qx7=zk9", "postgres:/me:qx7 zk9@db/v", "host=db password=qx7 zk9", "password=qx7 zk9=a",
+            "host=db password=it's qx7 'zk9", "host=db password='qx7 zk9", "host=db pw=qx7 zk9", "host=db port=qx7",
+        ])
+    func secrecy(_ text: String) throws {
+        let detail = try #require(problem(text))
+        #expect(!detail.contains("qx7") && !detail.contains("zk9"))
+    }
+
+    @Test("an '@' that is no part of a login is written as %40")
+    func escapedAt() throws {
+        #expect(try location("postgres://db/v?user=me%40corp") == "PostgreSQL database v on db")
+        #expect(try location("postgres://me%40corp@db/v") == "PostgreSQL database v on db")
+        #expect(problem("postgres://db/v?user=me@corp")?.contains("any other '@' is written as %40") == true)
+    }
+
     @Test("what libpq would refuse later is refused with its place and a remedy")
     func problems() {
         #expect(problem("hots=db") == "has the unknown keyword 'hots'; did you mean 'host'?")
-        #expect(problem("db") == "lacks '=' after 'db'; write \"host=db dbname=vedette\"")
-        #expect(problem("host='db") == "lacks a closing quote after 'host'")
+        #expect(problem("db") == "lacks '=' after the keyword in place 1; write \"host=db dbname=vedette\"")
+        #expect(problem("host=db dbname='v") == "lacks a closing quote after the keyword in place 2")
         #expect(problem("") == "names no database; write \"host=db dbname=vedette\"")
         #expect(
-            problem("postgres://db/v?sslmode") == "lacks '=' in 'sslmode'; write postgres://HOST/DATABASE?KEYWORD=VALUE"
-        )
+            problem("postgres://db/v?sslmode")
+                == "lacks '=' behind '?' in place 1; write postgres://HOST/DATABASE?KEYWORD=VALUE")
+        #expect(problem("postgres://db:54x2/v") == "has a port that is no number from 1 to 65535")
         #expect(problem("host=a\0b") == "must hold no NUL character")
     }
 }

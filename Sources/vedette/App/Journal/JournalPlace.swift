@@ -15,6 +15,10 @@ enum JournalPlace: Sendable {
     ///   - option: where it was given.
     init(_ text: String, option: String) throws {
         guard ConnectionString.isURL(text) else {
+            // A misspelt scheme; it may hold a password, so it is not repeated (I9).
+            guard !text.contains("://") else {
+                throw Exit(.usage, "\(option) has an unknown scheme; write postgres://HOST/DATABASE, or a directory")
+            }
             self = .directory(text)
             return
         }
