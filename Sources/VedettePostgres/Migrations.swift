@@ -263,11 +263,11 @@ enum Migrations {
     ]
 
     /// Upgrades the tables of any earlier version in one transaction. Several programs may do so at once: the first one
-    /// does it, and the others find it done.
-    /// - Throws: `.newer` where a later version wrote them.
+    /// does it, and the others find it done. A step may last for hours: the time of a statement is not limited.
+    /// - Throws: `.newer` where a later version wrote them; `.busy` while another program upgrades them.
     static func migrate(_ connection: Connection, _ location: String, steps: [[String]] = steps) throws {
         if try version(connection) == steps.count { return }
-        try connection.transaction {
+        try connection.unlimitedTransaction {
             _ = try connection.run("select pg_advisory_xact_lock(\(lock))")
             let done = try check(connection, location, known: steps.count)
             try run(steps.dropFirst(done), connection)

@@ -43,6 +43,23 @@ struct PostgresTests {
         #expect(try number("select version from journal") == 99)
     }
 
+    @Test("the statements of an upgrade may last as long as they need, and all others are limited as before")
+    func longUpgrade() async throws {
+        let connection = try Connection(server)
+        let seen = "create table seen as select current_setting('statement_timeout') as value"
+        try Migrations.migrate(connection, "x", steps: Migrations.steps + [[seen]])
+        #expect(try connection.run("select value from seen").first?.text(0) == "0")
+        #expect(try connection.run("show statement_timeout").first?.text(0) == "30s")
+        let usual = try #require(connection.answerTimeout)
+        try connection.unlimitedTransaction { #expect(connection.answerTimeout == nil) }
+        #expect(connection.answerTimeout == usual)
+        #expect(throws: PostgresError.self) {
+            try connection.unlimitedTransaction { try connection.run("select * from nothing") }
+        }
+        #expect(connection.answerTimeout == usual)
+        #expect(try connection.run("show statement_timeout").first?.text(0) == "30s")
+    }
+
     @Test("another program's table is refused, and nothing is created beside it")
     func foreign() async throws {
         try run("create table event (name text)")

@@ -13,10 +13,13 @@ final class Connection: @unchecked Sendable {
     /// The time that the server has for one statement, and for the lock of a row.
     private static let statementTimeout = Duration.seconds(30)
     private static let lockTimeout = Duration.seconds(5)
-    private static let answerTimeout = statementTimeout + lockTimeout
+    private static let usualAnswerTimeout = statementTimeout + lockTimeout
     /// The server ends a transaction whose client is gone without a word, so that its locks do not stay. No transaction of a
     /// watcher waits for anything else than the server; a copy, which waits for its other side, has no such limit.
     private static let idleTimeout = Duration.seconds(10)
+
+    /// The time within which an answer must come; nil for no limit.
+    private(set) var answerTimeout: Duration? = usualAnswerTimeout
 
     private let handle: OpaquePointer
     /// The names of prepared statements by their text.
@@ -107,7 +110,7 @@ final class Connection: @unchecked Sendable {
     }
 
     private func exchange(_ commands: [SQLCommand]) throws(PostgresError) -> [SQLRows] {
-        let deadline = ContinuousClock.now + Self.answerTimeout
+        let deadline = answerTimeout.map { ContinuousClock.now + $0 }
         let steps = try send(commands)
         var rows: [SQLRows] = []
         var failure: PostgresError?
@@ -136,6 +139,17 @@ final class Connection: @unchecked Sendable {
             // The server has done so itself where the connection is gone.
             _ = try? run("rollback")
             throw error
+        }
+    }
+
+    /// Runs a block in one transaction whose statements may last as long as they need, such as the index of a large table.
+    /// A lock is waited for as usual, and keepalives find a server that is gone.
+    func unlimitedTransaction<T>(_ block: () throws -> T) throws -> T {
+        try transaction {
+            try run("set local statement_timeout = 0")
+            answerTimeout = nil
+            defer { answerTimeout = Self.usualAnswerTimeout }
+            return try block()
         }
     }
 
@@ -191,7 +205,7 @@ final class Connection: @unchecked Sendable {
 
     /// Reads the whole answer to one step. A step behind one that failed has neither rows nor an error of its own.
     private func answer(
-        before deadline: ContinuousClock.Instant
+        before deadline: ContinuousClock.Instant?
     ) throws(PostgresError) -> (rows: SQLRows?, problem: PostgresError?) {
         var rows: SQLRows?
         var problem: PostgresError?
@@ -209,13 +223,13 @@ final class Connection: @unchecked Sendable {
         return (rows, problem)
     }
 
-    private func synchronize(before deadline: ContinuousClock.Instant) throws(PostgresError) {
+    private func synchronize(before deadline: ContinuousClock.Instant?) throws(PostgresError) {
         guard let result = try next(before: deadline) else { throw PostgresError(.lost, message) }
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw PostgresError(.lost, message) }
     }
 
-    private func next(before deadline: ContinuousClock.Instant) throws(PostgresError) -> OpaquePointer? {
+    private func next(before deadline: ContinuousClock.Instant?) throws(PostgresError) -> OpaquePointer? {
         while true {
             let left = PQflush(handle)
             guard left >= 0 else { throw PostgresError(.lost, message) }
@@ -225,13 +239,13 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    private func wait(isWriting: Bool, before deadline: ContinuousClock.Instant) throws(PostgresError) {
-        let left = deadline - .now
-        guard left > .zero else {
-            throw PostgresError(.lost, "no answer within \(Self.answerTimeout.components.seconds) s")
+    private func wait(isWriting: Bool, before deadline: ContinuousClock.Instant?) throws(PostgresError) {
+        let left = deadline.map { $0 - .now }
+        if let left, let answerTimeout, left <= .zero {
+            throw PostgresError(.lost, "no answer within \(answerTimeout.components.seconds) s")
         }
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN | (isWriting ? POLLOUT : 0)), revents: 0)
-        _ = poll(&descriptor, 1, Int32(clamping: left.wholeMilliseconds + 1))
+        _ = poll(&descriptor, 1, left.map { Int32(clamping: $0.wholeMilliseconds + 1) } ?? -1)
     }
 
     private func error(of result: OpaquePointer) -> PostgresError {
