@@ -17,7 +17,7 @@ struct PostgresShares: JournalShares {
     let name: String
 
     func watchers() async throws(JournalError) -> [RegisteredWatcher] {
-        try await journal.read(WatcherRegistration.all)
+        try await journal.read { try WatcherRegistration.all($0, isExpiredToo: true) }
     }
 
     func configure(_ digest: String) async throws(JournalError) {

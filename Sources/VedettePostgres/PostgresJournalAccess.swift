@@ -22,7 +22,7 @@ public struct PostgresJournalAccess: EditableJournal {
     }
 
     public func watchers() async throws(JournalError) -> [RegisteredWatcher] {
-        try await worker.run(WatcherRegistration.all)
+        try await worker.run { try WatcherRegistration.all($0, isExpiredToo: false) }
     }
 
     public func reader() async throws(JournalError) -> any JournalReader {

@@ -79,20 +79,30 @@ struct WatcherRegistration: Sendable, Hashable {
     /// - Parameters:
     ///   - version: the changes of rules that this watcher knows; see `RuleChanges`.
     ///   - ending: whether expired registrations of other watchers are deleted. A watcher that could not reach the
-    ///     database itself leaves the others time to renew theirs.
+    ///     database itself leaves the others time to renew theirs; so does one whose renewals came late, since the
+    ///     database may have answered nobody meanwhile.
     /// - Throws: `lost`.
     func renew(_ connection: Connection, version: Int64, ending: Bool) throws {
         let renew = """
-            update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3 where number = $1
+            update watcher set expires = clock_timestamp() + $2 * interval '1 ms', version = $3
+              from (select number as own, expires as earlier from watcher where number = $1 for update) as before
+              where number = own returning earlier > clock_timestamp() + $4 * interval '1 ms'
             """
-        let rows = try connection.run(renew, [number, Int(Lease.term.wholeMilliseconds), version])
-        if rows.changed == 0 { throw WatcherRegistration.lost }
+        let inTime = Lease.term - Lease.renewal * 2
+        let rows = try connection.run(
+            renew, [number, Int(Lease.term.wholeMilliseconds), version, Int(inTime.wholeMilliseconds)])
+        guard let isInTime = try rows.first?.bool(0) else { throw WatcherRegistration.lost }
         guard isShared else { return }
         // Each watcher has these changes.
         try connection.run("delete from memory_change where changed <= (select min(version) from watcher)")
-        guard ending else { return }
+        guard ending, isInTime else { return }
+        // The database may answer nobody between the renewal and this.
         let expired = try connection.run(
-            "delete from watcher where expires < clock_timestamp() and number <> $1", [number]
+            """
+            delete from watcher where expires < clock_timestamp() and number <> $1 and exists (
+              select 1 from watcher as own
+              where own.number = $1 and own.expires > clock_timestamp() + $2 * interval '1 ms')
+            """, [number, Int((Lease.term - Lease.renewal).wholeMilliseconds)]
         ).changed
         if expired > 0 { try WatcherRegistration.notify(connection) }
     }
@@ -111,16 +121,18 @@ struct WatcherRegistration: Sendable, Hashable {
 
     private static let delay = "after a crash its right ends within \(Lease.term.components.seconds) s"
 
-    /// Reads the registered watchers that are not late, in the order of their registration.
-    static func all(_ connection: Connection) throws -> [RegisteredWatcher] {
+    /// Reads the registered watchers in the order of their registration.
+    /// - Parameter isExpiredToo: whether those are among them that did not renew their registration in time, and whose
+    ///   leases nobody has taken.
+    static func all(_ connection: Connection, isExpiredToo: Bool) throws -> [RegisteredWatcher] {
         try connection.run(
             """
             select number, name, pid, host, (extract(epoch from started) * 1000)::bigint, configuration, configured,
               (extract(epoch from expires - clock_timestamp()) * 1000)::bigint,
               (select count(*) from lease where watcher = number and name like 'source/%'),
               (select count(*) from lease where watcher = number and name like 'sink/%')
-            from watcher where expires > clock_timestamp() order by number
-            """
+            from watcher where $1 or expires > clock_timestamp() order by number
+            """, [isExpiredToo]
         ).map { row in
             RegisteredWatcher(
                 number: try row.int64(0), name: try row.text(1),

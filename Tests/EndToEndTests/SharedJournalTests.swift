@@ -80,6 +80,33 @@ struct SharedJournalTests {
             first.lines(of: .out).count == 18 && first.lines(of: .out).suffix(6).allSatisfy { $0.contains("starting") })
     }
 
+    @Test("after a database that answered nobody for longer than a lease lasts, two watchers go on with their parts")
+    func pausedDatabase() async throws {
+        let first = try watcher("a")
+        try await first.wait(for: .err) { $0.count { $0.contains("baseline") } == 6 }
+        let second = try watcher("b")
+        let watchers = [first, second]
+        for child in watchers {
+            try await child.wait(for: .err) { $0.contains { $0.contains("polls 3 of 6 sources") } }
+        }
+        try server.freeze()
+        try set("ready")
+        // An answer has 35 s; a lease lasts for 15.
+        for child in watchers {
+            try await child.wait(for: .err, limit: 120) { $0.contains { $0.contains("Nothing is stored meanwhile") } }
+        }
+        try server.thaw()
+        try await first.wait { $0.count { $0.contains(#""to":"ready""#) } == 6 }
+        try set("stopped")
+        try await first.wait { $0.count { $0.contains(#""to":"stopped""#) } == 6 }
+        for child in watchers {
+            let log = child.lines(of: .err)
+            #expect(log.count { $0.contains("polls 3 of 6 sources") } == 1, "\(log)")
+            #expect(!log.contains { $0.contains("stands by") || $0.contains("taken over") }, "\(log)")
+            #expect(await child.stop() == 0)
+        }
+    }
+
     @Test("a sink and a source of one machine must name their watcher, and check tells so with the place")
     func locality() async throws {
         let home = try Home()

@@ -44,4 +44,37 @@ struct ShareCoordinatorTests {
                 "The watchers have different configurations", "The watchers have the same configuration again",
             ])
     }
+
+    @Test("a watcher that holds nothing tells why: a newer configuration of another one, or that others took over")
+    func reasons() async throws {
+        let (journal, clock, log) = (SharedMemory(), ManualClock(), LogLines())
+        let own = journal.join("own", configuration: "a")
+        let dependencies = Dependencies(
+            fetcher: FakeFetcher(), journal: own, clock: clock, random: SeededRandom(StableHash.of(["own"])), log: log,
+            userAgent: "", civil: Greenwich())
+        let executor = QueueExecutor()
+        let dispatcher = Dispatcher(dependencies, on: executor, sinks: ["k": FakeSink()])
+        let watcher = Watcher(
+            WatchConfiguration(sources: [], rules: RuleSet([])), dependencies, on: executor, dispatcher: dispatcher)
+        try await watcher.restore()
+        let names = SharedNames(sources: [], sinks: ["k"], rules: [], configuration: "a")
+        let coordinator = ShareCoordinator(own, names, watcher, dispatcher, log: log, clock: clock)
+        func holds() -> Bool { journal.leases[.sink("k")] == own.writer }
+        await coordinator.update()
+        #expect(holds() && log.all.last?.hasPrefix("polls 0 of 0 sources and delivers to 1 of 1 sink") == true)
+        // Late, as all are after a pause of the database; nobody has taken over.
+        journal.expire(own.writer)
+        await coordinator.update()
+        #expect(holds() && log.all.count == 1)
+        let other = journal.join("other", configuration: "b")
+        await coordinator.update()
+        #expect(!holds() && log.all.last?.hasPrefix("stands by: another watcher has a newer configuration") == true)
+        journal.end(other.writer)
+        await coordinator.update()
+        #expect(holds())
+        journal.end(own.writer)
+        await coordinator.update()
+        #expect(log.all.last?.hasPrefix("polls nothing: others have taken over") == true)
+        #expect(log.all.count { $0.contains("newer configuration") } == 1)
+    }
 }

@@ -40,6 +40,15 @@ final class SharedMemory: Sendable {
         return SharedPart(journal: self, writer: number, name: name)
     }
 
+    /// Makes a registration late, as a journal that answers nobody does.
+    func expire(_ writer: Int64) {
+        state.withLock { state in
+            for i in state.watchers.indices where state.watchers[i].number == writer {
+                state.watchers[i].left = .seconds(-1)
+            }
+        }
+    }
+
     /// Ends a registration with its leases.
     func end(_ writer: Int64) {
         state.withLock { state in

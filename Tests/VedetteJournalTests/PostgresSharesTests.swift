@@ -85,6 +85,31 @@ struct PostgresSharesTests {
         for journal in [first, second, twin] { try await journal.close() }
     }
 
+    @Test("after a pause of the server in which all registrations expired each watcher keeps its part")
+    func pause() async throws {
+        let (first, second) = (try await join("a"), try await join("b"))
+        let (mine, others) = (try shares(first), try shares(second))
+        #expect(try await mine.take([.source("x")]) == [.source("x")])
+        #expect(try await others.take([.source("y")]) == [.source("y")])
+        let connection = try Connection(server)
+        try run("update watcher set expires = clock_timestamp() - interval '5 s'")
+        // Whoever looks first finds itself and the other one, which nobody heard of for as long.
+        #expect(try await mine.watchers().map(\.name) == ["a", "b"])
+        #expect(try await others.watchers().map(\.name) == ["a", "b"])
+        #expect(try await PostgresJournalAccess(server).watchers().isEmpty, "for status both are late")
+        // A renewal that waited for the server takes nothing from the other one.
+        let own = second.writer.registration
+        try own.renew(connection, version: 0, ending: true)
+        #expect(try await others.take([.source("x")]).isEmpty)
+        #expect(try await first.commit([poll("x", events: [event(1)])])[0].events.count == 1)
+        // The next one does, when the other one still did not renew its own.
+        try own.renew(connection, version: 0, ending: true)
+        #expect(try await others.watchers().count == 1)
+        #expect(try await others.take([.source("x")]) == [.source("x")])
+        try await first.close()
+        try await second.close()
+    }
+
     @Test("polls, due times and outcomes of a source or sink that another watcher holds change nothing")
     func fences() async throws {
         let (first, second) = (try await join("a"), try await join("b"))

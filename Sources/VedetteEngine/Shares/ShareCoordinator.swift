@@ -120,14 +120,30 @@ public actor ShareCoordinator {
             let watchers = try await shares.watchers()
             let drift = ConfigurationDrift(watchers)
             let sharing = watchers.filter { $0.configuration == drift.newest?.configuration }
-            let own = sharing.first { $0.number == shares.writer }
-            try await hold(own.map { names.leases(of: $0.name, among: Set(sharing.map(\.name))) } ?? [])
-            logShare(watchers, isCurrent: own != nil)
+            let part = part(among: watchers, sharing)
+            try await hold(part == .own ? names.leases(of: shares.name, among: Set(sharing.map(\.name))) : [])
+            logShare(watchers, part)
             try await announce(drift)
             await follow()
         } catch {
             log.log(error.logLevel, "failed to divide sources and sinks with other watchers: \(error.detail)")
         }
+    }
+
+    /// Why this watcher holds what it does.
+    private enum Part {
+        /// It holds its part.
+        case own
+        /// Nothing: another watcher has a newer configuration.
+        case outdated
+        /// Nothing: other watchers took over.
+        case lost
+    }
+
+    /// - Parameter sharing: the watchers with the newest configuration.
+    private func part(among watchers: [RegisteredWatcher], _ sharing: [RegisteredWatcher]) -> Part {
+        if sharing.contains(where: { $0.number == shares.writer }) { return .own }
+        return watchers.contains { $0.number == shares.writer } ? .outdated : .lost
     }
 
     private func hold(_ leases: Set<Lease>) async throws(JournalError) {
@@ -183,22 +199,27 @@ public actor ShareCoordinator {
         await watcher.rules.followOthers()
     }
 
-    private func logShare(_ watchers: [RegisteredWatcher], isCurrent: Bool) {
+    private func logShare(_ watchers: [RegisteredWatcher], _ part: Part) {
         let sources = held.count { if case .source = $0 { true } else { false } }
         let sinks = held.count { if case .sink = $0 { true } else { false } }
         let others = watchers.filter { $0.number != shares.writer }.map { "'\($0.name)'" }.sorted()
         let beside = others.isEmpty ? "there is no other watcher" : "beside \(others.joined(separator: ", "))"
         let text =
-            isCurrent
-            ? "polls \(sources) of \(counted(names.sources.count, "source")) and delivers to \(sinks) of "
-                + "\(counted(names.sinks.count, "sink")); \(beside)"
-            : "stands by: another watcher has a newer configuration; give this one the same (\(beside))"
+            switch part {
+            case .own:
+                "polls \(sources) of \(counted(names.sources.count, "source")) and delivers to \(sinks) of "
+                    + "\(counted(names.sinks.count, "sink")); \(beside)"
+            case .outdated:
+                "stands by: another watcher has a newer configuration; give this one the same (\(beside))"
+            case .lost:
+                "polls nothing: others have taken over, since the journal did not hear of this watcher in time (\(beside))"
+            }
         let present = Set(watchers.map(\.name))
         let absent = Set(names.pinnedSources.values).union(names.pinnedSinks.values).subtracting(present).sorted()
         let pins = absent.isEmpty ? "" : "; nobody uses what is for \(absent.map { "'\($0)'" }.joined(separator: ", "))"
         let line = text + pins
         guard line != logged else { return }
         logged = line
-        log.log(isCurrent ? .notice : .warning, line)
+        log.log(part == .own ? .notice : .warning, line)
     }
 }

@@ -2,8 +2,8 @@
 
 /// One watcher's part of a journal that several watchers write at once.
 ///
-/// A watcher is registered for 15 s, which its journal renews. One that is late loses its leases to the others, and none
-/// of its commits is accepted any more.
+/// A watcher is registered for 15 s, which its journal renews. One that is late may lose its leases to the others: they
+/// delete its registration, and none of its commits is accepted any more. Until then nothing has changed for it.
 public protocol JournalShares: Sendable {
     /// The number of this watcher's registration.
     var writer: Int64 { get }
@@ -11,7 +11,8 @@ public protocol JournalShares: Sendable {
     /// The name of this watcher; see `RegisteredWatcher.name`.
     var name: String { get }
 
-    /// Reads the registered watchers, this one included.
+    /// Reads the registered watchers: this one, too, unless others have taken over from it; and those that are late, since
+    /// nobody can take what they hold.
     func watchers() async throws(JournalError) -> [RegisteredWatcher]
 
     /// Records that this watcher has another configuration now, which is then the newest.
