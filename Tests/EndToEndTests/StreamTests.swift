@@ -59,6 +59,51 @@ private let server = #"""
     sys.stdin.read()
     """#
 
+/// A server whose streams cannot be read, each in another way, until `POST /heal`: then each sends one good record and stays
+/// open. It prints its port, then one object a line, and ends with its input.
+private let brokenServer = #"""
+    import json, sys, threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    healed = threading.Event()
+    def say(**values): print(json.dumps(values), flush=True)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        def log_message(self, *arguments): pass
+
+        def do_POST(self):
+            healed.set()
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def chunk(self, body):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
+            self.wfile.flush()
+
+        def do_GET(self):
+            self.close_connection = True
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-ndjson")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            say(opened=self.path)
+            try:
+                if healed.is_set(): self.chunk(b'{"id": "good"}\n')
+                elif self.path == "/json": self.chunk(b'{"id": \n')
+                elif self.path == "/long": self.chunk(b'{"id": "%s"}\n' % (b"x" * (1 << 20)))
+                while self.path == "/endless" and not healed.is_set(): self.chunk(b"y" * (1 << 16))
+                self.rfile.read(1)
+            except OSError: pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    say(port=server.server_port)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+    """#
+
 @Suite("Streams, over the wire", .timeLimit(.minutes(10)))
 struct StreamTests {
     @Test("what a server pushes reaches the sink; a kill -9 and a cut connection leave no gap and repeat nothing")
@@ -103,6 +148,43 @@ struct StreamTests {
         #expect(try await home.status("jobs").text("connection") == nil)
         let events = try await home.events().compactMap { $0.text("data", "item", "state") }
         #expect(events == ["one", "two", "three", "four"])
+        await child.destroy()
+    }
+
+    @Test("I12: a stream whose records cannot be read is failing, once, until a record is stored, over a restart")
+    func unreadable() async throws {
+        let child = try Child("/usr/bin/env", ["python3", "-c", brokenServer])
+        let line = try await child.wait { !$0.isEmpty }[0]
+        let port = try #require(Program.object(line)?["port"] as? Int)
+        let origin = "http://127.0.0.1:\(port)"
+        let names = ["json", "long", "endless"]
+        let home = try Home()
+        let sources = names.map { "\($0): {kind: json, url: \"\(origin)/\($0)\", stream: true, every: 1s}" }
+        try home.write("sources: {\(sources.joined(separator: ", "))}")
+        let first = try await home.watcher()
+        let tail = try Child(Program.path, ["tail", "--json", "--since", "1d"] + home.places)
+        for name in names {
+            let event = try await tail.event("source.failing") { $0.text("data", "source") == name }
+            #expect(event.text("data", "error", "class") == (name == "json" ? "truncated" : "too-large"))
+            #expect(try await home.status(name)["health"] as? String == "failing")
+        }
+        #expect(await first.stop() == 0)
+        #expect(!first.text(of: .err).contains("answers again"), "\(first.text(of: .err))")
+        let second = try await home.watcher()
+        _ = try await Wire.call("POST", origin + "/heal", Data())
+        for name in names {
+            try await tail.event("source.recovered") { $0.text("data", "source") == name }
+            let status = try await home.status(name)
+            #expect(status["health"] as? String == "ok" && status.text("connection") == "open")
+        }
+        #expect(await second.stop() == 0)
+        await tail.destroy()
+        let events = try await home.events().compactMap { event in
+            event.text("type").flatMap { $0.hasPrefix("io.vedette.source") ? $0 : nil }
+        }
+        #expect(
+            events.sorted()
+                == ["failing", "recovered"].flatMap { Array(repeating: "io.vedette.source.\($0)", count: 3) })
         await child.destroy()
     }
 

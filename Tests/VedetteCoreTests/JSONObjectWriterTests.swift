@@ -46,7 +46,8 @@ struct JSONObjectWriterTests {
         head.emptiness = .init(polls: 2, since: Timestamp(milliseconds: 11))
         head.states = ["Ready": 2, "Starting": 1]
         full.snapshot = head
-        _ = full.health.pollFailed(.timeout, detail: "no answer", fails: 1, at: Timestamp(milliseconds: 12))
+        _ = full.health.pollFailed(
+            .timeout, detail: "no answer", isUnreadable: true, fails: 1, at: Timestamp(milliseconds: 12))
         (full.due, full.notBefore, full.urlDigest) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: 2), 3)
         full.connection = .polled("why")
         var open = SourceRecord(name: "a")

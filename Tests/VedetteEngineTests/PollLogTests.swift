@@ -48,6 +48,15 @@ struct PollLogTests {
         #expect(shown(end("a", before: well, after: well)) == [])
     }
 
+    @Test("a connection that was opened while its source fails says nothing in the log, except in a run's first poll")
+    func opened() {
+        var log = PollLog()
+        log.start(["a"])
+        let opened = end("a", before: failing(2), after: failing(2))
+        #expect(log.lines(of: opened) == [.init(level: .warning, text: "a: timeout: no answer in 1 s (p-1)")])
+        #expect(log.lines(of: opened) == [.init(level: .debug, text: "a: still failing: timeout (p-1)")])
+    }
+
     @Test("the first polls of a run are told one by one, baselines as such; a later one only when verbose")
     func first() {
         var log = PollLog()

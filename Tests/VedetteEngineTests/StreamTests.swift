@@ -118,7 +118,8 @@ struct StreamTests {
     }
 
     @Test(
-        "a silent connection is a failed poll; reconnects back off as polls do, and the first that opens is a recovery")
+        "a silent connection is a failed poll; reconnects back off as polls do, and one that lasts ten seconds is a recovery"
+    )
     func silent() async throws {
         let world = World([Self.streaming()])
         let streams = (0..<2).map { _ in FakeRecords() }
@@ -133,8 +134,143 @@ struct StreamTests {
             #expect(attempts == 3)
             world.fetcher.serve(url("a"), streams[1])
             try await world.advance(.seconds(60)) { streams[1].isIdle }
-            #expect(await Self.short(world) == ["failing ", "recovered "])
+            // A status line is no success.
+            #expect(await Self.short(world) == ["failing "])
+            try await world.advance(.seconds(10)) { await Self.short(world) == ["failing ", "recovered "] }
             #expect(await world.journal.records["a"]?.connection == .open)
+        }
+    }
+
+    @Test("a stored record is a recovery at once where none was unreadable, and keep-alive bytes confirm it then")
+    func stored() async throws {
+        let (world, stream) = (World([Self.streaming()]), FakeRecords())
+        world.fetcher.fail(url("a"), FetchError(.refused, "nobody listens"))
+        try await world.run {
+            try await world.advance(.seconds(60)) { await Self.short(world) == ["failing "] }
+            world.fetcher.serve(url("a"), stream)
+            try await world.advance(.seconds(60)) { stream.isIdle }
+            world.clock.advance(.seconds(2))
+            // So early, bytes that keep the connection alive prove nothing.
+            stream.push()
+            try await until { stream.isIdle }
+            #expect(await Self.short(world) == ["failing "])
+            stream.push("1=a")
+            try await until { await Self.short(world) == ["failing ", "recovered ", "appeared 1=a"] }
+            let good = await world.journal.records["a"]?.health.lastPollAt
+            world.clock.advance(.seconds(2))
+            stream.push()
+            try await until { stream.isIdle }
+            #expect(await world.watcher.record(of: "a")?.health.lastPollAt != good)
+        }
+    }
+
+    /// Opens connections one after the other, of which each pushes an unreadable record.
+    /// - Parameter use: called with each connection once its reader waits.
+    private static func spoil(
+        _ world: World, _ count: Int, _ use: (FakeRecords) async throws -> Void
+    ) async throws {
+        for number in 1...count {
+            let stream = FakeRecords()
+            world.fetcher.serve(url("a"), stream)
+            try await world.advance(.seconds(600)) { stream.isIdle }
+            try await use(stream)
+            stream.push("<html>")
+            try await until { await world.journal.records["a"]?.health.failures == number }
+        }
+    }
+
+    @Test("a server whose records cannot be read is failing however often it is connected to, with growing pauses")
+    func unreadableOnly() async throws {
+        let world = World([Self.streaming()])
+        try await world.run {
+            try await Self.spoil(world, 8) { _ in }
+            #expect(await Self.short(world) == ["failing "])
+            let record = await world.journal.records["a"]
+            #expect(record?.health.isUnreadable == true && record?.health.problem?.failure == "wrong-type")
+            // The seventh pause is up to 3 s and 384 s.
+            let longest = PollInterval(every: .seconds(3)).delay(failures: 8, random: 1)
+            let next = record?.due.map { $0.seconds(since: world.clock.now().wall) } ?? 0
+            #expect(next > 3 && next <= longest.inSeconds)
+        }
+        #expect(!world.log.all.contains { $0.contains("answers again") })
+    }
+
+    @Test("a server with one unreadable record every eleven seconds is failing, and only a stored record ends that")
+    func unreadableLater() async throws {
+        let (journal, clock) = (FakeJournal(), ManualClock())
+        let world = World([Self.streaming()], journal: journal, clock: clock)
+        try await world.run {
+            try await Self.spoil(world, 4) { stream in
+                for _ in 0..<11 {
+                    world.clock.advance(.seconds(1))
+                    stream.push()
+                    try await until { stream.isIdle }
+                }
+            }
+            #expect(await Self.short(world) == ["failing "])
+        }
+        // A restart does not forget it.
+        let (next, stream) = (World([Self.streaming()], journal: journal, clock: clock), FakeRecords())
+        next.fetcher.serve(url("a"), stream)
+        try await next.run {
+            try await next.advance(.seconds(600)) { stream.isIdle }
+            next.clock.advance(.seconds(20))
+            stream.push()
+            try await until { stream.isIdle }
+            #expect(await Self.short(next) == ["failing "])
+            stream.push("1=a")
+            try await until { await Self.short(next) == ["failing ", "recovered ", "appeared 1=a"] }
+        }
+    }
+
+    @Test("good records before an unreadable one are stored and announced, and end no failure while that goes on")
+    func unreadableAfterGood() async throws {
+        let world = World([Self.streaming()])
+        try await world.run {
+            try await Self.spoil(world, 4) { stream in
+                // Every connection begins with what is there already.
+                stream.push("1=a")
+                try await until { stream.isIdle }
+            }
+            #expect(await Self.short(world) == ["appeared 1=a", "failing "])
+            let stream = FakeRecords()
+            world.fetcher.serve(url("a"), stream)
+            try await world.advance(.seconds(600)) { stream.isIdle }
+            stream.push("1=a", "2=b")
+            try await until { stream.isIdle }
+            #expect(await Self.short(world) == ["appeared 1=a", "failing ", "appeared 2=b"])
+            try await world.advance(.seconds(10)) { await world.journal.events.count == 4 }
+            #expect(await Self.short(world).last == "recovered ")
+        }
+    }
+
+    @Test("an orderly end behind a stored record ends a failure, without one it ends none")
+    func orderlyEnd() async throws {
+        let world = World([Self.streaming()])
+        try await world.run {
+            try await Self.spoil(world, 3) { _ in }
+            for record in [nil, "1=a"] {
+                #expect(await Self.short(world) == ["failing "])
+                let stream = FakeRecords()
+                world.fetcher.serve(url("a"), stream)
+                if let record { stream.push(record) }
+                stream.end()
+                try await world.advance(.seconds(600)) { stream.isClosed }
+            }
+            try await until { await Self.short(world) == ["failing ", "appeared 1=a", "recovered "] }
+        }
+    }
+
+    @Test("a source that fails while its connection is open and brings nothing becomes stale")
+    func staleWhileOpen() async throws {
+        let (world, stream) = (World([Self.streaming()]), FakeRecords())
+        try await world.run {
+            try await Self.spoil(world, 1) { _ in }
+            world.fetcher.serve(url("a"), stream)
+            try await world.advance(.seconds(60)) { stream.isIdle }
+            world.clock.advance(.seconds(3700))
+            stream.push()
+            try await until { await Self.short(world) == ["stale "] }
         }
     }
 

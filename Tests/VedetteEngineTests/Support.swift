@@ -196,6 +196,8 @@ extension Watcher {
     /// Every source is being polled or waits for a slot.
     var isNothingScheduled: Bool { schedule.nextPoll == nil }
     var slowOrigins: Set<String> { network.slowOrigins }
+    /// The record in memory, which may not be written yet.
+    func record(of source: String) -> SourceRecord? { schedule[source]?.record }
 }
 
 struct NeverHappened: Error {}

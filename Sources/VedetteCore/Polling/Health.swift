@@ -16,12 +16,19 @@ public struct Health: Sendable, Hashable {
     public var lastPollAt: Timestamp?
     /// Of the last poll, if it failed.
     public var problem: Event.Problem?
+    /// What the server sent could not be read, in a failed poll since the last good one: only what is read ends that.
+    public var isUnreadable = false
 
     public init() {}
 
-    /// - Parameter fails: consecutive failures that make the source `failing`; a wrong password or pin needs one.
-    public mutating func pollFailed(_ failure: Failure, detail: String, fails: Int, at now: Timestamp) -> DraftEvent? {
+    /// - Parameters:
+    ///   - isUnreadable: the server sent something that cannot be read.
+    ///   - fails: consecutive failures that make the source `failing`; a wrong password or pin needs one.
+    public mutating func pollFailed(
+        _ failure: Failure, detail: String, isUnreadable: Bool = false, fails: Int, at now: Timestamp
+    ) -> DraftEvent? {
         failures += 1
+        self.isUnreadable = self.isUnreadable || isUnreadable
         lastPollAt = now
         failingSince = failingSince ?? now
         problem = Event.Problem(failure: failure.rawValue, detail: detail)
@@ -47,9 +54,14 @@ public struct Health: Sendable, Hashable {
 
     /// Returns a `stale` event, once, when there was no good poll for ten intervals and at least an hour.
     public mutating func becameStale(every: Duration, at now: Timestamp) -> DraftEvent? {
-        guard let staleAt = staleAt(every: every), staleAt <= now else { return nil }
+        guard isStaleDue(every: every, at: now) else { return nil }
         isStale = true
         return DraftEvent(.stale, error: problem)
+    }
+
+    /// Whether there was no good poll for so long, and no event says so yet.
+    public func isStaleDue(every: Duration, at now: Timestamp) -> Bool {
+        staleAt(every: every).map { $0 <= now } ?? false
     }
 
     /// Returns the events of time that passed without a poll.
@@ -85,12 +97,23 @@ public struct Health: Sendable, Hashable {
         return at < notBefore ? at : nil
     }
 
-    public mutating func pollSucceeded(at now: Timestamp) -> DraftEvent? {
+    /// Whether that proves that the source works (I12).
+    public func isGood(after evidence: PollEvidence) -> Bool {
+        switch evidence {
+        case .nothing: false
+        case .connection: !isUnreadable
+        case .content: true
+        }
+    }
+
+    /// Ends the failure where the poll proves that what failed works again.
+    public mutating func pollSucceeded(_ evidence: PollEvidence = .content, at now: Timestamp) -> DraftEvent? {
+        guard isGood(after: evidence) else { return nil }
         let wasReported = isFailing || isStale
         var past = problem
         past?.lasted = failingSince.map { max(0, now.seconds(since: $0)) }
         (failures, lastPollAt, problem) = (0, now, nil)
-        (isStale, failingSince) = (false, nil)
+        (isStale, failingSince, isUnreadable) = (false, nil, false)
         guard wasReported else { return nil }
         isFailing = false
         return DraftEvent(.recovered, error: past)

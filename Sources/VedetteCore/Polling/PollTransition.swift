@@ -40,8 +40,13 @@ public struct PollTransition: Sendable {
         (self.connection, interval) = (connection, reconnect.map { PollInterval(every: $0) } ?? source.interval)
     }
 
-    public mutating func failed(_ failure: Failure, detail: String, retryAfter: Duration?) {
-        if let event = record.health.pollFailed(failure, detail: detail, fails: source.fails, at: now) {
+    /// - Parameter isUnreadable: the server sent something that cannot be read.
+    public mutating func failed(
+        _ failure: Failure, detail: String, isUnreadable: Bool = false, retryAfter: Duration?
+    ) {
+        if let event = record.health.pollFailed(
+            failure, detail: detail, isUnreadable: isUnreadable, fails: source.fails, at: now)
+        {
             events.append(event)
         }
         if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
@@ -78,14 +83,18 @@ public struct PollTransition: Sendable {
     }
 
     /// - Parameter stored: the rows of the snapshot, when absences wait for a second good poll.
-    public mutating func unchanged(_ validators: Validators, stored: [String: StoredItem], freshFor: Duration?) {
+    public mutating func unchanged(
+        _ validators: Validators, stored: [String: StoredItem], freshFor: Duration?, evidence: PollEvidence = .content
+    ) {
         guard let snapshot = record.snapshot else { return }
         let absent = stored.values.filter { $0.absentSince != nil }
         let difference = Differ(source: source, now: now).confirm(snapshot, pending: absent, validators: validators)
-        read(difference, freshFor: freshFor)
+        read(difference, freshFor: freshFor, evidence: evidence)
     }
 
-    public mutating func read(_ difference: Difference, freshFor: Duration?, retryAfter: Duration? = nil) {
+    public mutating func read(
+        _ difference: Difference, freshFor: Duration?, retryAfter: Duration? = nil, evidence: PollEvidence = .content
+    ) {
         let old = record.snapshot
         isDeferrable =
             difference.changesNothing && record.health.failures == 0 && retryAfter == nil
@@ -93,14 +102,16 @@ public struct PollTransition: Sendable {
             && old?.emptiness == difference.head.emptiness && old?.pendingAbsences == difference.head.pendingAbsences
             && old?.isWhole == difference.head.isWhole && old?.hasOtherKeys == difference.head.hasOtherKeys
             && old?.resume == difference.head.resume
-        if let event = record.health.pollSucceeded(at: now) { events.append(event) }
+        if let event = record.health.pollSucceeded(evidence, at: now) { events.append(event) }
         events += difference.events
         (writes, deletions, isNewBaseline) = (difference.writes, difference.deletions, difference.isNewBaseline)
         refresh(difference)
         entered = difference.entered.isEmpty ? [] : writes.filter { difference.entered.contains($0.key) }
         record.snapshot = difference.head
         schedule(
-            after: interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
+            after: record.health.failures > 0
+                ? interval.delay(failures: record.health.failures, random: random.fraction())
+                : interval.delay(states: difference.head.states, freshFor: freshFor, random: random.fraction()))
         wait(retryAfter)
     }
 
@@ -112,10 +123,13 @@ public struct PollTransition: Sendable {
         refreshes += difference.refreshes
     }
 
-    /// A connection was opened: the source answers. What it shows is not known yet.
-    public mutating func opened() {
-        isDeferrable = record.health.failures == 0
-        if let event = record.health.pollSucceeded(at: now) { events.append(event) }
+    /// A connection is open.
+    /// - Parameter evidence: what it proves by now.
+    public mutating func opened(_ evidence: PollEvidence) {
+        let failures = record.health.failures
+        if let event = record.health.pollSucceeded(evidence, at: now) { events.append(event) }
+        if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
+        isDeferrable = events.isEmpty && record.health.failures == failures
         schedule(after: interval.delay(states: [:], freshFor: nil, random: random.fraction()))
         record.notBefore = nil
     }

@@ -103,9 +103,10 @@ extension PollMeter.Outcome {
     /// - Parameter isIgnored: whether the result counts for nothing, since this machine is offline.
     init?(_ outcome: PollResult.Outcome, isIgnored: Bool) {
         switch outcome {
-        case .cancelled: return nil
+        // A connection that was opened is no poll yet.
+        case .cancelled, .opened: return nil
         case _ where isIgnored: self = .offline
-        case .unchanged, .opened: self = .unchanged
+        case .unchanged: self = .unchanged
         case .read: self = .read
         case .unconfirmed: self = .unconfirmed
         case .failed, .expired: self = .failed

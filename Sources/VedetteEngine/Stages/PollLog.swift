@@ -28,6 +28,8 @@ struct PollLog {
         var isBaseline: Bool
 
         var isFailed: Bool { after.problem != nil }
+        /// It proved nothing that ends the failure before it.
+        fileprivate var isInconclusive: Bool { after.failures > 0 && after.failures == before.failures }
 
         fileprivate var count: String { counted(items ?? 0, "item") }
         fileprivate var change: String { events > 0 ? counted(events, "event") : "unchanged" }
@@ -76,6 +78,10 @@ struct PollLog {
 
     private static func failure(_ poll: End, isFirst: Bool) -> Line {
         let problem = poll.after.problem
+        guard !poll.isInconclusive || isFirst else {
+            return Line(
+                level: .debug, text: "\(poll.source): still failing: \(problem?.failure ?? "") (\(poll.id))")
+        }
         // The cause of a later failure often differs in nothing but a number. Each run logs what it found failing.
         let isKnown = !isFirst && poll.before.problem?.failure == problem?.failure
         return Line(

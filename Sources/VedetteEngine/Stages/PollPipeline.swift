@@ -248,8 +248,9 @@ final class PollPipeline {
         case .cancelled: return
         case .failed(let failure, let detail):
             if failure == .unauthorized { refreshSecrets(of: source) }
-            transition.failed(failure, detail: detail, retryAfter: result.retryAfter)
-        case .opened: transition.opened()
+            transition.failed(
+                failure, detail: detail, isUnreadable: result.isUnreadable, retryAfter: result.retryAfter)
+        case .opened: transition.opened(result.evidence)
         case .expired:
             transition.resumeExpired(isListed: source.source.stream?.initial != nil)
             dependencies.log.log(
@@ -258,9 +259,11 @@ final class PollPipeline {
             transition.unconfirmed(retryAfter: result.retryAfter)
             dependencies.log.log(.info, fields, "\(name): \(detail) (\(poll))")
         case .unchanged(let validators):
-            transition.unchanged(validators, stored: stored, freshFor: result.freshFor)
+            transition.unchanged(
+                validators, stored: stored, freshFor: result.freshFor, evidence: result.evidence)
         case .read(let difference):
-            transition.read(difference, freshFor: result.freshFor, retryAfter: result.retryAfter)
+            transition.read(
+                difference, freshFor: result.freshFor, retryAfter: result.retryAfter, evidence: result.evidence)
             if let line = PollLog.unannounced(difference.unannounced, of: name, poll) {
                 dependencies.log.log(line.level, line.text)
             }

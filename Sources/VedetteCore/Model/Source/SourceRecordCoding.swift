@@ -120,6 +120,7 @@ extension Health {
         writer.member("last_poll", lastPollAt?.milliseconds)
         writer.member("failure", problem?.failure)
         writer.member("detail", problem?.detail)
+        if isUnreadable { writer.member("unreadable", true) }
     }
 
     fileprivate init(json: JSON?) {
@@ -132,6 +133,7 @@ extension Health {
         problem = json?["failure"]?.string.map {
             Event.Problem(failure: $0, detail: json?["detail"]?.string ?? "")
         }
+        isUnreadable = json?["unreadable"] == .bool(true)
     }
 }
 

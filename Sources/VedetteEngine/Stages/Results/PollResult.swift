@@ -12,7 +12,7 @@ struct PollResult: Sendable {
         case unconfirmed(String)
         case failed(Failure, detail: String)
         case cancelled
-        /// A stream was opened: its server answers, and has shown nothing yet.
+        /// The connection of a stream is open. `evidence` tells what that proves by now.
         case opened
         /// The server no longer has what followed the resume id of a stream.
         case expired
@@ -35,8 +35,12 @@ struct PollResult: Sendable {
     var wasAnswered = false
     /// The answers of its items' links, for the next poll; nil when no link was followed.
     var links: LinkCache?
-    /// Further records have arrived that are not part of it, so it confirms nothing about other items.
+    /// Further records have arrived that are not part of it, or none yet, so it confirms nothing about other items.
     var isPartial = false
+    /// What it proves about the source.
+    var evidence = PollEvidence.content
+    /// It failed since the server sent something that cannot be read.
+    var isUnreadable = false
 
     init(_ outcome: Outcome, freshFor: Duration? = nil, retryAfter: Duration? = nil) {
         (self.outcome, self.freshFor, self.retryAfter) = (outcome, freshFor, retryAfter)
@@ -45,10 +49,19 @@ struct PollResult: Sendable {
     init(_ error: FetchError) {
         self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
         unanswered = error
+        isUnreadable = error.failure == .tooLarge || error.failure == .encoding
     }
 
     init(_ error: ReadError) {
         self.init(error.failure == .cancelled ? .cancelled : .failed(error.failure, detail: error.detail))
+        isUnreadable = error.failure != .cancelled && error.failure != .memory && error.failure != .configuration
+    }
+
+    /// Returns the same result, which proves that.
+    func with(_ evidence: PollEvidence) -> PollResult {
+        var result = self
+        result.evidence = evidence
+        return result
     }
 
     /// The source was seen as it is: what waits for that is confirmed.

@@ -215,8 +215,10 @@ extension PollStages {
         return .success((collected, hasEnded))
     }
 
-    /// Waits for records, at most until the deadline.
-    private func next(of stream: OpenStream, before deadline: BootTime) async -> Result<RecordBatch?, FetchError> {
+    /// Waits for records.
+    /// - Parameter deadline: an empty batch is returned then; nil waits on.
+    func next(of stream: OpenStream, before deadline: BootTime?) async -> Result<RecordBatch?, FetchError> {
+        guard let deadline else { return await next(of: stream) }
         let timer = Task { [clock] in
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             stream.records.interrupt()
@@ -225,7 +227,7 @@ extension PollStages {
         return await next(of: stream)
     }
 
-    func next(of stream: OpenStream) async -> Result<RecordBatch?, FetchError> {
+    private func next(of stream: OpenStream) async -> Result<RecordBatch?, FetchError> {
         do throws(FetchError) {
             return .success(try await stream.records.next())
         } catch {

@@ -8,8 +8,6 @@ struct StreamPoll {
     static let reconnect = Duration.seconds(3)
     /// The bounds of what a server may ask for instead.
     static let retry = Duration.seconds(1)...Duration.seconds(86_400)
-    /// A response that ends sooner was no stream: the source is polled at its interval.
-    private static let shortest = Duration.seconds(10)
     /// Bytes that only keep the connection alive count as a good poll, at most this often.
     private static let alivePause = Duration.seconds(1)
 
@@ -23,14 +21,14 @@ struct StreamPoll {
     /// How the source is read.
     let connection: SourceRecord.Connection?
     private var lastGood: BootTime
-    private let openedAt: BootTime
+    private var progress: ConnectionProgress
 
     init(_ pipeline: PollPipeline, _ poll: Poll, _ stream: OpenStream) {
         (self.pipeline, source, self.stream) = (pipeline, poll.source, stream)
         connection = poll.start.lane == .streams ? .open : poll.start.polled.map { .polled($0) }
         (clock, lane, memory) = (poll.stages.clock, poll.stages.lane, poll.stages.memory)
-        openedAt = clock.now().boot
-        lastGood = openedAt
+        lastGood = clock.now().boot
+        progress = ConnectionProgress(openedAt: lastGood)
     }
 
     private var settings: StreamSettings { source.source.stream ?? StreamSettings() }
@@ -43,22 +41,23 @@ struct StreamPoll {
         let lists = settings.initial != nil && !stream.isResumed
         let stages = pipeline.stages(of: source, lane, memory)
         if !lists {
-            let result: PollResult
-            if stages.comparableSnapshot == nil {
-                let resume = stages.resume
-                let differ = Differ(source: source.source, now: clock.now().wall)
-                result = PollResult(
-                    .read(differ.emptyBaseline(resume: resume, replaces: source.record.snapshot != nil)))
-            } else {
-                result = PollResult(.opened)
-            }
-            try await store(result)
+            try await store(opening(stages), .nothing)
             guard !isOver else { return }
             if isKept { return try await follow() }
             return try await readOnce(stages, lists: false)
         }
         try await readOnce(stages, lists: true)
         if isKept, !isOver, source.record.connection == .open { try await follow() }
+    }
+
+    /// The result of a connection that was opened: the items are those of the snapshot, or none.
+    private func opening(_ stages: PollStages) -> PollResult {
+        guard stages.comparableSnapshot == nil else { return PollResult(.opened) }
+        let differ = Differ(source: source.source, now: clock.now().wall)
+        var result = PollResult(
+            .read(differ.emptyBaseline(resume: stages.resume, replaces: source.record.snapshot != nil)))
+        result.isPartial = true
+        return result
     }
 
     /// Whether what is read no longer counts.
@@ -72,11 +71,17 @@ struct StreamPoll {
         let pause = lists ? settings.initial ?? PollStages.briefPause : PollStages.briefPause
         let time = isKept ? stages.limits.time : PollStages.briefTime
         switch await stages.collect(stream, pause: pause, time: time, isBrief: !isKept) {
-        case .failure(let stop): try await store(stop.result)
+        case .failure(let stop): try await store(stop.result, .nothing)
         case .success((let collected, let hasEnded)):
+            let isStored = !collected.changes.isEmpty || isNew(collected.resume)
             var result = lists ? try await compare(collected) : try await merge(collected.changes)
             result.warnings = collected.warnings
-            try await store(result)
+            progress.hasStored = progress.hasStored || isStored
+            // A brief connection is read as a whole.
+            let evidence =
+                isKept || isStored
+                ? progress.evidence(at: clock.now().boot, isComplete: hasEnded || !isKept) : .connection
+            try await store(result, evidence)
             if hasEnded, isKept { pipeline.streamEnded(source, next: nextConnection) }
         }
     }
@@ -99,12 +104,19 @@ struct StreamPoll {
     private mutating func follow() async throws(JournalError) {
         while !isOver {
             let stages = pipeline.stages(of: source, lane, memory)
-            switch await stages.next(of: stream) {
-            case .failure(let error): return try await store(PollResult(error))
+            let now = clock.now().boot
+            let deadline = needsProof ? progress.deadline(after: now) : nil
+            switch await stages.next(of: stream, before: deadline) {
+            case .failure(let error): return try await store(PollResult(error), .nothing)
             case .success(nil):
+                try await prove(progress.evidence(at: clock.now().boot, isComplete: true))
                 return pipeline.streamEnded(source, next: nextConnection)
             case .success(let batch?) where batch.records.isEmpty:
-                if !batch.isInterrupted { try await keepAlive() }
+                if batch.isInterrupted {
+                    try await prove(progress.evidence(at: clock.now().boot))
+                } else {
+                    try await keepAlive()
+                }
             case .success(let batch?):
                 // Held until the last commit of the batch.
                 defer { memory?.release() }
@@ -120,23 +132,26 @@ struct StreamPoll {
             }
         }
         // The pipeline notes that the poll was cancelled.
-        try await store(PollResult(.cancelled))
+        try await store(PollResult(.cancelled), .nothing)
     }
 
     private mutating func take(_ reading: RecordReading) async throws(JournalError) {
-        let isNew = reading.changes.resume.map { $0 != source.record.snapshot?.resume } ?? false
-        if !reading.changes.isEmpty || isNew {
+        if !reading.changes.isEmpty || isNew(reading.changes.resume) {
             var result = try await merge(reading.changes)
             (result.warnings, result.isPartial) = (reading.warnings, !reading.rest.isEmpty)
-            try await store(result)
+            // Not yet, while a record behind it in the batch may be unreadable.
+            if reading.rest.isEmpty { progress.hasStored = true }
+            try await store(result, reading.rest.isEmpty ? progress.evidence(at: clock.now().boot) : .nothing)
             lastGood = clock.now().boot
         } else {
             try await keepAlive()
         }
         guard !isOver else { return }
-        if reading.isExpired { return try await store(PollResult(.expired)) }
-        if let failure = reading.failure { try await store(PollResult(failure)) }
+        if reading.isExpired { return try await store(PollResult(.expired), .nothing) }
+        if let failure = reading.failure { try await store(PollResult(failure), .nothing) }
     }
+
+    private func isNew(_ resume: String?) -> Bool { resume.map { $0 != source.record.snapshot?.resume } ?? false }
 
     private func merge(_ changes: RecordChanges) async throws(JournalError) -> PollResult {
         let stages = pipeline.stages(of: source, lane, memory)
@@ -146,21 +161,36 @@ struct StreamPoll {
         return PollResult(.read(await stages.merge(snapshot, stored, changes)))
     }
 
-    /// The connection is alive: what it showed still holds.
+    /// The connection is alive: where the source works, what it showed still holds.
     private mutating func keepAlive() async throws(JournalError) {
-        let now = clock.now().boot
-        guard lastGood.advanced(by: StreamPoll.alivePause) <= now else { return }
-        lastGood = now
-        if source.record.snapshot?.emptiness != nil {
-            try await store(try await compare(CollectedRecords()))
+        let now = clock.now()
+        guard lastGood.advanced(by: StreamPoll.alivePause) <= now.boot else { return }
+        lastGood = now.boot
+        let evidence = progress.evidence(at: now.boot)
+        if !source.record.health.isGood(after: evidence) {
+            // An open connection has no poll that would show that the source became stale.
+            if source.record.health.isStaleDue(every: source.source.interval.every, at: now.wall) {
+                try await store(PollResult(.opened), .nothing)
+            }
+        } else if source.record.snapshot?.emptiness != nil {
+            try await store(try await compare(CollectedRecords()), evidence)
         } else {
-            try await store(PollResult(.unchanged(Validators())))
+            try await store(PollResult(.unchanged(Validators())), evidence)
         }
+    }
+
+    /// Whether the source failed before, or was never read.
+    private var needsProof: Bool { source.record.health.failures > 0 || source.record.health.lastPollAt == nil }
+
+    /// Stores that the source works, where the connection proves it.
+    private func prove(_ evidence: PollEvidence) async throws(JournalError) {
+        guard needsProof, source.record.health.isGood(after: evidence) else { return }
+        try await store(PollResult(.opened), evidence)
     }
 
     // MARK: Ends
 
-    private func store(_ result: PollResult) async throws(JournalError) {
+    private func store(_ result: PollResult, _ evidence: PollEvidence) async throws(JournalError) {
         let isClosed =
             switch result.outcome {
             case .failed, .expired, .cancelled: true
@@ -169,7 +199,7 @@ struct StreamPoll {
         let plan = ConnectionPlan(
             connection: isClosed && isKept ? nil : connection,
             reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
-        try await pipeline.store(result, of: source, pipeline.stages(of: source, lane, memory), plan)
+        try await pipeline.store(result.with(evidence), of: source, pipeline.stages(of: source, lane, memory), plan)
     }
 
     private var retry: Duration? {
@@ -180,7 +210,6 @@ struct StreamPoll {
     private var nextConnection: Duration {
         if let retry { return retry }
         let every = source.source.interval.every
-        let isShort = clock.now().boot < openedAt.advanced(by: StreamPoll.shortest)
-        return isShort ? every : min(StreamPoll.reconnect, every)
+        return progress.isLong(at: clock.now().boot) ? min(StreamPoll.reconnect, every) : every
     }
 }
