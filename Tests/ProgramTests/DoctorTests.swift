@@ -182,6 +182,20 @@ struct DoctorTests {
         #expect(opened(.newer) == [.failure("journal", "words")] && opened(.corrupt).severities == [.failure])
     }
 
+    @Test("a source that its server has moved for good is a warning until the configuration has another address")
+    func moved() {
+        var facts = JournalFacts()
+        facts.moves = [
+            .init(source: "a", address: "https://b.example/new", urlDigest: 1),
+            .init(source: "b", address: "https://b.example/new", urlDigest: 2),
+        ]
+        let findings = JournalCheck(
+            facts: .success(facts), sources: ["a", "b"], sinks: [], addresses: ["a": 1, "b": 3]
+        ).findings
+        #expect(findings.severities == [.ok, .warning])
+        #expect(findings.text.contains("source a") && findings.text.contains("https://b.example/new"))
+    }
+
     @Test("paused sinks, waiting and dead deliveries and failing sources are reported with the command that helps")
     func troubles() {
         let paused = journal { $0.pending = [.init(sink: "s", pending: 3, pause: "401")] }

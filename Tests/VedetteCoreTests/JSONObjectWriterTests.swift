@@ -49,7 +49,7 @@ struct JSONObjectWriterTests {
         _ = full.health.pollFailed(
             .timeout, detail: "no answer", isUnreadable: true, fails: 1, at: Timestamp(milliseconds: 12))
         (full.due, full.notBefore, full.urlDigest) = (Timestamp(milliseconds: 1), Timestamp(milliseconds: 2), 3)
-        full.connection = .polled("why")
+        (full.connection, full.movedTo) = (.polled("why"), "https://b.example/new")
         var open = SourceRecord(name: "a")
         open.connection = .open
         for record in [full, open, SourceRecord(name: "a")] {

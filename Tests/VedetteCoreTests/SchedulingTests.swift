@@ -183,7 +183,7 @@ struct SchedulingTests {
 
     @Test(
         "a failure that only a person can repair is failing at once",
-        arguments: [Failure.unauthorized, .forbidden, .tlsPin])
+        arguments: [Failure.unauthorized, .forbidden, .gone, .tlsPin])
     func needsPerson(failure: Failure) {
         var health = Health()
         #expect(health.pollFailed(failure, detail: "", fails: 3, at: at(1))?.kind == .failing)

@@ -55,7 +55,7 @@ public enum Failure: String, Sendable, Hashable, CaseIterable {
     /// Whether only a person can end it, so that one failed poll makes the source `failing`.
     public var needsPerson: Bool {
         switch self {
-        case .unauthorized, .forbidden, .tlsPin: true
+        case .unauthorized, .forbidden, .gone, .tlsPin: true
         default: false
         }
     }

@@ -23,7 +23,7 @@ public struct Health: Sendable, Hashable {
 
     /// - Parameters:
     ///   - isUnreadable: the server sent something that cannot be read.
-    ///   - fails: consecutive failures that make the source `failing`; a wrong password or pin needs one.
+    ///   - fails: consecutive failures that make the source `failing`; what only a person can end needs one.
     public mutating func pollFailed(
         _ failure: Failure, detail: String, isUnreadable: Bool = false, fails: Int, at now: Timestamp
     ) -> DraftEvent? {

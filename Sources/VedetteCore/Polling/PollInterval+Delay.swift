@@ -6,6 +6,8 @@ extension PollInterval {
     static let longestBackoff = Duration.seconds(3600)
     /// The shortest delay between two polls of a source while the machine is offline.
     public static let shortestOffline = Duration.seconds(15)
+    /// The shortest delay after 410: the server says that the resource is gone for good (RFC 9110 §15.5.11).
+    static let ofGone = Duration.seconds(86_400)
 
     /// After a good poll: `every`, or `while`'s while an item is in transition; slowed by the server's freshness where
     /// the user wrote no interval; jittered by 10 % either way, so that sources spread.
@@ -37,7 +39,8 @@ extension PollInterval {
 
     /// The longest that a stored due time may lie ahead, whatever the wall clock did meanwhile.
     public func longestDelay(_ health: Health) -> Duration {
-        let backoff = health.failures > 0 ? PollInterval.longestBackoff : .zero
+        let isGone = health.problem?.failure == Failure.gone.rawValue
+        let backoff = isGone ? PollInterval.ofGone : health.failures > 0 ? PollInterval.longestBackoff : .zero
         let usual = max(every, whileEvery ?? .zero)
         return (isExplicit ? usual : max(usual, .seconds(86_400))) * (1 + PollInterval.jitter) + backoff
     }

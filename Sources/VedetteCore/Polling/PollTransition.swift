@@ -50,7 +50,8 @@ public struct PollTransition: Sendable {
             events.append(event)
         }
         if let event = record.health.becameStale(every: source.interval.every, at: now) { events.append(event) }
-        schedule(after: interval.delay(failures: record.health.failures, random: random.fraction()))
+        let delay = interval.delay(failures: record.health.failures, random: random.fraction())
+        schedule(after: failure == .gone ? max(delay, PollInterval.ofGone) : delay)
         wait(retryAfter)
     }
 
@@ -143,6 +144,10 @@ public struct PollTransition: Sendable {
         let detail = "the server no longer has what followed the last record, so records may be missing"
         events.append(DraftEvent(.suspect, error: .init(failure: Failure.pageGap.rawValue, detail: detail)))
     }
+
+    /// Notes where permanent redirects of a good response led.
+    /// - Parameter address: nil when the server redirects no more.
+    public mutating func moved(to address: String?) { record.movedTo = address }
 
     /// An open connection has no due time.
     private mutating func schedule(after delay: Duration) {

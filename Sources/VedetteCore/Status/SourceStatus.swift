@@ -24,15 +24,20 @@ public struct SourceStatus: Sendable {
     public let every: Duration
     /// Whether the server's certificate is not verified.
     public let isInsecure: Bool
+    /// The digest of the URL that is configured; nil when that is unknown.
+    public let urlDigest: UInt64?
     /// What the journal holds; nil when it was never polled.
     public let record: SourceRecord?
     /// Whether it works.
     public let health: Health
 
     /// Creates the status of a source.
-    public init(name: String, kindName: String, every: Duration, isInsecure: Bool, record: SourceRecord?) {
+    public init(
+        name: String, kindName: String, every: Duration, isInsecure: Bool, urlDigest: UInt64? = nil,
+        record: SourceRecord?
+    ) {
         (self.name, self.kindName, self.every) = (name, kindName, every)
-        (self.isInsecure, self.record) = (isInsecure, record)
+        (self.isInsecure, self.urlDigest, self.record) = (isInsecure, urlDigest, record)
         health = SourceStatus.health(of: record)
     }
 
@@ -41,12 +46,13 @@ public struct SourceStatus: Sendable {
     public init(_ source: Source, _ record: SourceRecord?) {
         self.init(
             name: source.name, kindName: source.kindName, every: source.interval.every,
-            isInsecure: source.server.tls.insecure, record: record)
+            isInsecure: source.server.tls.insecure, urlDigest: source.urlDigest, record: record)
     }
 
     /// Returns the status of the same source with another record.
     func with(_ record: SourceRecord?) -> SourceStatus {
-        SourceStatus(name: name, kindName: kindName, every: every, isInsecure: isInsecure, record: record)
+        SourceStatus(
+            name: name, kindName: kindName, every: every, isInsecure: isInsecure, urlDigest: urlDigest, record: record)
     }
 
     private static func health(of record: SourceRecord?) -> Health {
@@ -68,6 +74,9 @@ public struct SourceStatus: Sendable {
             .joined(separator: ", ")
     }
 
+    /// The address to which the server has moved the source for good, until the configuration has another one.
+    public var movedTo: String? { record?.urlDigest == urlDigest ? record?.movedTo : nil }
+
     /// How long entries that were not announced are a remark.
     private static let recent = Duration.seconds(7 * 86_400)
 
@@ -75,6 +84,7 @@ public struct SourceStatus: Sendable {
     public func remarks(now: Timestamp) -> [String] {
         var remarks: [String] = []
         if isInsecure { remarks.append("TLS is not checked (insecure)") }
+        if let movedTo { remarks.append("moved for good to \(movedTo); write that address into the configuration") }
         if case .polled(let reason) = record?.connection { remarks.append("polled, since \(reason)") }
         if let unannounced = record?.snapshot?.unannounced, unannounced.at.advanced(by: SourceStatus.recent) > now {
             remarks.append("\(unannounced.count) older than the window, not announced; last '\(unannounced.last)'")

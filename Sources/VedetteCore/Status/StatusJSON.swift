@@ -71,6 +71,7 @@ extension StatusFacts {
             "error": (record?.health.problem).map {
                 .members(["class": .string($0.failure), "detail": .string($0.detail)])
             },
+            "movedTo": source.movedTo.map(JSON.string),
             "unannounced": (record?.snapshot?.unannounced).map {
                 .members(["count": .number($0.count), "last": .string($0.last), "at": .string($0.at.rfc3339)])
             },

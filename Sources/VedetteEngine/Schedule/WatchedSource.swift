@@ -91,14 +91,16 @@ final class WatchedSource {
             (record.due, record.health.lastPollAt) = (nil, now.wall)
         }
         // As after a reload: the delays that another URL asked for do not hold for this one.
-        if let digest = record.urlDigest, digest != source.urlDigest { (record.due, record.notBefore) = (nil, nil) }
+        if let digest = record.urlDigest, digest != source.urlDigest {
+            (record.due, record.notBefore, record.movedTo) = (nil, nil, nil)
+        }
         take(record, at: now)
     }
 
     /// Makes it due at once.
     func restart() {
         record.due = nil
-        if hasMoved { record.notBefore = nil }
+        if hasMoved { (record.notBefore, record.movedTo) = (nil, nil) }
     }
 
     /// Delays its next poll.

@@ -76,6 +76,14 @@ struct PollLog {
                 + "\(titles.joined(separator: ", ")) (\(poll))")
     }
 
+    /// Returns the line about a source that its server has moved for good; nil when that is known.
+    static func move(from old: String?, to new: String?, of source: String) -> Line? {
+        guard let new, new != old else { return nil }
+        return Line(
+            level: .warning,
+            text: "\(source): its server has moved it for good to \(new); write that address into the configuration")
+    }
+
     private static func failure(_ poll: End, isFirst: Bool) -> Line {
         let problem = poll.after.problem
         guard !poll.isInconclusive || isFirst else {

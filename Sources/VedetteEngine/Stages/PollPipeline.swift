@@ -250,7 +250,9 @@ final class PollPipeline {
             if failure == .unauthorized { refreshSecrets(of: source) }
             transition.failed(
                 failure, detail: detail, isUnreadable: result.isUnreadable, retryAfter: result.retryAfter)
-        case .opened: transition.opened(result.evidence)
+        case .opened:
+            transition.opened(result.evidence)
+            transition.moved(to: result.movedTo)
         case .expired:
             transition.resumeExpired(isListed: source.source.stream?.initial != nil)
             dependencies.log.log(
@@ -261,9 +263,11 @@ final class PollPipeline {
         case .unchanged(let validators):
             transition.unchanged(
                 validators, stored: stored, freshFor: result.freshFor, evidence: result.evidence)
+            transition.moved(to: result.movedTo)
         case .read(let difference):
             transition.read(
                 difference, freshFor: result.freshFor, retryAfter: result.retryAfter, evidence: result.evidence)
+            transition.moved(to: result.movedTo)
             if let line = PollLog.unannounced(difference.unannounced, of: name, poll) {
                 dependencies.log.log(line.level, line.text)
             }
@@ -324,7 +328,8 @@ final class PollPipeline {
         let end = PollLog.End(
             source: name, id: poll, before: source.record.health, after: record.health, items: record.snapshot?.count,
             events: transition.events.count, isBaseline: isBaseline)
-        for line in pollLog.lines(of: end) {
+        let moved = PollLog.move(from: source.record.movedTo, to: record.movedTo, of: name)
+        for line in pollLog.lines(of: end) + (moved.map { [$0] } ?? []) {
             dependencies.log.log(line.level, LogFields(source: name, poll: poll), line.text)
         }
     }

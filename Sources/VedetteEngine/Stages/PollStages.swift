@@ -83,16 +83,25 @@ struct PollStages: Sendable {
                 return nil
             }
             if let records = response.records {
-                let redactor = source.server.redactor(for: response)
-                return .stream(OpenStream(records, response, isResumed: resume != nil, redactor))
+                return .stream(
+                    OpenStream(
+                        records, response, movedTo: movedTo(response, from: first.request), isResumed: resume != nil,
+                        source.server.redactor(for: response)))
             }
             if response.status == 410, source.stream != nil, resume != nil { return .ended(PollResult(.expired)) }
             if let end = end(of: response, to: first.request) { return .ended(end) }
             return .response(
                 FirstResponse(
                     response: response, template: prepared.template, requestDigest: prepared.digest,
-                    startedAt: startedAt))
+                    startedAt: startedAt, movedTo: movedTo(response, from: first.request)))
         }
+    }
+
+    /// Where permanent redirects led, as it is stored and shown; nil for none.
+    private func movedTo(_ response: Response, from request: Request) -> String? {
+        guard let target = response.movedTo else { return nil }
+        let address = MovedAddress.text(target, asked: request.url, configured: source.url)
+        return address.map { source.server.redactor(for: response)?.redacted($0) ?? $0 }
     }
 
     /// Sends a request and waits.
@@ -112,7 +121,8 @@ struct PollStages: Sendable {
         let isExpected = response.status == 304 ? !request.validators.isEmpty : request.knownDigest != nil
         if response.isUnchanged, isExpected {
             return PollResult(
-                .unchanged(source.validators(of: response, at: clock.now().wall)), freshFor: response.headers.freshFor)
+                .unchanged(source.validators(of: response, at: clock.now().wall)), freshFor: response.headers.freshFor
+            ).with(movedTo: movedTo(response, from: request))
         }
         return failure(of: response, method: request.method)
     }
@@ -203,6 +213,7 @@ struct PollStages: Sendable {
         }
         var items = ReadItems(observation: observation, stored: stored, gap: gap, freshFor: reading.freshFor)
         (items.warnings, items.links) = (reading.warnings + linked.warnings, linked.cache)
+        items.movedTo = first.movedTo
         // Over several pages items come twice because entries move while they are read.
         if reading.paginator.pages == 1, reading.paginator.repeats > 0 {
             let times = counted(reading.paginator.repeats, "item")
@@ -306,7 +317,7 @@ struct PollStages: Sendable {
             if let gap = items.gap { difference.events.append(DraftEvent(.suspect, error: gap)) }
             var result = PollResult(.read(difference), freshFor: items.freshFor, retryAfter: items.retryAfter)
             (result.warnings, result.links, result.unanswered) = (items.warnings, items.links, items.unanswered)
-            return result
+            return result.with(movedTo: items.movedTo)
         }
     }
 

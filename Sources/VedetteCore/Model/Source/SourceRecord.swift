@@ -17,6 +17,8 @@ public struct SourceRecord: Sendable, Hashable {
     public var urlDigest: UInt64?
     /// How a source with a stream is read at present; nil for a source without one, and between two connections.
     public var connection: Connection?
+    /// The address to which the server has moved the source for good, without a secret; nil for none.
+    public var movedTo: String?
 
     /// How a source with a stream is read.
     public enum Connection: Sendable, Hashable {

@@ -12,6 +12,7 @@ extension SourceRecord {
         writer.member("not_before", notBefore?.milliseconds)
         writer.member("url", urlDigest.map(Int64.init(bitPattern:)))
         if let connection { writer.object("connection", connection.write) }
+        writer.member("moved_to", movedTo)
         return writer.finished()
     }
 
@@ -24,6 +25,7 @@ extension SourceRecord {
         notBefore = Timestamp(json: json["not_before"])
         urlDigest = json["url"]?.bits
         connection = json["connection"].flatMap(Connection.init(json:))
+        movedTo = json["moved_to"]?.string
     }
 }
 

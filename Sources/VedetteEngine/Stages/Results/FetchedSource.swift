@@ -24,4 +24,6 @@ struct FirstResponse: Sendable {
     /// Identifies the request, so that its validators are sent with no other.
     var requestDigest: UInt64
     var startedAt: BootTime
+    /// Where permanent redirects led; nil for none.
+    var movedTo: String?
 }

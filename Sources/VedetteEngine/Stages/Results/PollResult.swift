@@ -39,6 +39,8 @@ struct PollResult: Sendable {
     var isPartial = false
     /// What it proves about the source.
     var evidence = PollEvidence.content
+    /// Where permanent redirects led, of a good poll; nil for none.
+    var movedTo: String?
     /// It failed since the server sent something that cannot be read.
     var isUnreadable = false
 
@@ -57,12 +59,15 @@ struct PollResult: Sendable {
         isUnreadable = error.failure != .cancelled && error.failure != .memory && error.failure != .configuration
     }
 
-    /// Returns the same result, which proves that.
-    func with(_ evidence: PollEvidence) -> PollResult {
+    /// Returns the same result of a connection.
+    func with(_ evidence: PollEvidence, movedTo: String?) -> PollResult {
         var result = self
-        result.evidence = evidence
+        (result.evidence, result.movedTo) = (evidence, movedTo)
         return result
     }
+
+    /// Returns the same result of a response that permanent redirects led to.
+    func with(movedTo: String?) -> PollResult { with(evidence, movedTo: movedTo) }
 
     /// The source was seen as it is: what waits for that is confirmed.
     var isGood: Bool {

@@ -19,4 +19,6 @@ struct ReadItems: Sendable {
     var retryAfter: Duration?
     var unanswered: FetchError?
     var links: LinkCache?
+    /// Where permanent redirects led; nil for none.
+    var movedTo: String?
 }

@@ -10,11 +10,16 @@ struct OpenStream: Sendable {
     let url: String
     /// Finds secrets in what the server sends.
     let redactor: SecretRedactor?
+    /// Where permanent redirects led; nil for none.
+    let movedTo: String?
     /// Whether the server was asked to go on behind an id.
     let isResumed: Bool
 
-    init(_ records: any RecordStream, _ response: Response, isResumed: Bool, _ redactor: SecretRedactor?) {
-        (self.records, headers, url) = (records, response.headers, response.url)
+    init(
+        _ records: any RecordStream, _ response: Response, movedTo: String?, isResumed: Bool,
+        _ redactor: SecretRedactor?
+    ) {
+        (self.records, headers, url, self.movedTo) = (records, response.headers, response.url, movedTo)
         (self.isResumed, self.redactor) = (isResumed, redactor)
     }
 }

@@ -199,7 +199,8 @@ struct StreamPoll {
         let plan = ConnectionPlan(
             connection: isClosed && isKept ? nil : connection,
             reconnect: isClosed && isKept ? retry ?? min(StreamPoll.reconnect, source.source.interval.every) : nil)
-        try await pipeline.store(result.with(evidence), of: source, pipeline.stages(of: source, lane, memory), plan)
+        try await pipeline.store(
+            result.with(evidence, movedTo: stream.movedTo), of: source, pipeline.stages(of: source, lane, memory), plan)
     }
 
     private var retry: Duration? {

@@ -26,10 +26,19 @@ struct JournalFacts: Sendable {
         var isSuspect = false
     }
 
+    /// A source that its server has moved for good.
+    struct Move: Sendable, Hashable {
+        var source: String
+        var address: String
+        /// Of the URL that the server redirects.
+        var urlDigest: UInt64?
+    }
+
     var integrity = IntegrityResult.sound
     var lastSeq: Int64 = 0
     var pending: [PendingCount] = []
     var problems: [JournalProblem] = []
+    var moves: [Move] = []
     var silences = 0
 
     /// Bound of the whole check: reading every page of a large journal takes long.
@@ -40,7 +49,11 @@ struct JournalFacts: Sendable {
         var facts = JournalFacts()
         facts.lastSeq = try await reader.lastSeq()
         for count in try await reader.sinkCounts() { facts.pending.append(try await pending(count, reader)) }
-        facts.problems = try await reader.sourceRecords().compactMap(JournalProblem.init)
+        let records = try await reader.sourceRecords()
+        facts.problems = records.compactMap(JournalProblem.init)
+        facts.moves = records.compactMap { record in
+            record.movedTo.map { Move(source: record.name, address: $0, urlDigest: record.urlDigest) }
+        }
         facts.silences = try await reader.silences().filter { !$0.isOver(at: now) }.count
         facts.integrity = try await integrity(of: reader)
         return facts
@@ -87,6 +100,8 @@ struct JournalCheck {
     /// The names in the configuration; findings about others are left out.
     let sources: Set<String>
     let sinks: Set<String>
+    /// The digests of the URLs of these sources.
+    var addresses: [String: UInt64] = [:]
 
     var findings: [Finding] {
         let facts: JournalFacts
@@ -108,7 +123,8 @@ struct JournalCheck {
             facts.silences > 0
             ? [Finding.ok("silences", "\(counted(facts.silences, "silence")) in force; `vedette silences` lists them")]
             : []
-        return integrity(facts) + problems(facts) + facts.pending.filter { sinks.contains($0.sink) }.flatMap(pending)
+        return integrity(facts) + problems(facts) + moves(facts)
+            + facts.pending.filter { sinks.contains($0.sink) }.flatMap(pending)
             + silences
     }
 
@@ -144,6 +160,14 @@ struct JournalCheck {
         }
         return failing.bounded(to: JournalCheck.most, "sources", remedy: "`vedette status` lists them")
             + suspect.bounded(to: JournalCheck.most, "sources", remedy: "`vedette status` lists them")
+    }
+
+    private func moves(_ facts: JournalFacts) -> [Finding] {
+        facts.moves.filter { $0.urlDigest != nil && addresses[$0.source] == $0.urlDigest }.map { move in
+            Finding.warning(
+                "source \(move.source)", "its server has moved it for good to \(move.address)",
+                remedy: "write that address into the configuration")
+        }.bounded(to: JournalCheck.most, "sources", remedy: "`vedette status` lists them")
     }
 
     private func pending(_ pending: JournalFacts.PendingCount) -> [Finding] {

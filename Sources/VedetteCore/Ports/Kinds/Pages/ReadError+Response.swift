@@ -28,6 +28,7 @@ extension ReadError {
             case .unauthorized: "; check user and password"
             case .forbidden: "; these credentials may not read it"
             case .notFound: "; check the path"
+            case .gone: ": it is gone for good; it is asked once a day until the source is removed or has another url"
             case .redirect: "; write the new address as the source's url"
             default: ""
             }
