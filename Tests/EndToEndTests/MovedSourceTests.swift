@@ -45,7 +45,7 @@ struct MovedSourceTests {
         let moved = "\(origin)/new?page=1"
         try await watcher.wait(for: .err) { lines in
             lines.contains { $0.contains("old: its server has moved it for good to \(moved)") }
-                && lines.contains { $0.contains("gone: the server answered 410: it is gone for good") }
+                && lines.contains { $0.contains("gone: the server answered 410; it is gone for good") }
         }
         #expect(await watcher.stop() == 0)
         let status = try await home.vedette("status", "old")

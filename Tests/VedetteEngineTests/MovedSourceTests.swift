@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -85,7 +85,7 @@ struct MovedSourceTests {
         for name in ["a", "b"] {
             let record = await journal.records[name]
             #expect(record?.health.isFailing == true)
-            #expect(record?.health.problem?.detail.contains("410: it is gone for good") == true)
+            #expect(record?.health.problem?.detail.contains("410; it is gone for good") == true)
             #expect(record?.due.map { $0 >= clock.now().wall.advanced(by: .seconds(86_000)) } == true)
         }
         let next = World([source("a"), stream], journal: journal, clock: clock)

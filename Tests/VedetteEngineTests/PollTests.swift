@@ -198,6 +198,18 @@ struct PollTests {
         #expect(await events(world) == (5...9).map { "appeared e\($0)" })
     }
 
+    @Test("what a server says when it refuses is told with the failure, without secrets")
+    func refusal() async throws {
+        let server = Server(name: "s", credentials: .bearer(Secret("correct-horse")))
+        let world = World([source("a", server: server)])
+        world.fetcher.serve(url("a"), "!no\n correct-horse", status: 403)
+        try await world.watcher.restore()
+        let detail = "the server answered 403: \"no [secret]\"; these credentials may not read it"
+        #expect(await poll(world) == .failed(source: "a", detail: detail))
+        world.fetcher.serve(url("a"), "<html>", status: 404)
+        #expect(await poll(world) == .failed(source: "a", detail: "the server answered 404; check the path"))
+    }
+
     @Test("case 35: an entry that leaves a window and comes back is no news")
     func comesBack() async throws {
         let world = World([source("w", mode: .window)])

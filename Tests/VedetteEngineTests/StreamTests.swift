@@ -2,6 +2,7 @@
 
 import Testing
 import VedetteCore
+import VedetteTestSupport
 
 @testable import VedetteEngine
 
@@ -156,6 +157,7 @@ struct StreamTests {
             #expect(await Self.short(world) == ["failing "])
             stream.push("1=a")
             try await until { await Self.short(world) == ["failing ", "recovered ", "appeared 1=a"] }
+            try await until { stream.isIdle }
             let good = await world.journal.records["a"]?.health.lastPollAt
             world.clock.advance(.seconds(2))
             stream.push()

@@ -34,6 +34,11 @@ struct LineKind: SourceKind {
         return [link.name: .text(String(decoding: page.bytes, as: UTF8.self))]
     }
 
+    /// A text behind `!`.
+    func refusal(in page: PageBody) -> String? {
+        page.bytes.first == UInt8(ascii: "!") ? String(decoding: page.bytes.dropFirst(), as: UTF8.self) : nil
+    }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let text = String(decoding: page.bytes, as: UTF8.self)
         guard !text.hasPrefix("<") else { throw ReadError(.wrongType, "HTML where lines were asked for") }

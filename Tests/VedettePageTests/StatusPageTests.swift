@@ -211,6 +211,22 @@ struct PageTests {
         #expect(!html.contains(">1 s ago<"), "\(html)")
     }
 
+    @Test("the page of a source names the address to which its server has moved it, until it is configured")
+    func moved() async throws {
+        var lab = source("lab")
+        var record = SourceRecord(name: "lab")
+        (record.urlDigest, record.movedTo) = (lab.urlDigest, "https://b.example/new")
+        _ = try journal.commit([PollRecord(record: record)], within: .none)
+        func text(_ source: Source) async throws -> String {
+            let facts = ConfigurationFacts(
+                sources: [source], sinks: [], rules: [], editedAt: Timestamp(milliseconds: 0))
+            return try await get(page(facts), "/sources/lab").text
+        }
+        #expect(try await text(lab).contains("moved for good to https://b.example/new"))
+        lab.url = "https://b.example/new"
+        #expect(try await !text(lab).contains("moved for good"))
+    }
+
     @Test("the page of a source draws how long its last polls took")
     func durations() async throws {
         let facts = ConfigurationFacts(

@@ -131,7 +131,10 @@ struct PollStages: Sendable {
     func failure(of response: Response, method: String) -> PollResult? {
         // A command that prints nothing has succeeded; whether that is a document its kind decides.
         let mayBeEmpty = CommandURL.arguments(source.url) != nil
-        return ReadError(response, method: method, mayBeEmpty: mayBeEmpty).map { error in
+        let error = ReadError(
+            response, method: method, server: source.server, words: source.refusal(in: response),
+            mayBeEmpty: mayBeEmpty)
+        return error.map { error in
             PollResult(
                 .failed(error.failure, detail: error.detail),
                 retryAfter: response.headers.retryAfter(at: clock.now().wall))

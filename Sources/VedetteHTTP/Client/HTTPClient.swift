@@ -194,10 +194,13 @@ public actor HTTPClient: Fetcher {
         var microseconds: Int64 = 0
         while true {
             microseconds += raw.microseconds
+            // A new value may replace the one that was sent.
+            let sent = raw.status >= 400 ? cookieValues(of: hop) : []
             if raw.setsCookies, let session = hop.session { store(raw.headers, from: hop, in: session) }
             guard request.redirects > 0, let next = try hop.redirect(raw) else {
                 var response = try await HTTPClient.response(raw, hop)
                 response.movedTo = movedTo
+                response.cookies = raw.status >= 400 ? sent + cookieValues(of: hop) : []
                 response.elapsed = .microseconds(microseconds)
                 return response
             }
@@ -241,6 +244,8 @@ public actor HTTPClient: Fetcher {
     static func immediateResponse(_ raw: RawResponse, _ hop: RedirectHop) -> Result<Response, FetchError>? {
         let mayRedirect = hop.request.redirects > 0 && (300..<400).contains(raw.status) && raw.status != 304
         guard !mayRedirect, raw.encoding == nil || raw.body.count <= maximumDecodedOnLoop else { return nil }
+        // A refusal may repeat the cookies of its session, which `follow` names.
+        guard raw.status < 400 || hop.session == nil else { return nil }
         return Result { () throws(FetchError) in try response(raw, hop, decoded: nil) }
     }
 

@@ -38,6 +38,17 @@ extension HTTPClient {
         if cookieWrites[session] == nil { cookieWrites[session] = Task { await write(session) } }
     }
 
+    /// Returns the values of the cookies that a hop sends.
+    func cookieValues(of hop: RedirectHop) -> [Secret] {
+        guard let session = hop.session,
+            let header = jars[session]?.header(
+                for: hop.url, now: Timestamp(milliseconds: KernelClock.wall.milliseconds))
+        else { return [] }
+        return header.split(separator: ";").compactMap { pair in
+            pair.firstIndex(of: "=").map { Secret(String(pair[pair.index(after: $0)...])) }
+        }
+    }
+
     /// Writes one jar after another, so that an older one never replaces a newer one.
     private func write(_ session: String) async {
         while let jar = jars[session], jar.isChanged {

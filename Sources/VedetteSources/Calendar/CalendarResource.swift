@@ -66,6 +66,8 @@ struct CalendarResource: SourceKind {
         return template
     }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.xml]) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let now = Int(page.receivedAt.milliseconds / 1000)
         do throws(DocumentError) {

@@ -106,6 +106,8 @@ struct CloudBurst: SourceKind {
         }
     }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.json]) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         var items: [Item] = []
         let (url, reader) = (page.url, JSONReader(columns: Column.allCases.map(\.path)))

@@ -64,6 +64,8 @@ struct Connections: SourceKind {
         WebURL(url)?.parameter(name).flatMap { Timestamp(rfc3339: $0) }
     }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.xml, .json]) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         var read =
             query.isStream

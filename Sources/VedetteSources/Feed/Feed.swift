@@ -58,6 +58,8 @@ struct Feed: SourceKind {
         return RequestTemplate(url: base, headers: [Header("Accept", accept)])
     }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.xml]) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         if FeedJSON.isJSON(page.bytes) { return try FeedJSON.read(&page, options) }
         let handler = FeedHandler(url: page.url, options: options, receivedAt: page.receivedAt)

@@ -105,6 +105,8 @@ struct JSONResource: SourceKind {
 
     func request(base: String, context: PollContext) -> RequestTemplate { request.template(base) }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.json]) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let reader = JSONReader(
             items: items, itemsAreMembers: itemsAreMembers, columns: columns.paths, document: document,

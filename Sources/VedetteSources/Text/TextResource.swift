@@ -54,6 +54,8 @@ struct TextResource: SourceKind {
         RequestTemplate(url: base, headers: [Header("Accept", "text/plain, */*;q=0.5")])
     }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, []) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let text: String
         do throws(DocumentError) {

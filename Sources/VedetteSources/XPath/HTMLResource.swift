@@ -68,6 +68,8 @@ struct HTMLResource: SourceKind {
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, []) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         do {
             let tree = try rows.reader.html(page.bytes, charset: page.headers.charset, mustEnd: mustEnd)

@@ -38,6 +38,8 @@ struct XMLResource: SourceKind {
 
     func request(base: String, context: PollContext) -> RequestTemplate { rows.request.template(base) }
 
+    func refusal(in page: PageBody) -> String? { ErrorDocument.text(of: page, [.xml]) }
+
     func read(_ page: inout PageBody) throws(ReadError) -> Page {
         let url = WebURL(page.url)
         do {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import VedetteCore
+import VedetteEngine
+import VedetteSources
 
 /// The address that is probed, with its settings.
 struct ProbeTarget {
@@ -169,7 +171,8 @@ struct ProbeTarget {
     private func check(_ response: Response) throws {
         let isGood = (200..<300).contains(response.status) || kind == "http"
         if !isGood {
-            throw Exit(.unavailable, "\(shown) answers \(response.status)\(hint(response.status))")
+            let words = refusal(in: response).map { ": \"\($0)\"" } ?? ""
+            throw Exit(.unavailable, "\(shown) answers \(response.status)\(words)\(hint(response.status))")
         }
         if response.body.isEmpty, kind != "http" {
             throw Exit(
@@ -179,12 +182,23 @@ struct ProbeTarget {
         }
     }
 
+    /// What the server says in the body; nil for nothing.
+    private func refusal(in response: Response) -> String? {
+        let page = PageBody(bytes: response.body, headers: response.headers, url: response.url)
+        let named = kind.flatMap { kind in KindRegistry.sourceKinds.first { $0.name == kind } }
+        let text = (try? named?.make(Options())).flatMap { $0 }?.refusal(in: page) ?? ErrorDocument.text(of: page)
+        return text.flatMap { ServerWords.shown($0, (server ?? Server(name: "")).redactor(for: response)) }
+    }
+
     /// Returns what the user may try next.
     private func hint(_ status: Int) -> String {
         switch (status, server) {
-        case (401, nil), (403, nil):
-            "; write a server with its password into the configuration, and name it with --server"
-        case (401, let server?), (403, let server?): "; check the password of the server '\(server.name)'"
+        case (401, nil): "; write a server with its password into the configuration, and name it with --server"
+        case (403, nil):
+            "; many servers refuse a User-Agent that they do not know: say --user-agent; others want a server's "
+                + "password: name it with --server"
+        case (401, let server?), (403, let server?):
+            Failure(status: status).flatMap { ReadError.remedy(of: $0, server) }.map { "; \($0)" } ?? ""
         case (404, _), (410, _):
             (WebURL(url).map { $0.path.isEmpty || $0.path == "/" } == true && kind == nil
                 ? "; name the page or resource below it, or with --kind what is there: cloudburst and connections know "

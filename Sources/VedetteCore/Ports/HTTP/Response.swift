@@ -27,6 +27,8 @@ public struct Response: Sendable {
     public var isFromPrivate = false
     /// The granted token that the request carried (OAuth 2), which the server may repeat.
     public var token: Secret?
+    /// The values of the session's cookies, which the server may repeat; only of a refusal (a status of 400 or more).
+    public var cookies: [Secret] = []
     /// The records that the server pushes, in place of a body; nil for a complete body.
     public var records: (any RecordStream)?
     /// Keeps the body's share of the memory for responses (I8) until the response is released.

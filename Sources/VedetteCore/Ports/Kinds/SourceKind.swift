@@ -24,6 +24,9 @@ public protocol SourceKind: Sendable {
     func request(base: String, context: PollContext) -> RequestTemplate
     /// Reads one complete page. The body may be changed (a JSON reader appends padding).
     func read(_ page: inout PageBody) throws(ReadError) -> Page
+    /// Reads what the server says in the body of a response that refuses the request, as the kind's protocol defines it, in
+    /// any length; nil for a body that is no such document.
+    func refusal(in page: PageBody) -> String?
     /// A `jq` program that transforms every body before it is read; nil for none.
     var jqProgram: String? { get }
     /// Returns the resources that an item links to and that have further values of it.
@@ -47,6 +50,8 @@ extension SourceKind {
     public var measureNames: Set<String> { [] }
     /// Only the server knows.
     public var stateNames: StateNames? { nil }
+    /// No words.
+    public func refusal(in page: PageBody) -> String? { nil }
     /// No program.
     public var jqProgram: String? { nil }
     /// No links.

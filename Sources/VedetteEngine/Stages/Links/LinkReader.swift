@@ -98,7 +98,10 @@ struct LinkReader: Sendable {
                 links, response, with: kind, requestBuilder.source.server.redactor(for: response),
                 at: clock.now().wall)
         }
-        let sentence = ReadError(status: response.status, failure).detail
+        let source = requestBuilder.source
+        let sentence = ReadError(
+            status: response.status, failure, server: source.server, words: source.refusal(in: response)
+        ).detail
         let retryAfter = response.headers.retryAfter(at: clock.now().wall).map(PollInterval.clamped(retryAfter:))
         let blocked = retryAfter.flatMap { time in WebURL(link.url).map { (origin: $0.origin, time: time) } }
         return .failed(links, "failed to read \(link.name): \(sentence)", blocked: blocked)
