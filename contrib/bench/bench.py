@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import calendars
 import flood
 import hostile
 import readers
@@ -344,6 +345,24 @@ def besieged(options):
                                               "met" if met else "MISSED"))
 
 
+def expanded(options):
+    """The calendars are few bytes; without a bound each holds a processor, or a lock, for minutes."""
+    for kind in (calendars.One, calendars.Two):
+        store = kind(options.work)
+        try:
+            seen = calendars.measure(options.vedette, store)
+        finally:
+            store.close()
+        ends = ", ".join("not within %d s" % calendars.PATIENCE if s is None else "%.1f s" % s for s in seen.ending) or "-"
+        print("\nRow 12  three calendars that take long to expand, %s\n  latest poll of %d other sources: %.1f s late (target < 1)\n"
+              "  %d messages on stdout in %d s, longest pause %.1f s\n  ended by SIGTERM in: %s (target < 10 s); ended by themselves: %s\n%s\n  %s" % (
+                  store.name, len(seen.late), seen.latest, seen.messages, calendars.SECONDS, seen.pause, ends,
+                  ", ".join(map(str, seen.ended)) or "none", "\n".join("  %s: %s" % pair for pair in seen.reasons.items()),
+                  "met" if seen.is_met else "MISSED"))
+        sys.stdout.flush()
+        summary.add("Row 12  calendars, %s" % store.name, "s late", seen.latest, None, None, "< 1", seen.is_met)
+
+
 def flooded(options):
     seen = flood.measure(options.vedette, options.work)
     times = ", ".join("%s %.0f ms (at most %.0f)" % (command, statistics.median(values) * 1000, max(values) * 1000)
@@ -523,6 +542,7 @@ def main():
             outward(options, bench, rows)
         if "12" in rows:
             besieged(options)
+            expanded(options)
         if "13" in rows:
             flooded(options)
         if "14" in rows:

@@ -233,9 +233,9 @@ class Watcher:
         self.log.close()
 
 
-def start_notified(vedette, work, name, text, state=None):
+def start_notified(vedette, work, name, text, state=None, output=subprocess.DEVNULL):
     """`vedette run` on these sources, and a function that waits until it says READY=1 (sd_notify(3)). A second start of that name goes
-    on with the state of the first, which `state` puts in another place."""
+    on with the state of the first, which `state` puts in another place. Its standard output goes to `output`."""
     directory = os.path.join(work, name)
     os.makedirs(os.path.join(directory, "config"), exist_ok=True)
     with open(os.path.join(directory, "config", "bench.yaml"), "w") as file:
@@ -247,7 +247,7 @@ def start_notified(vedette, work, name, text, state=None):
     listener.bind(address)
     process = subprocess.Popen(
         bound([vedette, "run", "--config", os.path.join(directory, "config"), "--state", state or os.path.join(directory, "state")], "KILL"),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(os.path.join(directory, "log"), "a"),
+        stdin=subprocess.DEVNULL, stdout=output, stderr=open(os.path.join(directory, "log"), "a"),
         env=dict(os.environ, NOTIFY_SOCKET=address))
 
     def ready(seconds):
