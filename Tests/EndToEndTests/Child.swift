@@ -113,10 +113,10 @@ final class Child: Sendable {
         }
     }
 
-    /// Killed after so many seconds, unless cancelled before.
+    /// Killed after so many seconds, times the program's slowness, unless cancelled before.
     private func killer(after seconds: Int) -> Task<Void, any Error> {
         Task {
-            try await Task.sleep(for: .seconds(seconds))
+            try await Task.sleep(for: .seconds(seconds * Program.slowness))
             change { $0.isLate = true }
             kill(SIGKILL)
         }
@@ -135,7 +135,7 @@ final class Child: Sendable {
             let lines = lines(of: stream)
             if condition(lines) { return lines }
             if isOver {
-                let reason = isLate ? "it was killed after \(limit) s" : "it ended"
+                let reason = isLate ? "it was killed after \(limit * Program.slowness) s" : "it ended"
                 let printed = [text(of: .out), text(of: .err)].joined(separator: "\n")
                 throw Trouble("\(reason) before it printed what was waited for:\n\(printed)")
             }

@@ -13,13 +13,19 @@ enum Program {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Beside the test bundle, where the build puts it.
+    /// The program that `VEDETTE` names, such as a release binary; without it the one beside the test bundle, where the build puts
+    /// it.
     static let path: String = {
-        if let given = ProcessInfo.processInfo.environment["VEDETTE_BINARY"] { return given }
+        if let given = ProcessInfo.processInfo.environment["VEDETTE"] {
+            return given.hasPrefix("/") ? given : FileManager.default.currentDirectoryPath + "/" + given
+        }
         let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "vedette").path
         return FileManager.default.isExecutableFile(atPath: beside)
             ? beside : root.appending(path: ".build/debug/vedette").path
     }()
+
+    /// What time limits are multiplied by: `VEDETTE_SLOWNESS`, where the program runs under valgrind.
+    static let slowness = ProcessInfo.processInfo.environment["VEDETTE_SLOWNESS"].flatMap(Int.init) ?? 1
 
     struct Result: Sendable {
         var code: Int32
@@ -34,7 +40,7 @@ enum Program {
         (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
     }
 
-    /// Runs to the end; what takes longer than `limit` seconds is killed and its code is 137.
+    /// Runs to the end; what takes longer than `limit` seconds, times `slowness`, is killed and its code is 137.
     @discardableResult
     static func run(_ arguments: [String], environment: [String: String] = [:], limit: Int = 120) async throws -> Result
     {
