@@ -27,7 +27,8 @@ class Way:
         self.open.set()
         self.listener = socket.create_server((address, 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def accept(self):
         while True:
@@ -60,6 +61,8 @@ class Way:
 
     def close(self):
         self.open.set()
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.acceptor.join()
         self.listener.close()
 
 
@@ -235,7 +238,7 @@ class SharedWorld(World):
                 process.kill()
                 process.wait()
         for server in (self.source_server, self.sink_server):
-            server.socket.close()
+            server.close()
         self.close_database()
 
     def close_database(self):

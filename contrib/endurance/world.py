@@ -288,7 +288,7 @@ class World:
         if self.alive:
             self.kill()
         for server in (self.source_server, self.sink_server):
-            server.socket.close()
+            server.close()
 
 
 def wait_until(condition, seconds, pause=0.02):

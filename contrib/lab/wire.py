@@ -127,17 +127,28 @@ class Server:
 
     def __init__(self, name, app, port=0, tls=None, verbose=False, host="127.0.0.1"):
         self.name, self.app, self.tls, self.verbose = name, app, tls, verbose
-        self.accepted = 0
+        self.accepted, self.closing = 0, False
         self.socket = socket.create_server((host, port), backlog=1024)
         self.port = self.socket.getsockname()[1]
         self.url = "%s://%s:%d" % ("https" if tls else "http", host, self.port)
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self._accept, daemon=True)
+        self.acceptor.start()
+
+    def close(self):
+        """Accepts no more connections; those that are there go on until their clients leave."""
+        self.closing = True
+        self.socket.shutdown(socket.SHUT_RDWR)
+        # An accept that the kernel restarts would take the connections of whoever has the number of the descriptor by then.
+        self.acceptor.join()
+        self.socket.close()
 
     def _accept(self):
         while True:
             try:
                 sock, _ = self.socket.accept()
             except OSError as error:
+                if self.closing:
+                    return
                 # Out of file descriptors: they come back when clients leave.
                 self.note("accept: %s" % error)
                 time.sleep(0.01)
