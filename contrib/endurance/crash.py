@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 
 import faulty
 import watchers
@@ -32,6 +33,7 @@ class Scenario:
         self.injected = faulty.Faults(self.work, options.preload)
         kind = {"watchers": watchers.SharedWorld, "failover": watchers.FailoverWorld}.get(name, World)
         self.world = kind(options.vedette, self.work, faults=self.injected, **world)
+        self.world.may_end = name in MAY_END
         self.begin, self.seconds, self.lives, self.faults, self.notes = time.monotonic(), seconds, 0, 0, {}
 
     @property
@@ -41,9 +43,8 @@ class Scenario:
     # Steps that scenarios share.
 
     def baseline(self):
-        code, _, err = self.world.command("run --once")
-        if code != 0:
-            raise Trouble("the baseline ended with %d: %s" % (code, err.strip()))
+        if self.world.command("run --once") != 0:
+            raise Trouble(self.world.odd[-1])
 
     def start(self):
         """Returns when the watcher is at work, or has ended."""
@@ -56,7 +57,7 @@ class Scenario:
 
     def ensure_alive(self):
         if not self.world.alive:
-            self.world.collect(may_be_killed=True)
+            self.world.collect()
             self.start()
 
     def advance(self, every=False):
@@ -107,6 +108,7 @@ class Scenario:
                 self.must_recover("all faults stopped")
         if not self.world.alive:
             self.world.odd.append("the watcher ended with %s after all faults had stopped" % self.world.collect())
+            self.world.is_settled = False
             self.world.stop()
             return
         self.notes["fresh_after"] = round(time.monotonic() - begin, 2)
@@ -163,11 +165,11 @@ def short_life(run):
     run.start()
     wait_until(lambda: run.arrived() or not run.world.alive, 20, pause=0.005)
     if run.world.alive:
-        run.world.process.terminate()
+        run.world.terminate()
         wait_until(lambda: not run.world.alive, 12, pause=0.005)
         if run.world.alive:
             return run.world.stop(0)
-    return run.world.collect(may_be_killed=True)
+    return run.world.collect()
 
 
 def measured_calls(run, kinds):
@@ -259,6 +261,7 @@ def stops(run):
     """SIGSTOP and SIGCONT, while lists change and receivers wait."""
     run.start()
     while run.time_left > 0:
+        run.ensure_alive()
         run.advance()
         time.sleep(run.dice.uniform(0, 0.4))
         run.world.process.send_signal(signal.SIGSTOP)
@@ -273,6 +276,7 @@ def outages(run):
     """Sources and sinks fail in every way, none of them for long."""
     run.start()
     while run.time_left > 0:
+        run.ensure_alive()
         run.advance()
         run.outage()
         time.sleep(run.dice.uniform(0, 0.5))
@@ -282,6 +286,7 @@ def reloads(run):
     """Another configuration every two seconds, a broken one among them; a source and a sink come and go."""
     run.start()
     while run.time_left > 0:
+        run.ensure_alive()
         run.world.configure(run.dice.randrange(4))
         run.world.process.send_signal(signal.SIGHUP)
         run.faults += 1
@@ -341,6 +346,9 @@ def mix(run):
             run.world.kill()
 
 
+# Whose faults may end a watcher: then it says so with a code of sysexits.h, and starts anew.
+MAY_END = ("calls", "errors", "disk", "mix", "watchers", "failover")
+
 # With the share of the time that each gets.
 SCENARIOS = {"kills": (kills, 2), "calls": (calls, 6), "errors": (errors, 6), "disk": (disk, 1), "stops": (stops, 1),
              "outages": (outages, 1), "reloads": (reloads, 2), "clock": (clock, 1), "mix": (mix, 4),
@@ -369,8 +377,8 @@ def prepare(options):
 
 def report(result, options):
     """Prints what was violated, and where the evidence is."""
-    for violation in result["violations"][:10]:
-        print("    %s" % violation, flush=True)
+    for violation, times in list(Counter(result["violations"]).items())[:10]:
+        print("    %s%s" % (violation, ", %d times" % times if times > 1 else ""), flush=True)
     if result["violations"]:
         print("    state, log and configuration: %s" % result["kept"], flush=True)
     if options.json:

@@ -10,7 +10,8 @@ import subprocess
 
 CALLS = ("write", "sync", "truncate", "send")
 KILL, TEAR = 1, 2
-SIZE = 8 + 32 * len(CALLS)
+CALLS_AT = 16
+SIZE = CALLS_AT + 32 * len(CALLS)
 
 
 def compile_library(directory):
@@ -38,19 +39,25 @@ class Faults:
 
     def reset(self):
         """No fault, no call counted. The clock stays."""
-        self.page[8:SIZE] = bytes(SIZE - 8)
+        self.page[CALLS_AT:SIZE] = bytes(SIZE - CALLS_AT)
 
     def set(self, call, first, action, last=None):
         """From the `first` call of this kind since the last reset to the `last` one (default: that one alone)."""
-        at = 16 + 32 * CALLS.index(call)
+        at = CALLS_AT + 8 + 32 * CALLS.index(call)
         self.page[at:at + 24] = struct.pack("=QQQ", first, last or first, action)
 
     def fail(self, call, first, error, last=None):
         self.set(call, first, error << 8, last)
 
     def count(self, call):
-        at = 8 + 32 * CALLS.index(call)
+        at = CALLS_AT + 32 * CALLS.index(call)
         return struct.unpack("=Q", self.page[at:at + 8])[0]
+
+    def take_death(self):
+        """Whether a process died of a fault since the last call of this."""
+        died = self.page[8:CALLS_AT] != bytes(8)
+        self.page[8:CALLS_AT] = bytes(8)
+        return died
 
     def step_clock(self, seconds):
         """Puts the watcher's wall clock so far ahead of this machine's."""

@@ -96,7 +96,7 @@ class SharedWorld(World):
         except Exception:
             self.close_database()
             raise
-        self.processes, self.killed_names, self.takeovers = {}, set(), []
+        self.processes, self.asked_of, self.takeovers = {}, {}, []
         super().__init__(vedette, work, faults=faults, address=self.address)
 
     @property
@@ -118,19 +118,18 @@ class SharedWorld(World):
             text = file.read()
         for name in self.NAMES:
             own = 'watcher: %s, journal: {postgres: "%s user=vedette dbname=postgres"}, ' % (name, self.server(name))
-            os.makedirs(self.place(name), exist_ok=True)
-            path = os.path.join(self.place(name), "world.yaml")
+            os.makedirs(self.config_of(name), exist_ok=True)
+            path = os.path.join(self.config_of(name), "world.yaml")
             with open(path + ".new", "w") as file:
                 file.write(text.replace("settings: {", "settings: {" + own))
             os.replace(path + ".new", path)
 
-    def place(self, name):
+    def config_of(self, name):
         return self.config + "-" + name
 
-    def command(self, verb, *arguments, seconds=30):
-        done = subprocess.run([self.vedette, *verb.split(), "--config", self.place(self.NAMES[0]), *arguments],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
-        return done.returncode, done.stdout, done.stderr
+    @property
+    def place(self):
+        return ["--config", self.config_of(self.NAMES[0])]
 
     def retry(self, sink):
         self.revived.update(int(id) for (id,) in self.database.rows("select id from delivery where state = 'dead' and sink = '%s'" % sink))
@@ -162,29 +161,27 @@ class SharedWorld(World):
                 inside = self.network.inside(name) if self.network else []
                 with open(self.log, "a") as log:
                     self.processes[name] = subprocess.Popen(
-                        inside + ["setpriv", "--pdeathsig", "KILL", self.vedette, "run", "--config", self.place(name)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+                        inside + ["setpriv", "--pdeathsig", "KILL", self.vedette, "run", "--config", self.config_of(name)],
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, env=self.environment)
 
     def collect_one(self, name):
         process = self.processes.pop(name, None)
         if process is None:
             return None
         code = process.wait()
-        if code > 0:
-            self.odd_code(code)
-        elif code < 0 and name not in self.killed_names:
-            self.odd.append("the watcher %s ended by signal %d" % (name, -code))
-        self.killed_names.discard(name)
+        self.check_end("the watcher " + name, code, self.asked_of.pop(name, None))
         return code
 
-    def collect(self, may_be_killed=False):
+    def collect(self):
         for name in self.NAMES:
             if not self.is_alive(name):
                 self.collect_one(name)
 
     def kill_one(self, name):
-        self.killed_names.add(name)
-        self.processes[name].kill()
-        self.collect_one(name)
+        if self.is_alive(name):
+            self.asked_of[name] = signal.SIGKILL
+            self.processes[name].kill()
+        return self.collect_one(name)
 
     def has_part(self, name):
         """Whether the watcher that has the name now holds something; returns what tells when nobody holds it any more."""
@@ -201,13 +198,14 @@ class SharedWorld(World):
         process = self.processes.get(name)
         if process is None:
             return 0
-        process.terminate()
+        if self.is_alive(name):
+            self.asked_of[name] = signal.SIGTERM
+            process.terminate()
         try:
             process.wait(12)
         except subprocess.TimeoutExpired:
             self.odd.append("SIGTERM did not end the watcher %s within 12 s" % name)
-            self.killed_names.add(name)
-            process.kill()
+            return self.kill_one(name)
         code = self.collect_one(name)
         return 0 if code == 75 else code
 

@@ -176,7 +176,8 @@ class World:
         self.lists, self.receivers, self.first_items = Lists(sources, items), Receivers(), items
         self.revived = set()
         self.source_server, self.sink_server = Server("lists", self.lists, host=address), Server("receivers", self.receivers, host=address)
-        self.process, self.killed, self.odd, self.variant = None, False, [], 0
+        self.process, self.asked, self.may_end, self.odd, self.variant = None, None, False, [], 0
+        self.is_settled = True
         self.configure()
 
     def configure(self, variant=0):
@@ -218,11 +219,24 @@ class World:
 
     # The process.
 
-    def command(self, verb, *arguments, seconds=30):
-        """Runs another command beside the watcher, without faults. Returns (exit code, stdout, stderr)."""
-        done = subprocess.run([self.vedette, *verb.split(), "--config", self.config, "--state", self.state, *arguments],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
-        return done.returncode, done.stdout, done.stderr
+    @property
+    def environment(self):
+        """glibc fills memory with a pattern when it is given out and when it is freed: a value that was never written, or is read
+        after its end, cannot be right by luck."""
+        return {"MALLOC_PERTURB_": "165", **os.environ}
+
+    @property
+    def place(self):
+        """The options that name the configuration and the journal."""
+        return ["--config", self.config, "--state", self.state]
+
+    def command(self, verb, *arguments):
+        """Runs another command beside the watcher, without faults. One that fails is odd."""
+        done = subprocess.run([self.vedette, *verb.split(), *self.place, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=30, env=self.environment)
+        if done.returncode != 0:
+            self.odd.append("vedette %s ended with %s: %s" % (verb, end_of(done.returncode), done.stderr.strip()[-300:]))
+        return done.returncode
 
     def retry(self, sink):
         """`outbox retry`, which also releases dead messages a second time, after those that followed them."""
@@ -231,51 +245,55 @@ class World:
         self.command("outbox retry", "--sink", sink)
 
     def start(self):
-        command = [self.vedette, "run", "--config", self.config, "--state", self.state]
+        command = [self.vedette, "run", *self.place]
         if shutil.which("setpriv"):
             command = ["setpriv", "--pdeathsig", "KILL"] + command
-        self.killed = False
+        self.asked = None
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
-                env=dict(os.environ, **(self.faults.environment if self.faults else {})))
+                env=dict(self.environment, **(self.faults.environment if self.faults else {})))
 
     @property
     def alive(self):
         return self.process is not None and self.process.poll() is None
 
     def kill(self):
-        self.killed = True
         if self.alive:
+            self.asked = signal.SIGKILL
             self.process.kill()
-        self.collect()
+        return self.collect()
+
+    def terminate(self):
+        self.asked = signal.SIGTERM
+        self.process.terminate()
 
     def stop(self, seconds=12):
         """SIGTERM; I10 promises an end within 10 s."""
         if not self.alive:
             return self.collect()
-        self.process.terminate()
+        self.terminate()
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.odd.append("SIGTERM did not end the watcher within %d s" % seconds)
-            self.kill()
+            return self.kill()
         return self.collect()
 
-    def collect(self, may_be_killed=False):
-        """Takes the exit code of a process that ended. Only a kill of ours may be a signal."""
+    def collect(self):
+        """Takes the exit code of a process that ended."""
         if self.process is None:
             return None
         code, self.process = self.process.wait(), None
-        if code < 0 and not (code == -signal.SIGKILL and (self.killed or may_be_killed)):
-            self.odd.append("the watcher ended by signal %d" % -code)
-        elif code > 0:
-            self.odd_code(code)
+        asked = signal.SIGKILL if self.faults and self.faults.take_death() else self.asked
+        self.check_end("the watcher", code, asked)
         return code
 
-    def odd_code(self, code):
-        if code not in (69, 73, 74, 75):
-            self.odd.append("the watcher ended with code %d" % code)
+    def check_end(self, who, code, asked):
+        """An end is odd unless it is that of the signal that this process sent (`asked`), or of a fault that may end a watcher."""
+        is_ours = code == -signal.SIGKILL and asked == signal.SIGKILL or code == 0 and asked == signal.SIGTERM
+        if not is_ours and not (self.may_end and code in (69, 73, 74, 75)):
+            self.odd.append("%s ended by itself with %s" % (who, end_of(code)))
 
     def log_text(self):
         try:
@@ -289,6 +307,11 @@ class World:
             self.kill()
         for server in (self.source_server, self.sink_server):
             server.close()
+
+
+def end_of(code):
+    """A code of `subprocess`, with the signal's name."""
+    return "code %d" % code if code >= 0 else signal.Signals(-code).name
 
 
 def wait_until(condition, seconds, pause=0.02):
