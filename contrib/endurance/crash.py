@@ -60,10 +60,10 @@ class Scenario:
             self.world.collect()
             self.start()
 
-    def advance(self, every=False):
+    def advance(self, every=False, keeps_items=False):
         for n in range(self.world.lists.count):
             if every or self.dice.random() < 0.7:
-                self.world.lists.advance(n, self.dice)
+                self.world.lists.advance(n, self.dice, keeps_items=keeps_items)
 
     def arrived(self):
         """Whether the newest number of every item reached each receiver that gets every change."""
@@ -74,19 +74,28 @@ class Scenario:
     def outage(self, longest=1.5):
         if self.dice.random() < 0.5:
             n = self.dice.randrange(self.world.lists.count)
-            self.world.lists.outages.begin(n, self.dice.choice(SOURCE_OUTAGES), self.dice.uniform(0.1, longest))
+            kind = self.dice.choice(SOURCE_OUTAGES[self.world.lists.transport(n)])
+            self.world.lists.outages.begin(n, kind, self.dice.uniform(0.1, longest))
         else:
             sink = self.dice.choice(self.world.sinks)
             self.world.receivers.outages.begin(sink, self.dice.choice(SINK_OUTAGES), self.dice.uniform(0.1, longest))
         self.faults += 1
 
-    def must_recover(self, what, seconds=FRESH_WITHIN):
+    def must_recover(self, what, seconds=FRESH_WITHIN, keeps_items=False):
         """The watcher that met a fault and lives must deliver fresh events by itself."""
-        self.advance(every=True)
+        self.advance(every=True, keeps_items=keeps_items)
         if not wait_until(lambda: self.arrived() or not self.world.alive, seconds):
             self.world.odd.append("no fresh event within %d s after %s" % (seconds, what))
 
     # The end of every scenario.
+
+    def must_recover_for_good(self, what, keeps_items=False):
+        """As `must_recover`. A watcher that ends late, for the last fault, starts anew."""
+        self.must_recover(what, keeps_items=keeps_items)
+        for _ in range(self.world.LATE_ENDS):
+            if not self.world.alive:
+                self.ensure_alive()
+                self.must_recover(what, keeps_items=keeps_items)
 
     def settle(self):
         """All faults stop; then fresh events must pass, and SIGTERM must end the watcher with 0."""
@@ -101,19 +110,15 @@ class Scenario:
         for sink in self.world.sinks:  # what waits for the end of a long delay need not be waited for
             self.world.retry(sink)
         begin = time.monotonic()
-        self.must_recover("all faults stopped")
-        for _ in range(self.world.LATE_ENDS):
-            if not self.world.alive:
-                self.ensure_alive()
-                self.must_recover("all faults stopped")
+        self.must_recover_for_good("all faults stopped")
         if not self.world.alive:
             self.world.odd.append("the watcher ended with %s after all faults had stopped" % self.world.collect())
             self.world.is_settled = False
             self.world.stop()
             return
         self.notes["fresh_after"] = round(time.monotonic() - begin, 2)
-        polls = self.world.lists.polls  # two more polls of each list: what is gone is gone after the second
-        wait_until(lambda: self.world.lists.polls >= polls + 4 * self.world.lists.count, 20)
+        for _ in range(2):  # two more polls of each list: what is gone is gone after the second
+            self.must_recover_for_good("a fresh event", keeps_items=True)
         code = self.world.stop()
         if code != 0:
             self.world.odd.append("SIGTERM ended the watcher with %s" % code)
@@ -402,11 +407,16 @@ def parse():
     return options
 
 
+def events_of(result):
+    """The number of events, and of how the lists of their items are read."""
+    return "%d events (%s)" % (result["events"], ", ".join("%s %d" % pair for pair in sorted(result["transports"].items())))
+
+
 def line_of(result):
     extra = " ".join("%s=%s" % (name, result[name]) for name in ("instants", "tried", "ended_by_fault", "slowest_recovery", "rounds", "partitions", "fresh_after")
                      if name in result)
-    return "%-8s %4d lives %5d faults %6d events %6d messages %6d accepted %4d twice  %s  %s" % (
-        result["scenario"], result["lives"], result["faults"], result["events"], result["messages"], result["accepted"],
+    return "%-8s %4d lives %5d faults  %s %6d messages %6d accepted %4d twice  %s  %s" % (
+        result["scenario"], result["lives"], result["faults"], events_of(result), result["messages"], result["accepted"],
         result["duplicates"], extra, "ok" if not result["violations"] else "%d VIOLATIONS" % len(result["violations"]))
 
 

@@ -145,5 +145,6 @@ class Verdict:
 
     def summary(self):
         states = Counter(message[6] for message in self.messages)
-        return {"events": len(self.events), "messages": len(self.messages), "accepted": self.world.receivers.accepted,
+        transports = Counter(self.world.lists.transport(int(event[4].split("-")[0])) for event in self.events if event[4])
+        return {"events": len(self.events), "transports": dict(transports), "messages": len(self.messages), "accepted": self.world.receivers.accepted,
                 "duplicates": self.world.receivers.duplicates, "states": dict(states), "violations": self.violations}

@@ -84,6 +84,7 @@ class SharedWorld(World):
     NAMES = ("north", "south", "west")
     # One that lost its registration to the last fault notices that only when it can write again; then its unit starts it again.
     LATE_ENDS = len(NAMES)
+    OF_MACHINE = ", watcher: " + NAMES[0]
 
     def __init__(self, vedette, work, faults=None):
         # PostgreSQL runs as another user where this is root, and must reach its directory.
@@ -235,8 +236,7 @@ class SharedWorld(World):
                 process.send_signal(signal.SIGCONT)
                 process.kill()
                 process.wait()
-        for server in (self.source_server, self.sink_server):
-            server.close()
+        self.close_servers()
         self.close_database()
 
     def close_database(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers around one watcher, and its process: lists whose items hold numbers that only grow, and receivers that remember
+"""The world around one watcher, and its process: lists whose items hold numbers that only grow, and receivers that remember
 what they accepted. Shares no code with Vedette."""
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import time
 from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
+import local  # noqa: E402
 from wire import Reply, Server, head, json_reply  # noqa: E402
 
-SOURCE_OUTAGES = ("500", "close", "reset", "cut", "hang", "empty", "login", "503")
+SOURCE_OUTAGES = {"http": ("500", "close", "reset", "cut", "hang", "empty", "login", "503"), **local.OUTAGES}
 SINK_OUTAGES = ("503", "close", "hang", "reset")
 
 
@@ -29,7 +30,10 @@ class Outages:
         self.until = {}
 
     def begin(self, who, kind, seconds):
-        self.until[who] = (kind, time.monotonic() + seconds)
+        """The failure that lasts longest is the one that counts."""
+        until = time.monotonic() + seconds
+        if until > self.until.get(who, (None, 0))[1]:
+            self.until[who] = (kind, until)
 
     def end(self):
         self.until = {}
@@ -45,8 +49,11 @@ class Outages:
 
 
 class Lists:
-    """`/list/N`: a JSON list of items `{"id": "N-K", "v": NUMBER}`. A number only grows, a key is never given twice; so the
-    events of an item must lead without a break from its first number to its last, whatever was missed in between."""
+    """JSON lists of items `{"id": "N-K", "v": NUMBER}`. A number only grows, a key is never given twice; so the events of an item
+    must lead without a break from its first number to its last, whatever was missed in between. Most lists are `/list/N` of a
+    server, the others files and what programs print."""
+
+    TRANSPORTS = ("http", "http", "http", "http", "file", "command")
 
     def __init__(self, count, items):
         self.count, self.lock, self.outages, self.polls = count, threading.Lock(), Outages(), 0
@@ -54,12 +61,20 @@ class Lists:
         self.served = {key: {0} for row in self.rows for key in row}
         self.next, self.removed = [items] * count, set()
 
-    def advance(self, n, dice, changes=2):
+    def transport(self, n):
+        return self.TRANSPORTS[n % len(self.TRANSPORTS)]
+
+    def numbers(self, transport):
+        return [n for n in range(self.count) if self.transport(n) == transport]
+
+    def advance(self, n, dice, changes=2, keeps_items=False):
         """Some items of a list change; now and then one is new, and one is gone."""
         with self.lock:
             rows = self.rows[n]
             for key in dice.sample(sorted(rows), min(changes, len(rows))):
                 rows[key] += 1
+            if keeps_items:
+                return
             if dice.random() < 0.12:
                 rows["%d-%d" % (n, self.next[n])] = 0
                 self.next[n] += 1
@@ -72,18 +87,25 @@ class Lists:
         with self.lock:
             return {key: value for rows in self.rows for key, value in rows.items()}
 
+    def of(self, n):
+        with self.lock:
+            return dict(self.rows[n])
+
+    def serve(self, n):
+        """The list, of which each number may be in an event from now on."""
+        with self.lock:
+            for key, value in self.rows[n].items():
+                self.served.setdefault(key, set()).add(value)
+            return dict(self.rows[n])
+
     def __call__(self, request, connection):
         n = int(request.path.rsplit("/", 1)[1])
         outage = self.outages.of(n)
         with self.lock:
             self.polls += 1
-            rows = list(self.rows[n].items())
-            if not outage:
-                for key, value in rows:
-                    self.served.setdefault(key, set()).add(value)
-        body = json.dumps([{"id": key, "v": value} for key, value in rows]).encode()
         if outage:
-            return self.fail(outage, body, connection)
+            return self.fail(outage, local.body_of(self.of(n), local.NEVER_TRUE), connection)
+        body = local.body_of(self.serve(n))
         tag = '"%s"' % hashlib.sha1(body).hexdigest()
         if n % 2 == 0 and request.header("If-None-Match") == tag:
             return Reply(304, headers=[("ETag", tag)])
@@ -165,6 +187,7 @@ class World:
 
     SURE = ("a", "b")  # the sinks that get every change
     LATE_ENDS = 0  # how often a watcher may end after the last fault, and because of it
+    OF_MACHINE = ""  # what a source of one machine has besides
 
     def __init__(self, vedette, work, sources=6, items=8, sinks=("a", "b", "c"), every="150ms", faults=None, state=None,
                  address="127.0.0.1"):
@@ -174,24 +197,25 @@ class World:
         for directory in (self.config, self.state):
             os.makedirs(directory, exist_ok=True)
         self.lists, self.receivers, self.first_items = Lists(sources, items), Receivers(), items
-        self.revived = set()
+        self.local, self.left_out, self.revived = local.LocalLists(self.lists, os.path.join(work, "lists")), 0, set()
         self.source_server, self.sink_server = Server("lists", self.lists, host=address), Server("receivers", self.receivers, host=address)
         self.process, self.asked, self.may_end, self.odd, self.variant = None, None, False, [], 0
         self.is_settled = True
         self.configure()
 
     def configure(self, variant=0):
-        """Writes the configuration. Variants: 0 the usual one; 1 another interval and priority; 2 without the last source and
-        the last sink; 3 broken."""
+        """Writes the configuration. Variants: 0 the usual one; 1 another interval and priority; 2 without one of the sources, in
+        turn, and the last sink; 3 broken."""
         self.variant = variant
         sources, sinks = list(range(self.lists.count)), list(self.sinks)
         if variant == 2:
-            sources, sinks = sources[:-1], sinks[:-1]
+            self.left_out = (self.left_out - 1) % self.lists.count
+            sources.remove(self.left_out)
+            sinks = sinks[:-1]
         every = "170ms" if variant == 1 else self.every
         lines = ["sources:"]
         for n in sources:
-            lines.append('  l%03d: {kind: json, url: "%s/list/%d", key: id, title: id, fields: {v: v}, every: %s}' % (
-                n, self.source_server.url, n, every))
+            lines.append("  l%03d: {kind: json, %s, key: id, title: id, fields: {v: v}, every: %s}" % (n, self.place_of(n), every))
         lines.append("sinks:")
         for sink in sinks:
             lines.append('  %s: {kind: webhook, url: "%s/hook/%s", timeout: 3s}' % (sink, self.sink_server.url, sink))
@@ -212,6 +236,12 @@ class World:
         with open(path + ".new", "w") as file:
             file.write("\n".join(lines) + "\n")
         os.replace(path + ".new", path)
+
+    def place_of(self, n):
+        """Where the watcher finds a list."""
+        return {"http": 'url: "%s/list/%d"' % (self.source_server.url, n),
+                "file": 'url: "file://%s"%s' % (self.local.place(n), self.OF_MACHINE),
+                "command": 'command: ["%s"]%s' % (self.local.place(n), self.OF_MACHINE)}[self.lists.transport(n)]
 
     def is_first(self, key):
         """Whether the item was there from the start, with 0."""
@@ -305,6 +335,10 @@ class World:
     def close(self):
         if self.alive:
             self.kill()
+        self.close_servers()
+
+    def close_servers(self):
+        self.local.close()
         for server in (self.source_server, self.sink_server):
             server.close()
 
