@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import errno
+import glob
 import json
 import os
 import random
@@ -138,11 +140,15 @@ class Scenario:
         verdict = Verdict(self.world)
         result = {"scenario": self.name, "seed": self.seed, "seconds": round(time.monotonic() - self.begin, 1), "lives": self.lives,
                   "faults": self.faults, **self.notes, **verdict.summary()}
+        if os.path.ismount(self.world.state):  # it would go with the name space
+            kept = self.world.state + ".kept"
+            shutil.copytree(self.world.state, kept)
+            subprocess.run(["umount", self.world.state], check=True)
+            shutil.rmtree(self.world.state)  # what was there before the mount
+            os.rename(kept, self.world.state)
         if verdict.violations:
             result["kept"] = self.work
         else:
-            if os.path.ismount(self.world.state):
-                subprocess.run(["umount", self.world.state], check=True)
             shutil.rmtree(self.work)
         return result
 
@@ -375,9 +381,18 @@ def prepare(options):
     """What every run needs: a directory of its own, and the library that is preloaded."""
     # A signal ends the run as an exit does, so that what was started here is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    options.work = tempfile.mkdtemp(prefix="vedette-oracle.")
+    options.work, options.keeps = tempfile.mkdtemp(prefix="vedette-oracle."), False
+    atexit.register(clean_up, options)
     Network.is_possible = raise_loopback()
     options.preload = faulty.compile_library(options.work)
+
+
+def clean_up(options):
+    """Removes the directory of a run, unless it is evidence."""
+    if not options.keeps:
+        for state in filter(os.path.ismount, glob.glob(os.path.join(options.work, "*", "state"))):
+            subprocess.run(["umount", state])
+        shutil.rmtree(options.work, ignore_errors=True)
 
 
 def report(result, options):
@@ -385,6 +400,7 @@ def report(result, options):
     for violation, times in list(Counter(result["violations"]).items())[:10]:
         print("    %s%s" % (violation, ", %d times" % times if times > 1 else ""), flush=True)
     if result["violations"]:
+        options.keeps = True
         print("    state, log and configuration: %s" % result["kept"], flush=True)
     if options.json:
         with open(options.json, "a") as file:
@@ -440,8 +456,6 @@ def main():
             takeovers += result.get("takeovers", [])
     if rounds:
         print("several watchers: %d rounds, %s" % (rounds, watchers.summary_of(takeovers)), flush=True)
-    if not failed:
-        shutil.rmtree(options.work)
     return 1 if failed else 0
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import glob
 import os
-import shutil
 import signal
 import sqlite3
 import sys
@@ -130,8 +129,6 @@ def main():
               last.get("journal", 0) / 1e6, growth.get("bytes_per_row"),
               "flat" if not result["violations"] else "%d VIOLATIONS" % len(result["violations"])), flush=True)
     report(result, options)
-    if not result["violations"]:
-        shutil.rmtree(options.work)
     return 1 if result["violations"] else 0
 
 
