@@ -62,10 +62,12 @@ struct RunCommand: AsyncParsableCommand {
             let app = try await App(configuration, journal: place.open(), access: place.access, log: log)
             return try await runOnce(app, configuration)
         }
-        // At once, since nothing is under way, and libpq may wait for a server.
-        let signals = Signals {
+        let stop = try StopDeadline(SystemClock()) { RunCommand.endLate($0, log) }
+        // Before work begins at once, since libpq may wait for a server.
+        let signals = try Signals(stop) { code in
             log.finish()
-            Exit.endProcess()
+            LineWriter.standardError.flush(within: .milliseconds(500))
+            Exit.endProcess(code)
         }
         let (journal, stoodBy) = try await place.openOrStandBy(configuration, log)
         // Before the program is assembled, which delivers pending messages at once.
@@ -77,7 +79,16 @@ struct RunCommand: AsyncParsableCommand {
                 LineWriter.standardError.write(StyledText(line).text + "\n")
             }
         }
-        try await Daemon(app: app, loader: loader, access: place.access).run(configuration, signals)
+        try await Daemon(app: app, loader: loader, access: place.access).run(configuration, signals, stop)
+    }
+
+    /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
+    /// what is committed stays, and what is pending is delivered next time. The kernel releases the lock of the journal.
+    private static func endLate(_ code: Int32, _ log: StderrLog) {
+        let limit = DurationText.long(seconds: StopDeadline.longest.inSeconds)
+        log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
+        LineWriter.standardError.flush(within: .milliseconds(500))
+        Exit.endProcess(code)
     }
 
     private func runOnce(_ app: App, _ configuration: Configuration) async throws {

@@ -14,7 +14,7 @@ struct Daemon {
     private static let minute = Duration.seconds(60)
 
     private enum Trigger: Sendable {
-        case signal(Int32)
+        case request(Signals.Request)
         case filesChanged
         case hourPassed
         case minutePassed
@@ -40,14 +40,14 @@ struct Daemon {
     /// - Parameters:
     ///   - configuration: the one that the program was assembled from.
     ///   - signals: received since before the program was assembled.
-    func run(_ configuration: Configuration, _ signals: Signals) async throws {
+    ///   - stop: ends the process where stopping takes too long.
+    func run(_ configuration: Configuration, _ signals: Signals, _ stop: StopDeadline) async throws {
         let notifier = ServiceNotifier()
         let announcer = JournalAnnouncer(
             log: app.log, notifier: notifier, clock: app.clock, random: SystemRandomGenerator())
         let (triggers, continuation) = AsyncStream.makeStream(of: Trigger.self)
         var (configuration, sinks) = (configuration, app.sinks)
-        let stop = StopDeadline(app.clock) { endLate($0) }
-        let forwarders = forward(signals, stop, to: continuation)
+        let forwarders = forward(signals, to: continuation)
         let watching = Task { await app.watcher.run() }
         let requests = Task { await ControlRequests(app).run() }
         let sharing = app.sharing.map { sharing in Task { await sharing.run() } }
@@ -78,7 +78,7 @@ struct Daemon {
         app.log.log(.notice, Daemon.status(configuration))
         for await trigger in triggers {
             switch trigger {
-            case .signal(SIGHUP), .filesChanged:
+            case .request(.reload), .filesChanged:
                 // Beside this loop, so that signals overtake it; one at a time.
                 mustReload = reloading != nil
                 if mustReload { continue }
@@ -94,7 +94,7 @@ struct Daemon {
                 reloading = mustReload ? reload(sinks, after: pruning, to: continuation) : nil
                 if !mustReload { notifier.ready(Daemon.status(configuration)) }
                 mustReload = false
-            case .signal: continuation.finish()
+            case .request(.stop): continuation.finish()
             case .journalDamaged(let error), .journalLost(let error):
                 damage = error
                 continuation.finish()
@@ -157,15 +157,6 @@ struct Daemon {
         if let damage { throw damage }
     }
 
-    /// Ends the process when stopping takes too long, for example since a database does not answer. That is like a kill -9:
-    /// what is committed stays, and what is pending is delivered next time.
-    private func endLate(_ code: Int32) {
-        let limit = DurationText.long(seconds: StopDeadline.longest.inSeconds)
-        app.log.log(.warning, "failed to stop within \(limit): the process ends now; nothing committed is lost")
-        LineWriter.standardError.flush(within: .milliseconds(500))
-        Exit.endProcess(code)
-    }
-
     /// Starts a task that waits for the previous one. Cancelling it cancels both.
     private func task(
         after previous: Task<Void, Never>?, _ work: @escaping @Sendable () async -> Void
@@ -187,7 +178,7 @@ struct Daemon {
     }
 
     private func forward(
-        _ signals: Signals, _ stop: StopDeadline, to continuation: AsyncStream<Trigger>.Continuation
+        _ signals: Signals, to continuation: AsyncStream<Trigger>.Continuation
     ) -> [Task<Void, Never>] {
         let (directories, files) = loader.watched
         @Sendable func warn(_ what: String, _ code: Int32) {
@@ -198,20 +189,9 @@ struct Daemon {
         }
         let watch: DirectoryWatch? = DirectoryWatch(directories, files: files, unwatched: warn)
         if watch == nil { warn("the configuration", errno) }
-        let (clock, stream) = (app.clock, signals.stream)
+        let (clock, requests) = (app.clock, signals.requests)
         return [
-            Task {
-                var isStopping = false
-                for await number in stream {
-                    // A second request ends the program at once; attempts under way stay pending.
-                    if isStopping, number != SIGHUP { Exit.endProcess(Exit.ended(by: number)) }
-                    if number != SIGHUP {
-                        isStopping = true
-                        stop.begin(Exit.ended(by: number))
-                    }
-                    continuation.yield(.signal(number))
-                }
-            },
+            Task { for await request in requests { continuation.yield(.request(request)) } },
             Task {
                 guard let watch else { return }
                 for await _ in watch.changes {
