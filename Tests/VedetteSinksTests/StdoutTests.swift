@@ -109,6 +109,17 @@ struct StdoutTests {
         stuck.closeReader()
     }
 
+    @Test("a terminal that was closed ends the sink, as a closed pipe does: nothing is tried for ever")
+    func closedTerminal() async throws {
+        var (terminal, end): (CInt, CInt) = (-1, -1)
+        try #require(openpty(&terminal, &end, nil, nil, nil) == 0)
+        let sink = StdoutSink(writer: BlockingWriter(end), format: .json, line: EventLine { _ in "" })
+        #expect(await sink.deliver(.of()) == .delivered)
+        close(terminal)
+        #expect(await sink.deliver(.of()) == .rejected(reason: "stdout is closed"))
+        close(end)
+    }
+
     @Test("an error of the system is tried again")
     func fullDisk() async throws {
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)

@@ -9,7 +9,7 @@ import VedetteSystem
 final class BlockingWriter: Sendable {
     enum Result: Sendable, Hashable {
         case written
-        /// The reader is gone for good (EPIPE).
+        /// The reader is gone for good: the pipe has none (EPIPE), or the terminal was closed (EIO).
         case closed
         /// Another error, with the system's description.
         case failed(String)
@@ -21,11 +21,13 @@ final class BlockingWriter: Sendable {
     static let standardOutput = BlockingWriter(STDOUT_FILENO)
 
     private let descriptor: CInt
+    /// At the start: nothing tells of a terminal that was closed that it was one.
+    private let isTerminal: Bool
     private let queue = BlockingQueue()
     /// An error cut a line short: the next write begins with a line break, so that the reader loses that line alone.
     private let isTorn = Atomic(false)
 
-    init(_ descriptor: CInt) { self.descriptor = descriptor }
+    init(_ descriptor: CInt) { (self.descriptor, isTerminal) = (descriptor, isatty(descriptor) == 1) }
 
     func write(_ bytes: [UInt8]) async -> Result {
         do throws(BlockingQueue.Refusal) {
@@ -52,6 +54,8 @@ final class BlockingWriter: Sendable {
             case (_, EINTR): continue
             case (_, EAGAIN): FileDescriptor.waitUntilWritable(descriptor)
             case (_, EPIPE): return .closed
+            // Of a file it is the disk's, and may pass.
+            case (_, EIO) where isTerminal: return .closed
             default: return .failed(String(cString: strerror(code)))
             }
         }
