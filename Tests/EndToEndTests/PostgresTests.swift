@@ -123,6 +123,30 @@ struct PostgresTests {
         #expect(different.code == 65 && different.out.contains("different"))
     }
 
+    @Test("an item whose key no index takes is told once, and found by its key and by what list prints")
+    func longKey() async throws {
+        let text = try String(contentsOf: home.config.appending(path: "vedette.yaml"), encoding: .utf8)
+        try home.write(
+            text.replacing("state: state", with: "state: state\n    fields: {build: id}")
+                .replacing("when: {field: state}", with: "when: {appears: true}, once_per: build"))
+        let key = (0..<150).map { _ in UUID().uuidString }.joined()
+        func run(_ ids: String...) async throws -> Program.Result {
+            let rows = ids.map { #"{"id": "\#($0)", "state": "up"}"# }.joined(separator: ", ")
+            try Data(#"{"systems": [\#(rows)]}"#.utf8)
+                .write(to: home.directory.appending(path: "systems.json"), options: .atomic)
+            return try await vedette("run", "--once", "--force")
+        }
+        #expect(try await run("1").code == 0)
+        let first = try await run("1", key)
+        #expect(first.code == 0 && first.out.contains("item.appeared"), "\(first)")
+        let second = try await run(key, "1")
+        #expect(second.code == 0 && !second.out.contains("item.appeared"))
+        let listed = try await vedette("list", "systems", "--json").json.compactMap { $0.text("key") }
+        let short = try #require(listed.first { $0 != "1" })
+        #expect(listed.count == 2 && key.hasPrefix(short.prefix(80)) && short.utf8.count < 120)
+        for name in [key, short] { #expect(try await vedette("show", "systems", name).code == 0) }
+    }
+
     @Test(
         "a second watcher with the same name stands by, and takes over when the first one ends, and when it is killed")
     func standsBy() async throws {

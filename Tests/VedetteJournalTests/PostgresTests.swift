@@ -258,6 +258,45 @@ struct PostgresTests {
         try await journal.close()
     }
 
+    @Test("keys and remembered values of the greatest length fit every index, and longer ones would be refused")
+    func longestTexts() async throws {
+        let journal = try await PostgresJournal.open(server)
+        // Of so many characters that nothing of it repeats, since the server compresses.
+        func noise(_ count: Int, from first: UInt32, of characters: UInt64, seed: String) -> String {
+            var text = String.UnicodeScalarView()
+            for number in 0..<count {
+                let offset = UInt32(StableHash.of([seed, "\(number)"]) % characters)
+                text.append(Unicode.Scalar(first + offset) ?? "x")
+            }
+            return String(text)
+        }
+        let names = ["source", "rule", "sink"].map { noise(100, from: 0x1D400, of: 0x400, seed: $0) }
+        let key = noise(IndexedText.longest / 2, from: 0x100, of: 0x600, seed: "key")
+        let escaped = noise(IndexedText.longest / 6, from: 0x21, of: 0x5E, seed: "").map { "\0\($0)" }.joined()
+        for (number, text) in zip(1..., [key, escaped]) {
+            #expect(IndexedText.bounded(text) == text)
+            let cause = event(number, source: names[0], key: text)
+            var record = poll(
+                names[0], writes: [item(text)], events: [cause],
+                deliveries: [delivery(number, of: cause, sink: names[2], rule: names[1])])
+            for slot in [RuleMemory.Slot.once, .silenced] {
+                let name = slot == .once ? text : names[0] + "\u{1F}" + text + "\u{1E}" + names[2]
+                let row = RuleMemory.Key(rule: names[1], slot: slot, name: name)
+                record.memories[row] = RuleMemory(key: row, identity: 7, since: stamp(0))
+            }
+            _ = try await journal.commit([record])
+        }
+        #expect(try await Set(journal.items(of: names[0]).keys) == [key, escaped])
+        #expect(try await journal.ruleMemories().count == 4)
+        let longer = key + noise(IndexedText.longest, from: 0x100, of: 0x600, seed: "more")
+        #expect(IndexedText.bounded(longer) != longer)
+        let error = await #expect(throws: JournalError.self) {
+            _ = try await journal.commit([poll(writes: [item(longer)])])
+        }
+        #expect(error?.reason == .refused, "by itself: other records may be written")
+        try await journal.close()
+    }
+
     @Test("two outcomes of one delivery that are written together change it one after the other")
     func twoOutcomes() async throws {
         let journal = try await PostgresJournal.open(server)

@@ -27,6 +27,26 @@ struct GateTests {
         #expect(harness.rows.isEmpty)
     }
 
+    @Test("a value too long for an index is remembered by its digest, and told from others that begin alike")
+    func longValues() {
+        func appear(_ harness: inout RuleHarness) {
+            let long = String(repeating: "v", count: 5000)
+            for (key, build) in [("a", long + "1"), ("b", long + "2"), ("c", long + "1")] {
+                harness.item(key, nil, fields: ["build": .text(build)])
+            }
+            #expect(!harness.rows.isEmpty && harness.rows.keys.allSatisfy { $0.name.utf8.count < 200 })
+        }
+        var once = RuleHarness(Rule.when(.appears) { $0.oncePer = "build" })
+        appear(&once)
+        #expect(once.sent == ["out: a", "out: b"])
+        var limited = RuleHarness(
+            Rule.when(.appears) { $0.limit = Limit(count: 1, per: .seconds(60), by: .field("build")) })
+        appear(&limited)
+        #expect(limited.sent == ["out: a", "out: b"])
+        limited.pass(.seconds(61))
+        #expect(limited.sent == ["out: a", "out: b", "out: c"])
+    }
+
     @Test("limit slides: a message is sent again when the oldest has left the window")
     func slides() {
         var harness = RuleHarness(Rule.when(.appears) { $0.limit = Limit(count: 2, per: .seconds(100), by: .rule) })

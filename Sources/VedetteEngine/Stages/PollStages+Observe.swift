@@ -48,6 +48,7 @@ extension PollStages {
             }
         var page = kind.observe(observed, ObservationContext(url: source.url, now: clock.now().wall))
         redactor?.redact(&page)
+        page.boundKeys()
         return page
     }
 }

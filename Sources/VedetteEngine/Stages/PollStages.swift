@@ -299,6 +299,7 @@ struct PollStages: Sendable {
             }
             var page = try source.kind.read(&body)
             redactor?.redact(&page)
+            page.boundKeys()
             // An item that is the whole document.
             if page.items.count == 1, page.items[0].key.isEmpty { page.items[0].key = source.name }
             return .success(page)

@@ -140,7 +140,8 @@ enum ItemLookup {
     /// Returns the item with that key, with that title, or with that short key; nil when there is none.
     /// - Throws: `Exit` with their keys when several items have that title or short key.
     static func find(_ wanted: String, among items: [Item], of source: String) throws -> Item? {
-        if let item = items.first(where: { $0.key == wanted }) { return item }
+        let key = IndexedText.bounded(wanted)
+        if let item = items.first(where: { $0.key == key }) { return item }
         var named = items.filter { $0.title == wanted }
         if named.isEmpty { named = items.filter { ShortKeys.isShort(wanted, of: $0.key) } }
         guard named.count > 1 else { return named.first }

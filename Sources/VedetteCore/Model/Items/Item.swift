@@ -2,7 +2,7 @@
 
 /// One keyed thing inside a source: a virtual system, a status update, a feed entry, a row.
 public struct Item: Sendable, Hashable {
-    /// What makes it the same item at the next poll.
+    /// What makes it the same item at the next poll; see `IndexedText`.
     public var key: String
     /// The title; nil for none.
     public var title: String?

@@ -16,7 +16,7 @@ extension Grouping {
         switch self {
         case .rule: ""
         case .item: Subject(event).text
-        case .field(let name): event.item?[name]?.description ?? ""
+        case .field(let name): event.item?[name].map { IndexedText.bounded($0.description) } ?? ""
         }
     }
 }

@@ -23,7 +23,7 @@ extension RuleEngine {
         _ rule: Rule, _ event: Event, at now: RuleTime, _ identifier: () -> Identifier
     ) {
         let field = rule.gates.oncePer ?? ""
-        let value = event.item?[field]?.description ?? ""
+        let value = rule.valueOfOncePer(in: event) ?? ""
         suppress(rule, event, "already sent for \(field) '\(value)'", at: now, identifier)
     }
 
@@ -40,6 +40,6 @@ extension RuleEngine {
 extension Rule {
     /// Returns the value that `once_per` lets through once; nil when the rule has no such gate or the item no such field.
     func valueOfOncePer(in event: Event?) -> String? {
-        gates.oncePer.flatMap { event?.item?[$0]?.description }
+        gates.oncePer.flatMap { event?.item?[$0].map { IndexedText.bounded($0.description) } }
     }
 }
